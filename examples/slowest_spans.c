@@ -2,6 +2,7 @@
  * slowest_spans FILE */
 #include <inttypes.h>
 #include <stdio.h>
+#include <tracetta/analyse.h>
 #include <tracetta/tracetta.h>
 
 int main(int argc, char **argv)

@@ -1,9 +1,8 @@
-/* Status and error: what to do next, and why and where it went wrong.
+/* Status codes and error reports.
  *
- * Every fallible function returns a ttr_status (or NULL) and fills a caller-owned ttr_error on
- * failure only.  The error holds no pointers, so it can be copied, kept, and told even when memory
- * has run out.  Passing NULL for it is fine. Thread rule: plain data; whoever holds the struct may
- * use it. */
+ * A function that can fail returns a ttr_status, or NULL, and fills the caller's ttr_error on
+ * failure only.  The error contains no pointers: it can be copied, and it is filled without
+ * allocating memory.  `error` may be NULL. */
 #ifndef TRACETTA_ERROR_H
 #define TRACETTA_ERROR_H
 
@@ -24,46 +23,48 @@ extern "C" {
 #define TTR_PRINTF(format_at, first_at)
 #endif
 
-/* Says what the caller does next.  Values only grow; numbers are part of the ABI. */
+/* The result of a call.  The numbers are part of the ABI; later versions only add some. */
 typedef enum ttr_status {
-    TTR_OK = 0,            /* done */
-    TTR_END = 1,           /* nothing more to come; not a failure */
-    TTR_AGAIN = 2,         /* live input has nothing yet; call again */
-    TTR_E_MALFORMED = 3,   /* the bytes break the rules of their format */
-    TTR_E_TRUNCATED = 4,   /* the input ends inside a record */
-    TTR_E_UNSUPPORTED = 5, /* not a trace we know, or a part of one that nobody reads yet */
-    TTR_E_LIMIT = 6,       /* a limit of the context was reached (record size, depth, memory) */
-    TTR_E_LOSS = 7,        /* strict mode: the target cannot hold what the source says */
-    TTR_E_IO = 8,          /* the operating system said no; `sys` is its errno */
-    TTR_E_NOMEM = 9,       /* the allocator said no */
-    TTR_E_MISUSE = 10      /* the call breaks the rules of this header */
+    TTR_OK = 0,          /* success */
+    TTR_END = 1,         /* no more data; not a failure */
+    TTR_AGAIN = 2,       /* no data yet (live input), or stopped early; call again */
+    TTR_E_MALFORMED = 3, /* the bytes violate their format */
+    TTR_E_TRUNCATED = 4, /* the input ends inside a record */
+    /* not a known trace format, or a feature of one that is not implemented */
+    TTR_E_UNSUPPORTED = 5,
+    TTR_E_LIMIT = 6,  /* a limit was exceeded (record size, nesting, memory) */
+    TTR_E_LOSS = 7,   /* strict mode: the target cannot hold all of the source */
+    TTR_E_IO = 8,     /* a system call failed; `sys` is its errno */
+    TTR_E_NOMEM = 9,  /* memory is exhausted */
+    TTR_E_MISUSE = 10 /* the call violates the rules in these headers */
 } ttr_status;
 
-/* What failed, where, and what to try.  Plain and frozen: 448 bytes. */
+/* A failure: its cause, its position, and the remedy.  448 bytes, part of the ABI. */
 typedef struct ttr_error {
     ttr_status status;
-    int sys;         /* errno of the failing system call, or 0 */
-    uint64_t offset; /* byte offset in the (uncompressed) input or output, UINT64_MAX where none
-                        applies */
-    uint64_t line;   /* line of text metadata, counted from 1, or 0 */
-    uint64_t record; /* ordinal of the record, counted from 0, or UINT64_MAX */
-    char format[12]; /* "fxt"; "" while it is unknown; "temporary": not the trace, a file of ours in
-                        TMPDIR */
-    char text[380];  /* one sentence: what was found, what was expected, what to try; always
-                        terminated */
-    char option[24]; /* what the text names last of ours, for who calls it otherwise: "from" and
-                      * "max_record" of ttr_read_options, a flag, or the "FORMAT.key" of a format
-                      * option; "" = nothing */
+    int sys; /* errno of the failed system call, or 0 */
+    /* byte offset in the (uncompressed) input or output; UINT64_MAX if none applies */
+    uint64_t offset;
+    uint64_t line;   /* line of text metadata, from 1; 0 = none */
+    uint64_t record; /* number of the record, from 0; UINT64_MAX = none */
+    /* name of the format, "fxt"; "" = not known yet; "temporary": a temporary file of the library
+     * in TMPDIR failed */
+    char format[12];
+    /* one sentence, zero-terminated: what is wrong, what was expected, what to do */
+    char text[380];
+    /* the library option named in `text`, so that a caller can substitute its own spelling: "from"
+     * or "max_record" of ttr_read_options, a flag, or "FORMAT.key"; "" = none */
+    char option[24];
 } ttr_error;
 
-/* Gives the constant English name of a status ("malformed"); never NULL. */
+/* Returns the name of a status ("malformed"); static, never NULL. */
 TTR_API const char *ttr_status_text(ttr_status status);
 
-#define TTR_EDITS_WORD 95u /* bytes of the longest word that ttr_edits compares */
+#define TTR_EDIT_DISTANCE_MAX 95u /* bytes of the longest word that ttr_edit_distance compares */
 
-/* How many bytes must be inserted, deleted or replaced to make one word of the other, for messages
- * that ask "did you mean"; UINT_MAX where one is too long. */
-TTR_API unsigned ttr_edits(const char *a, const char *b);
+/* Returns the Levenshtein distance of two words in bytes, for "did you mean" messages; UINT_MAX if
+ * one is longer than TTR_EDIT_DISTANCE_MAX. */
+TTR_API unsigned ttr_edit_distance(const char *a, const char *b);
 
 #ifdef __cplusplus
 }

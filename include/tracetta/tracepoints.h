@@ -1,10 +1,10 @@
-/* The tracepoints of the running kernel: which there are, and registering those of user_events
- * before the programs that write them run.
+/* Tracepoints of the running kernel: list them, and register or delete user_events.
  *
- * Needs tracefs (mounted at /sys/kernel/tracing, mostly readable by root alone); user_events need
- * Linux 6.4 and later built with CONFIG_USER_EVENTS.  `tracefs` names another place for it; NULL:
- * where it is mounted. Ownership: lists are freed by whoever made them; texts are borrowed from
- * their list.  Thread rule: one thread at a time for a list. */
+ * A program can be recorded from its start only if its user_events exist before.  Needs tracefs,
+ * usually mounted at /sys/kernel/tracing and readable by root only; `tracefs` is its path, NULL =
+ * find the mount.  user_events need Linux 6.4 with CONFIG_USER_EVENTS.
+ *
+ * The caller frees a list; texts are borrowed from it.  Use a list on one thread at a time. */
 #ifndef TRACETTA_TRACEPOINTS_H
 #define TRACETTA_TRACEPOINTS_H
 
@@ -21,14 +21,14 @@ extern "C" {
 #define TTR_USED_BY_OTHERS 4u
 
 typedef struct ttr_kernel_event {
-    size_t size;        /* sizeof(ttr_kernel_event), set by the caller */
+    size_t size;
     const char *system; /* "sched", "user_events" */
     const char *name;   /* "sched_switch", "Provider_L4K1f" */
-    bool is_enabled;    /* for ftrace */
+    bool is_enabled;    /* enabled in ftrace */
     bool is_user_event;
-    bool is_event_header; /* a user event whose first field and name are EventHeader's; what follows
-                             is of such */
-    unsigned users;       /* TTR_USED_BY_*: who records this user event now */
+    /* a user event in EventHeader encoding; the members below are then valid */
+    bool is_event_header;
+    unsigned users; /* TTR_USED_BY_*: current users of a user event */
     const char *provider;
     const char *group; /* "" = none */
     unsigned level;
@@ -37,30 +37,28 @@ typedef struct ttr_kernel_event {
 
 typedef struct ttr_kernel_events ttr_kernel_events;
 
-/* Lists all tracepoints, by system as the kernel gives them.  NULL with `error`, which tells a
- * kernel without tracefs from a missing permission. */
-TTR_API ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error);
+/* Lists all tracepoints, in the order of the kernel.  Returns NULL with `error`, which
+ * distinguishes a missing tracefs from missing permission. */
+TTR_API ttr_kernel_events *ttr_kernel_events_list(const char *tracefs, ttr_error *error);
 
-/* Gives the i-th; false past the end. */
+/* Copies the i-th tracepoint; returns false after the last. */
 TTR_API bool ttr_kernel_events_at(const ttr_kernel_events *events, size_t i,
                                   ttr_kernel_event *event);
 
-/* Whether this kernel has user_events, as far as can be seen. */
+/* Returns true if the kernel has user_events, as far as permissions allow to check. */
 TTR_API bool ttr_kernel_events_has_user_events(const ttr_kernel_events *events);
 
-/* Frees a list; NULL is fine. */
+/* Frees a list. */
 TTR_API void ttr_kernel_events_free(ttr_kernel_events *events);
 
-/* Registers a user event that stays until it is deleted or the machine stops: an EventHeader name
- * ("Provider_L4K1f"), or a name with fields of its own
- * ("name u32 number; char[16] text").  One that is there with the same fields is fine. TTR_E_MISUSE
- * for a name that is none, TTR_E_UNSUPPORTED where the kernel has no user_events, TTR_E_IO where it
- * refuses (CAP_PERFMON is needed). */
+/* Registers a user event until it is deleted or the machine restarts.  `name` is an EventHeader
+ * name ("Provider_L4K1f"), or a name with fields ("name u32 number; char[16] text").  TTR_OK if it
+ * exists with the same fields.  TTR_E_MISUSE for an invalid name, TTR_E_UNSUPPORTED without
+ * user_events, TTR_E_IO if the kernel refuses (CAP_PERFMON is needed). */
 TTR_API TTR_MUST ttr_status ttr_kernel_events_register(const char *tracefs, const char *name,
                                                        ttr_error *error);
 
-/* Deletes a user event; TTR_E_IO also where a program still has it registered or somebody records
- * it. */
+/* Deletes a user event.  TTR_E_IO also while a program has it registered or a recording uses it. */
 TTR_API TTR_MUST ttr_status ttr_kernel_events_delete(const char *tracefs, const char *name,
                                                      ttr_error *error);
 

@@ -1,43 +1,45 @@
-/* Places: a walk over a record by its types that tells where each value stands to the bit, for who
- * replaces or moves values.  Slow and plain; readers use layout/layout.h.
+/* Bit offsets: a walk over a record that reports the bit offset of every value, for code that
+ * overwrites or moves values. Simple and slow; readers use layout/layout.h.
  *
- * Roots are walked one behind another; numbers met are remembered for lengths and selectors to
- * come, of this root or of a later one. Ownership: the types are borrowed.  Thread rule: one
- * thread. */
+ * Roots are walked one after another. Numbers are remembered for the lengths and selectors of this
+ * and later roots. Ownership: the types are borrowed. Thread rule: one thread. */
 #ifndef TRACETTA_LAYOUT_BIT_OFFSETS_H
 #define TRACETTA_LAYOUT_BIT_OFFSETS_H
 
-#include "base/bits.h"
-#include "base/keymap.h"
+#include "base/bit_cursor.h"
+#include "base/key_map.h"
 #include "model/type.h"
 
-struct places {
-    struct bits bits; /* base: the packet's start; at: where the next root begins; end */
-    void *own;        /* for the functions */
-    /* What comes next begins at a multiple of 1 << log2 bits.  May be NULL. */
-    void (*align)(void *own, unsigned log2);
-    /* A value of so many bits at a place; what it needs for itself (alignment, units) the type
-     * says.  May be NULL. */
-    void (*value)(void *own, const struct type *type, uint64_t at, uint64_t bits);
-    struct keymap by_path; /* hash of root and names to `number` */
+struct bit_offsets {
+    /* base: start of the packet; at: start of the next root; end: end of the content */
+    struct bits bits;
+    void *ctx; /* context of the callbacks */
+    /* Called before alignment to 1 << log2 bits. May be NULL. */
+    void (*align)(void *ctx, unsigned log2);
+    /* Called for a value of `bits` bits at bit offset `at`; `type` has its own alignment and unit.
+     * May be NULL. */
+    void (*value)(void *ctx, const struct type *type, uint64_t at, uint64_t bits);
+    struct key_map by_path; /* index in `number` by the hash of root and names */
     uint64_t *number;
     size_t n, capacity;
     const struct alloc *alloc;
     unsigned depth;
     uint64_t spins; /* elements without bits so far */
-    bool failed;    /* no memory */
+    bool failed;    /* memory ran out */
 };
 
-void places_init(struct places *places, const struct alloc *alloc);
-void places_free(struct places *places);
+void bit_offsets_init(struct bit_offsets *places, const struct alloc *alloc);
+void bit_offsets_free(struct bit_offsets *places);
 
-/* Forgets the numbers of records before. */
-void places_reset(struct places *places);
+/* Forgets the numbers of earlier records. */
+void bit_offsets_reset(struct bit_offsets *places);
 
-/* Walks a root from bits.at on; false where it cannot be read, or memory is out. */
-TTR_MUST bool places_walk(struct places *places, enum type_root root, const struct type *type);
+/* Walks a root from bits.at on. Returns false if it is truncated or invalid, or memory runs out. */
+TTR_MUST bool bit_offsets_walk(struct bit_offsets *places, enum type_root root,
+                               const struct type *type);
 
-/* Where a number of a type would begin, from a place on: its alignment and unit. */
-uint64_t places_begin(const struct type *type, uint64_t at);
+/* Returns the bit offset at which a number of a type starts if the preceding value ends at `at`:
+ * applies its alignment and unit. */
+uint64_t bit_offsets_number_start(const struct type *type, uint64_t at);
 
 #endif

@@ -1,8 +1,9 @@
-/* Layouts from outside: compiling, and what is known of a layout without running it. */
+/* Public functions of layouts: compilation, and properties known without a record. */
 #include "layout/layout_compile.h"
 #include "layout/layout_shape.h"
 
-/* What the first root with members, and the empty ones before it, are aligned to. */
+/* Returns the alignment of a record: that of the first root with members and of the empty roots
+ * before it, in bits, minus 1. */
 static uint64_t start_mask(const struct layout_spec *spec)
 {
     unsigned log2 = 0;
@@ -17,9 +18,9 @@ static uint64_t start_mask(const struct layout_spec *spec)
     return (UINT64_C(1) << (log2 < TYPE_ALIGN_MAX ? log2 : TYPE_ALIGN_MAX)) - 1;
 }
 
-static const struct op *keep_walk(struct compiler *c)
+static const struct op *copy_iter_program(struct compiler *c)
 {
-    struct op *ops = arena_take(c->spec->arena, c->ops_n * sizeof *ops);
+    struct op *ops = arena_alloc(c->spec->arena, c->ops_n * sizeof *ops);
     if (ops)
         memcpy(ops, c->ops, c->ops_n * sizeof *ops);
     else
@@ -29,7 +30,7 @@ static const struct op *keep_walk(struct compiler *c)
     return ops;
 }
 
-/* Whether no step depends on where in memory bytes lie. */
+/* Returns true if no step aligns to more than 8 bits, so that the base may be any byte. */
 static bool is_at_any_byte(const struct compiler *c)
 {
     for (size_t i = 0; i < c->ops_n; i++) {
@@ -41,9 +42,9 @@ static bool is_at_any_byte(const struct compiler *c)
     return c->layout->start_mask <= 7;
 }
 
-static const struct step *keep_measure(struct compiler *c)
+static const struct step *copy_size_program(struct compiler *c)
 {
-    struct step *steps = arena_take(c->spec->arena, c->ops_n * sizeof *steps);
+    struct step *steps = arena_alloc(c->spec->arena, c->ops_n * sizeof *steps);
     if (!steps)
         (void)fail_memory(c->error);
     for (size_t i = 0; steps && i < c->ops_n; i++)
@@ -53,28 +54,28 @@ static const struct step *keep_measure(struct compiler *c)
     return steps;
 }
 
-static bool compile(struct compiler *c)
+static bool compile_programs(struct compiler *c)
 {
     struct layout *layout = c->layout;
     if (!compile_references(c))
         return false;
-    if (!compile_program(c, PROGRAM_MEASURE) || !(layout->measure = keep_measure(c)))
+    if (!compile_program(c, PROGRAM_MEASURE) || !(layout->size_program = copy_size_program(c)))
         return false;
-    if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = keep_walk(c)))
+    if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = copy_iter_program(c)))
         return false;
     layout->is_at_any_byte = is_at_any_byte(c);
     if (layout->is_at_any_byte &&
-        !(layout->straight = straight_of(c->spec->arena, layout->walk, c->ops_n)))
+        !(layout->fast_program = fast_program_compile(c->spec->arena, layout->walk, c->ops_n)))
         return fail_memory(c->error) == TTR_OK;
-    layout->everything = layout->walk;
+    layout->full_program = layout->walk;
     if (!c->has_hidden)
         return true;
-    return compile_program(c, PROGRAM_EVERYTHING) && (layout->everything = keep_walk(c));
+    return compile_program(c, PROGRAM_EVERYTHING) && (layout->full_program = copy_iter_program(c));
 }
 
 struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
 {
-    struct layout *layout = arena_take(spec->arena, sizeof *layout);
+    struct layout *layout = arena_alloc(spec->arena, sizeof *layout);
     if (!layout) {
         (void)fail_memory(error);
         return NULL;
@@ -82,7 +83,7 @@ struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
     *layout = (struct layout){.start_mask = start_mask(spec)};
     memcpy(layout->root, spec->root, sizeof layout->root);
     struct compiler c = {.spec = spec, .error = error, .layout = layout};
-    bool is_good = compile(&c);
+    bool is_good = compile_programs(&c);
     const struct alloc *alloc = &spec->t->counted;
     alloc_free(alloc, c.uses, c.uses_capacity, sizeof *c.uses);
     alloc_free(alloc, c.ops, c.ops_capacity, sizeof *c.ops);
@@ -90,19 +91,19 @@ struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
     return is_good ? layout : NULL;
 }
 
-uint64_t layout_fixed_bits(const struct layout *layout)
+uint64_t layout_fixed_record_bits(const struct layout *layout)
 {
     return layout->fixed_bits;
 }
 
-bool layout_is_at_any_byte(const struct layout *layout)
+bool layout_is_byte_aligned(const struct layout *layout)
 {
     return layout->is_at_any_byte;
 }
 
-/* Where the end of the number in front of a row lies in the eight bytes before the row; 0 where it
- * is none of those that are shifted out of them. */
-static uint8_t shift_of_count(const struct step *step)
+/* Returns the right shift that leaves the count in the eight bytes before a row. Returns 0 for
+ * loads that a shift cannot express. */
+static uint8_t count_shift_of_load(const struct step *step)
 {
     switch (step->load) {
     case LOAD_U8:
@@ -116,13 +117,13 @@ static uint8_t shift_of_count(const struct step *step)
     }
 }
 
-struct layout_shape layout_shape_of(const struct layout *layout)
+struct layout_shape layout_get_shape(const struct layout *layout)
 {
     struct layout_shape none = {.kind = LAYOUT_SHAPE_NONE},
                         shape = {.kind = LAYOUT_SHAPE_ROW, .count_shift = 32};
     if (!layout)
         return shape;
-    const struct step *step = layout->measure;
+    const struct step *step = layout->size_program;
     shape.first = step->advance;
     if (layout->start_mask > 7)
         return none;
@@ -136,26 +137,26 @@ struct layout_shape layout_shape_of(const struct layout *layout)
         return shape;
     }
     shape.each = step->amount;
-    shape.count_shift = shift_of_count(step);
+    shape.count_shift = count_shift_of_load(step);
     bool is_row =
         step->code == STEP_COUNTED && step->align <= 3 && step->width == 0 && step->amount % 8 == 0;
     return is_row && shape.count_shift ? shape : none;
 }
 
-struct layout_bytes layout_bytes_of(const struct layout_shape *shape)
+struct layout_byte_shape layout_shape_to_bytes(const struct layout_shape *shape)
 {
-    const uint64_t most = (uint64_t)(LAYOUT_BYTES_NONE - 1) * 8;
+    const uint64_t most = (uint64_t)(LAYOUT_BYTE_SHAPE_NONE - 1) * 8;
     const bool is_text = shape->kind == LAYOUT_SHAPE_TEXT, has_row = shape->each > 0;
     if (shape->kind == LAYOUT_SHAPE_NONE || (shape->first | shape->rest | shape->each) % 8 ||
         shape->first >= most || shape->rest >= most)
-        return (struct layout_bytes){.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX};
-    return (struct layout_bytes){.first = (uint32_t)(shape->first / 8),
-                                 .rest = (uint32_t)(shape->rest / 8) + is_text,
-                                 .each = (uint32_t)(shape->each / 8),
-                                 .count_bytes = has_row ? (64u - shape->count_shift) / 8 : 0,
-                                 .count_mask =
-                                     has_row ? (uint32_t)(UINT64_MAX >> shape->count_shift) : 0,
-                                 .no_text = is_text ? 0 : UINT32_MAX};
+        return (struct layout_byte_shape){.rest = LAYOUT_BYTE_SHAPE_NONE, .no_text = UINT32_MAX};
+    return (struct layout_byte_shape){
+        .first = (uint32_t)(shape->first / 8),
+        .rest = (uint32_t)(shape->rest / 8) + is_text,
+        .each = (uint32_t)(shape->each / 8),
+        .count_bytes = has_row ? (64u - shape->count_shift) / 8 : 0,
+        .count_mask = has_row ? (uint32_t)(UINT64_MAX >> shape->count_shift) : 0,
+        .no_text = is_text ? 0 : UINT32_MAX};
 }
 
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n)
@@ -164,38 +165,39 @@ const struct layout_import *layout_imports(const struct layout *layout, uint32_t
     return layout->imports;
 }
 
-static bool same_text(ttr_text a, ttr_text b)
+static bool texts_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Looks for the member in a root, of which it passes over what precedes it; false where the search
- * is over. */
-static bool search(struct compiler *c, enum type_root root, ttr_text name, struct place *place,
-                   struct fold *fold, struct layout_spot *spot)
+/* Searches a root for a member and adds up the sizes before it. Returns false if the search is
+ * over, found or not. */
+static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
+                        struct position *position, struct fold *fold,
+                        struct layout_member_position *spot)
 {
     const struct type *type = c->layout->root[root];
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type *member = type->members[i].type;
-        uint64_t pad = (0 - (uint64_t)place->residue) & ((UINT64_C(1) << member->align) - 1);
-        if (name.p && same_text(type->members[i].name, name) && member->align <= place->known &&
-            !member->unit) {
-            *spot = (struct layout_spot){.bit = fold->bits + pad, .type = member};
+        uint64_t pad = (0 - (uint64_t)position->residue) & ((UINT64_C(1) << member->align) - 1);
+        if (name.p && texts_equal(type->members[i].name, name) &&
+            member->align <= position->known && !member->unit) {
+            *spot = (struct layout_member_position){.bit = fold->bits + pad, .type = member};
             return false;
         }
-        if (!compile_fold(c, member, place, fold))
+        if (!compile_fold(c, member, position, fold))
             return false;
     }
     return true;
 }
 
-bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name,
-                      struct layout_spot *spot)
+bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
+                          struct layout_member_position *spot)
 {
-    /* Nothing is compiled: only sizes are asked for. */
+    /* No program is generated; the compiler only computes sizes. */
     struct layout copy = *layout;
     struct compiler c = {.layout = &copy};
-    struct place place = {.known = 3, .order = ORDER_START};
+    struct position position = {.known = 3, .order = ORDER_START};
     struct fold fold = {0};
     spot->type = NULL;
     for (int r = 0; r < ROOT_COUNT && layout->start_mask <= 7; r++) {
@@ -204,8 +206,8 @@ bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text
         const struct type outside = {.kind = TYPE_STRUCT, .align = type ? type->align : 0};
         if (!type)
             continue;
-        if (!compile_fold(&c, &outside, &place, &fold) ||
-            !search(&c, (enum type_root)r, wanted, &place, &fold, spot) || r == (int)root)
+        if (!compile_fold(&c, &outside, &position, &fold) ||
+            !search_root(&c, (enum type_root)r, wanted, &position, &fold, spot) || r == (int)root)
             break;
     }
     return spot->type != NULL;

@@ -1,183 +1,194 @@
-/* Layouts: types compiled into programs that run over records (design: "compile field classes to a
- * flat plan").
+/* Layouts: types compiled into programs that decode records.
  *
- * One layout serves one list of roots that stand one behind another, such as all of an event behind
- * its header.  It has two programs: `layout_measure` finds the end of a record and is what reading
- * at speed costs; the field walk (layout_field_ops) gives the fields one by one when somebody asks.
- * Fixed parts are folded: a record of fixed size costs one addition.
+ * One layout covers a list of roots that are stored one after another, for example the header, the
+ * contexts and the payload of an event. It has two programs. `layout_find_record_end` finds the end
+ * of a record and is all that reading at full speed needs. The field iterator (`layout_field_ops`)
+ * decodes the fields one by one, on request. Fixed-size parts are folded into one addition.
  *
- * Values that later lengths and selectors need are kept in slots: a program may have LAYOUT_SLOTS
- * of them alive.  A value of a root that is not in this layout (the packet's context for an event's
- * field) is an import: whoever runs the layout puts it into its slot before (layout_imports,
- * layout_evaluate). Ownership: a layout lives in the arena given; the types must outlive it. Thread
- * rule: immutable once compiled. */
+ * Slots hold the numbers that later lengths and selectors refer to. A program has LAYOUT_SLOTS_MAX
+ * of them. A number from a root that another layout reads (a packet context, for an event field) is
+ * an import: the caller stores it into its slot before each record (layout_imports,
+ * layout_evaluate_reference).
+ *
+ * Ownership: a layout lives in the caller's arena; the types must outlive it. Thread rule:
+ * immutable once compiled. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_H
 #define TRACETTA_LAYOUT_LAYOUT_H
 
 #include "base/arena.h"
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 #include "model/context.h"
 #include "model/type.h"
 
-#define LAYOUT_SLOTS 24u
-#define LAYOUT_DEPTH 16u    /* arrays and sequences inside one another */
-#define LAYOUT_SPINS 65536u /* elements of a record that take no bits: more are nobody's data */
-#define LAYOUT_LABELS 256u  /* names of one value that are told; more are not counted */
-#define LAYOUT_LABELS_SEEN                                                                       \
-    1024u /* labels of a type, from the first, among which second names and flags are looked for \
-           */
+#define LAYOUT_SLOTS_MAX 24u
+#define LAYOUT_DEPTH_MAX 16u /* nesting depth of arrays and sequences */
+#define LAYOUT_EMPTY_ELEMENTS_MAX \
+    65536u                     /* elements without bits per record; more are treated as damage */
+#define LAYOUT_LABELS_MAX 256u /* labels counted per value; further ones are ignored */
+/* labels of a type that are searched for further matches and for flags */
+#define LAYOUT_LABELS_SEARCHED_MAX 1024u
 
 struct layout;
 struct op;
-struct straight;
+struct fast_program;
 
-/* What is to be compiled.  A root of NULL is absent. */
+/* Input of layout_compile. A root of NULL is absent. */
 struct layout_spec {
-    ttr *t; /* names are interned here */
+    ttr *t; /* the context that interns field names */
     struct arena *arena;
-    const struct type *root[ROOT_COUNT];  /* those to run, in order; NULL = absent or outside */
-    const struct type *outer[ROOT_COUNT]; /* roots read before by other layouts, which may be
-                                             referred to; NULL = none */
-    bool shows_hidden; /* also walk members that carry a role (sizes, times); else they are passed
-                          over in the walk */
-    uint64_t
-        shown_roles; /* without shows_hidden: roles (bit 1 << role) that are walked all the same */
+    /* roots to decode, in stored order; NULL = absent or read by another layout */
+    const struct type *root[ROOT_COUNT];
+    /* roots that other layouts read before and that references may name; NULL = none */
+    const struct type *outer[ROOT_COUNT];
+    /* also iterate over members that have a role (lengths, times); otherwise they are skipped */
+    bool shows_hidden;
+    uint64_t shown_roles; /* if !shows_hidden: roles (bit 1 << role) to iterate over nevertheless */
 };
 
-/* Compiles; NULL with `error` saying which field is wrong and why (a missing target, too deep, a
- * size beyond 64 bits, ...). */
+/* Compiles a layout into spec->arena. Returns NULL on failure; `error` then names the field and the
+ * reason (missing target, nesting, more than 2^60 bits). */
 struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error);
 
-/* Why a run ended. */
-enum layout_end {
-    LAYOUT_FINE = 0,
-    LAYOUT_SHORT,     /* the record goes on behind `bits.end` */
-    LAYOUT_NO_OPTION, /* a variant's selector chooses no option */
-    LAYOUT_HUGE,      /* a length that cannot be (more bits than 2^60, 2^32 elements, LAYOUT_SPINS
-                       * elements without bits), or a number      past 64 bits where one is needed */
-    LAYOUT_MISPLACED, /* a byte-wise or opposite byte order field begins inside a byte of the other
-                         order */
-    LAYOUT_ABSENT     /* a length or selector lies in an optional or an option that is not there */
+/* Result of decoding a record. */
+enum layout_status {
+    LAYOUT_OK = 0,
+    LAYOUT_TRUNCATED, /* the record extends past `bits.end` */
+    LAYOUT_NO_OPTION, /* no option of a variant has the selector's value */
+    /* a length is out of range (2^60 bits, 2^32 elements, LAYOUT_EMPTY_ELEMENTS_MAX elements
+     * without bits), or a length or selector has more than 64 bits */
+    LAYOUT_OUT_OF_RANGE,
+    /* a field starts inside a byte, although it is byte-wise or the byte's other bits have the
+     * opposite byte order */
+    LAYOUT_MISALIGNED,
+    /* a length or selector is inside an optional or option that this record lacks */
+    LAYOUT_NUMBER_ABSENT
 };
 
-/* A run over a record. */
-struct layout_run {
-    struct bits bits; /* base: the packet's start (or a multiple of 4,096 bytes behind it); in:
-                         where the record begins and where content ends; out: where it stopped */
+/* Decoder state within one record. */
+struct layout_cursor {
+    /* base: start of the packet (or a multiple of 4,096 bytes after it); in: start of the record
+     * and end of the content; out: end of the record, or the offset of a failure */
+    struct bits bits;
     uint64_t
-        slots[LAYOUT_SLOTS + 1]; /* what lengths and selectors need; the last is the engine's own */
-    uint64_t value;              /* out: the length or selector that was wrong */
-    const struct type_member *member; /* out: the member at which it ended badly, or NULL */
-    bool has_cut_text; /* out, of layout_measure: a text with a counted length ends inside a
-                          character; stays set */
-    uint32_t absent;   /* the engine's own: slots that hold nothing yet */
-    uint32_t spins;    /* the engine's own: elements met that take no bits */
-    uint8_t order;     /* the engine's own: byte order of the bits just read, where that matters */
+        /* numbers for lengths and selectors; the last one is for inline lengths */
+        slots[LAYOUT_SLOTS_MAX + 1];
+    uint64_t value;                   /* out, on failure: the offending length or selector */
+    const struct type_member *member; /* out, on failure: the member that failed, or NULL */
+    /* out, of layout_find_record_end: a counted text ends inside a character; never reset */
+    bool has_cut_text;
+    uint32_t absent; /* internal: bit set of the slots that hold no number yet */
+    uint32_t spins;  /* internal: elements without bits so far */
+    uint8_t order;   /* internal: byte order of the bits just read, if known only at run time */
 };
 
-/* Finds the end of a record: run->bits.at behind it when fine.  Imports are kept, other slots are
- * used. */
-enum layout_end layout_measure(const struct layout *layout, struct layout_run *run);
+/* Finds the end of a record: on success run->bits.at is the offset after it. Keeps imports;
+ * overwrites the other slots. */
+enum layout_status layout_find_record_end(const struct layout *layout, struct layout_cursor *run);
 
-/* Bits of every record of a layout where that is fixed and its alignment is a byte at most, else 0.
- */
-uint64_t layout_fixed_bits(const struct layout *layout);
+/* Returns the size in bits that every record has. Returns 0 if sizes differ or the alignment
+ * exceeds a byte. */
+uint64_t layout_fixed_record_bits(const struct layout *layout);
 
-/* Whether nothing in records of a layout is aligned to more than a byte: they may be walked from
- * any byte at or before their begin. */
-bool layout_is_at_any_byte(const struct layout *layout);
+/* Returns true if nothing in the records is aligned to more than 8 bits. The base may then be any
+ * byte at or before the record's start. */
+bool layout_is_byte_aligned(const struct layout *layout);
 
-/* Where a member (by root and stored name, not nested) lies when nothing of variable size precedes
- * it: bits from the start of the record.  Only where the layout's alignment is at most 8 bits, so
- * that the start does not matter. */
-struct layout_spot {
+/* Position of a member that only fixed-size fields precede. The member is given by root and stored
+ * name and is not nested. `bit` counts from the record's start. Returns false if a size varies or
+ * the layout's alignment exceeds 8 bits. */
+struct layout_member_position {
     uint64_t bit;
     const struct type *type;
 };
-bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name,
-                      struct layout_spot *spot);
+bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
+                          struct layout_member_position *spot);
 
-/* A value from another root that the layout needs in run->slots[slot] before it runs. */
+/* A number of another root that must be in run->slots[slot] before decoding starts. */
 struct layout_import {
     struct type_reference from;
     uint32_t slot;
 };
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n);
 
-/* Gives the number that a reference means in a record of `layout` that begins at run->bits, the
- * layout's own imports being in run->slots; false when it is not there. */
-bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
-                     const struct type_reference *reference, uint64_t *value);
+/* Evaluates a reference in the record of `layout` that starts at run->bits; the layout's imports
+ * must be in run->slots. Returns false if the record lacks the number. */
+bool layout_evaluate_reference(const struct layout *layout, const struct layout_cursor *run,
+                               const struct type_reference *reference, uint64_t *value);
 
-/* Loops under way: for each, how many elements are left and where this one began. */
+/* Stack of the active loops: the elements left in each, and the bit offset at which the current
+ * element started. */
 struct layout_loops {
-    uint64_t left[LAYOUT_DEPTH], began[LAYOUT_DEPTH];
+    uint64_t left[LAYOUT_DEPTH_MAX], began[LAYOUT_DEPTH_MAX];
     uint32_t depth;
 };
 
-/* A walk over the values of a record, for whoever needs roles: packet headers and contexts, event
- * headers. */
-struct layout_walk {
+/* Iterator over the fields of a record, for callers that need types and roles: packet headers,
+ * packet contexts, event headers. */
+struct layout_iter {
     union {
-        const struct op *op;             /* the step that gave the last field */
-        const struct straight *straight; /* unbegun: the way through a record in its payload */
+        const struct op *op; /* the step that returned the last field */
+        /* while `unbegun`: the fast program for a record in its payload */
+        const struct fast_program *fast_program;
     };
-    uint64_t unbegun; /* not 0: nothing but `straight` is there yet; see layout_start_with */
+    /* not 0: only `fast_program` is set, iteration has not started; see layout_iter_start_flags */
+    uint64_t unbegun;
     const struct op *program;
-    struct layout_run run;
-    struct arena *scratch; /* for text in other encodings and wide numbers; NULL: such values are
-                              given as bytes */
+    struct layout_cursor run;
+    /* memory for converted text and wide integers; NULL: such values are returned as bytes */
+    struct arena *scratch;
     struct layout_loops loops;
-    enum layout_end end; /* how it ended */
+    enum layout_status end; /* how the iteration ended */
 };
 
-/* Begins a walk; where the layout has imports, the caller then puts them into walk->run.slots. */
-void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
+/* Starts an iteration. If the layout has imports, the caller then stores them into walk->run.slots.
+ */
+void layout_iter_begin(struct layout_iter *walk, const struct layout *layout,
                        const struct bits *bits, struct arena *scratch);
 
-/* Gives the next field with its type (role, labels, clock); false at the end: walk->end says how.
- */
-bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type);
+/* Returns the next field with its type (role, labels, clock). Returns false at the end; walk->end
+ * is the reason. */
+bool layout_iter_next(struct layout_iter *walk, ttr_field *field, const struct type **type);
 
-/* How many bytes the LEB128 number has that it just gave. */
-unsigned layout_walk_leb(const struct layout_walk *walk);
+/* Returns the size in bytes of the LEB128 number that was just returned. */
+unsigned layout_iter_leb128_size(const struct layout_iter *walk);
 
-/* As field_ops.hold, for a record that is the whole payload of its event.  Returns 0 and leaves
- * fields->ops as it is if the record does not end with the payload, or the fast path does not reach
- * its end.  The state of `fields` begins with a layout_walk. */
-uint32_t layout_hold_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields,
-                           struct held_fields *held);
+/* Like field_ops.hold, for a record that fills its event's payload. Returns 0 and does not touch
+ * fields->ops if the record does not end with the payload, or if the fast path cannot decode all of
+ * it. The state of `fields` starts with a layout_iter. */
+uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
+                                ttr_fields *fields, struct field_cache *held);
 
-/* What walks by ttr_fields over records of a layout begin with (struct schema). */
-const void *layout_start(const struct layout *layout);
+/* Returns the program with which a ttr_fields iteration starts, for `start` of struct schema. */
+const void *layout_iter_start(const struct layout *layout);
 
 struct layout_schema;
 
-/* The same: LAYOUT_IN_PAYLOAD where the record lies in the payload, with the schema's body_mask
- * above it. */
-uint64_t layout_start_with(const struct layout_schema *schema);
-#define LAYOUT_TO_PLACE UINT64_C(1)
+/* Returns the matching `start_with` of struct schema: LAYOUT_IN_PAYLOAD if the record is in the
+ * payload, with body_mask in the bits above it. */
+uint64_t layout_iter_start_flags(const struct layout_schema *schema);
+#define LAYOUT_TO_LOCATE UINT64_C(1)
 #define LAYOUT_IN_PAYLOAD UINT64_C(2)
 #define LAYOUT_MASK_SHIFT 2u
 
-/* What a walk by ttr_fields needs to know of a record; the schema's `own` begins with it. */
+/* The part of a schema that an iteration by ttr_fields needs. The object at schema->ctx starts with
+ * it. */
 struct layout_schema {
     const struct layout *layout;
     struct arena *scratch;
-    /* The record lies in the event's payload, `body & body_mask` bits behind its begin, ends where
-     * that ends (up to a whole byte), and needs nothing from outside: nobody is asked.  The layout
-     * is one at any byte. */
+    /* The record starts `body & body_mask` bits into the event's payload, ends with it (up to
+     * padding of a byte), and has no imports, so `place` is not called. The layout has no alignment
+     * above 8 bits. */
     bool is_in_payload;
     uint32_t body_mask;
-    /* Gives where the event's record begins (behind the event header), where its packet's content
-     * ends, and the outer slots. */
+    /* Locates an event's record: its start (after the event header), the end of the packet's
+     * content, and the imported slots. */
     void (*place)(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run);
-    /* The same for the fields of the event's packet or header; gives their layout, NULL where there
-     * are none.  May be NULL. */
-    const struct layout *(*place_group)(const struct layout_schema *schema, const ttr_event *event,
-                                        ttr_group group, struct layout_run *run);
-    /* The number of the event's packet, from 1; 0: none.  May be NULL. */
+                  struct layout_cursor *run);
+    /* Does the same for the packet or header fields of the event and returns their layout, or NULL
+     * if there are none. May be NULL. */
+    const struct layout *(*locate_group)(const struct layout_schema *schema, const ttr_event *event,
+                                         ttr_group group, struct layout_cursor *run);
+    /* Returns the number of the event's packet, from 1; 0 if unknown. May be NULL. */
     uint64_t (*packet)(const struct layout_schema *schema, const ttr_event *event);
 };
 

@@ -1,40 +1,72 @@
-/* A layout under construction: what the passes over the types share.
+/* The layout compiler: types are compiled into the programs of layout_program.h.
  *
- * Passes: references are gathered, then their targets are found and slots given out
- * (layout_references.c); then the programs are made, one after another, by the same walk over the
- * types (layout_emit.c).  Where in the tree a pass stands is told by compiler_enter and
- * compiler_leave, so that a reference is recognised by its names. */
+ * Order of passes (layout_compile in layout.c):
+ *
+ *   1. gather     references of lengths, selectors      layout_references.c
+ *   2. resolve    find each target, check its type      layout_references.c
+ *   3. allocate   slots by first fit over lifetimes     layout_references.c
+ *   4. emit       PROGRAM_MEASURE: the end of a record   layout_emit*.c
+ *   5. emit       PROGRAM_WALK: the visible fields       layout_emit*.c
+ *   6. emit       PROGRAM_EVERYTHING: also hidden ones   layout_emit*.c
+ *   7. fast       a fast program beside program 5        layout_decode_fast.c
+ *
+ * Algorithm: each pass is a recursive descent over the types in stored order. Slots are registers:
+ * linear-scan allocation (Poletto, Sarkar 1999) over the visits between a number and its last use.
+ * Fixed-size fields are folded (constant folding) into the `advance` of the next step.
+ *
+ * Alignment: the compiler does not know absolute positions, only positions modulo powers of two
+ * (struct place). A field of 8 n bits moves the residue; a field of variable size leaves only the
+ * bits known that its granularity guarantees; two paths that meet keep the common low bits:
+ *
+ *   known = 5, residue = 16 :  ...x10000   position = 16 modulo 32
+ *   + 24 bits               :  ...x01000   position =  8 modulo 32
+ *   joined with 0 modulo 16 :  ....?000    position =  0 modulo  8
+ *
+ * If the residue is known, padding is folded too and numbers load as whole bytes; otherwise an
+ * ALIGN step or a bit-wise load is emitted.
+ *
+ * Invariants: a reference's target precedes its use in stored order. A slot that may lack its
+ * number is never shared, because its `absent` bit must survive. Steps of both programs visit the
+ * same bits.
+ *
+ * Cost: linear in the visited types; COMPILE_VISITS limits them, since a small description can
+ * denote a huge tree.
+ *
+ * Left out: references forward; recursive types; more than LAYOUT_SLOTS_MAX numbers alive at once.
+ */
 #ifndef TRACETTA_LAYOUT_LAYOUT_COMPILE_H
 #define TRACETTA_LAYOUT_LAYOUT_COMPILE_H
 
 #include "base/status.h"
 #include "layout/layout_program.h"
 
-#define COMPILE_STEPS 65536u /* of a program */
-#define COMPILE_VISITS \
-    1000000u /* of types: a description is a graph, and the tree it means may be far larger */
+#define COMPILE_STEPS 65536u /* steps per program */
+/* visits to types; the description is a graph whose tree may be far larger */
+#define COMPILE_VISITS 1000000u
 #define COMPILE_REFERENCES 1024u
 #define COMPILE_BITS (UINT64_C(1) << 60)
 
-/* A reference, and what is known of its target. */
+/* A reference, and the findings on its target. */
 struct use {
     struct type_reference from;
-    uint32_t matched;     /* how many of its names are those of the place where the pass is */
+    /* how many of its names match the path from the root to the current member */
+    uint32_t matched;
     uint32_t first, last; /* visits between which its slot is in use */
-    uint32_t array;       /* the innermost array its target stands in, 0 = none */
+    /* innermost array around its target, as the visit that entered it; 0 = none */
+    uint32_t array;
     uint8_t slot;
     bool has_target, is_import, may_lack;
-    bool is_signed, is_bool, is_wide, is_no_number; /* of any of its targets */
+    bool is_signed, is_bool, is_wide, is_no_number; /* true if any of its targets is so */
 };
 
-/* Where a field would stand: its position is `residue` modulo 1 << known. */
-struct place {
+/* Compile-time knowledge of a position: it is `residue` modulo 1 << known. Bits. */
+struct position {
     uint32_t residue;
     uint8_t known;
-    uint8_t order; /* enum order of the bits just before; ORDER_ANY: not known */
+    uint8_t order; /* enum order of the bits just before; ORDER_ANY: unknown */
 };
 
-/* Labels and the table made of them. */
+/* A set of labels and the table compiled from it. */
 struct label_table {
     const struct type_labels *labels;
     const void *table;
@@ -49,89 +81,92 @@ struct compiler {
     struct layout *layout;
     struct use *uses;
     size_t uses_n, uses_capacity;
-    /* where the pass is */
+    /* Current position of the pass in the types. */
     enum type_root root;
-    uint32_t level;   /* names on the way from the root */
-    uint32_t nesting; /* types on the way */
-    uint32_t visits;  /* so far, of all passes */
+    uint32_t level;   /* names on the path from the root */
+    uint32_t nesting; /* types on the path from the root */
+    uint32_t visits;  /* visits of all passes so far */
     const struct type_member *names[TYPE_DEPTH_MAX + 2];
-    /* references */
-    bool is_finding;     /* targets, not references */
-    uint32_t index;      /* visits of this pass */
-    uint32_t conditions; /* optionals and options around */
-    uint32_t loops;      /* arrays around; their indices */
+    /* State of the reference passes. */
+    bool is_finding;     /* pass 2 resolves targets; pass 1 gathers references */
+    uint32_t index;      /* visits in this pass */
+    uint32_t conditions; /* enclosing optionals and options */
+    uint32_t loops;      /* enclosing arrays; `arrays` holds the visits that entered them */
     uint32_t arrays[TYPE_DEPTH_MAX + 2];
-    /* programs */
+    /* State of program generation. */
     enum program program;
     struct op *ops;
     size_t ops_n, ops_capacity;
-    size_t label; /* something jumps to this step */
-    struct place place;
-    uint64_t pending; /* bits not yet passed over by a step */
-    uint32_t inside;  /* arrays around */
-    uint32_t hidden;  /* members with a role around, which this program passes over */
-    bool has_hidden;  /* some member was passed over */
-    const struct type_member *member; /* whose values are described */
-    ttr_field field;                  /* name, depth and group for them */
+    size_t label; /* index of a step that is a jump target */
+    struct position position;
+    uint64_t pending;                 /* bits that no step has skipped yet */
+    uint32_t inside;                  /* enclosing arrays */
+    uint32_t hidden;                  /* enclosing members that this program hides */
+    bool has_hidden;                  /* at least one member was hidden */
+    const struct type_member *member; /* the member that is compiled */
+    ttr_field field;                  /* prepared name, depth and group of its fields */
     struct label_table *tables;
     size_t tables_n, tables_capacity;
 };
 
-/* Refuses with the place in the description before the text: "payload.data: ...".  Always false. */
+/* Fails with a message prefixed by the path of the current member: "payload.data: ...". Always
+ * returns false. */
 bool compiler_refuse(struct compiler *c, const char *format, ...) TTR_PRINTF(2, 3);
 
-/* Steps down to a member and back; false when names nest too deep. */
+/* Enters a member and leaves it again, updating the path. compiler_enter fails if names nest too
+ * deeply. */
 TTR_MUST bool compiler_enter(struct compiler *c, const struct type_member *member);
 void compiler_leave(struct compiler *c);
 
-/* Begins a root; counts a visit to a type, false when there are too many or they nest too deep. */
-void compiler_begin(struct compiler *c, enum type_root root);
+/* compiler_enter_root starts a root. compiler_visit counts a visit to a type and fails if there are
+ * too many, or if they nest too deeply. */
+void compiler_enter_root(struct compiler *c, enum type_root root);
 TTR_MUST bool compiler_visit(struct compiler *c, const struct type *type);
 
-/* The reference whose target stands where the pass is, or NULL. */
-struct use *compiler_target(struct compiler *c);
+/* Returns the reference whose target is the current member, or NULL. */
+struct use *compiler_find_target(struct compiler *c);
 
-/* True where some reference leads to what is inside the place where the pass is. */
-bool compiler_leads_inside(const struct compiler *c);
+/* Returns true if a reference names something inside the current member. */
+bool compiler_has_target_inside(const struct compiler *c);
 
-/* The use of a type's reference; never NULL once references were gathered. */
-struct use *compiler_use(struct compiler *c, const struct type_reference *reference);
+/* Returns the entry for a type's reference. Not NULL once references were gathered. */
+struct use *compiler_find_use(struct compiler *c, const struct type_reference *reference);
 
-/* Gathers references, finds their targets, gives out slots. */
+/* Runs passes 1 to 3: gathers references, resolves targets, allocates slots. */
 TTR_MUST bool compile_references(struct compiler *c);
 
-/* Makes c->ops for the roots. */
+/* Generates c->ops for all roots. */
 TTR_MUST bool compile_program(struct compiler *c, enum program program);
 
-/* Size of a type whose values all have the same size, when it begins at a place; false when it has
- * no such size (or c failed). */
+/* Computes the size of a type whose values all have the same size if they start at `place`, and
+ * advances `place`. Returns false if sizes vary or compilation failed. */
 struct fold {
     uint64_t bits;
-    uint64_t spins; /* elements inside that take no bits; no more than LAYOUT_SPINS + 1 */
+    uint64_t spins; /* elements inside that have no bits; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
 };
-TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct place *place,
+TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct position *position,
                            struct fold *fold);
 
-/* The same for the elements of an array of which the first begins at a place, aligned to the
- * element's alignment: every `stride` bits one of `bits`.  The place then has the byte order that
- * the last of them leaves. */
+/* Does the same for the elements of an array: one of `bits` bits every `stride` bits. `place`:
+ * start of the first element, aligned for it; on return only its byte order is updated, to that
+ * after the last element. */
 struct fold_element {
     uint64_t bits, stride;
-    uint64_t spins; /* for each element */
+    uint64_t spins; /* per element */
 };
 TTR_MUST bool compile_fold_element(struct compiler *c, const struct type *element,
-                                   struct place *place, struct fold_element *fold);
+                                   struct position *position, struct fold_element *fold);
 
-/* Places. */
-void place_pass(struct place *place, uint64_t bits);
-struct place place_join(struct place a, struct place b);
+/* Adds bits to a position; returns the common knowledge about two positions. */
+void position_advance(struct position *position, uint64_t bits);
+struct position position_join(struct position a, struct position b);
 
-static inline bool place_is_at_byte(const struct place *place)
+static inline bool position_is_byte_aligned(const struct position *position)
 {
-    return place->known >= 3 && place->residue % 8 == 0;
+    return position->known >= 3 && position->residue % 8 == 0;
 }
 
-/* Integers and their like, of `bits` bits. */
+/* Returns true for integers, floats and nulls of `bits` bits. */
 static inline bool type_is_number(const struct type *type)
 {
     return (type->kind >= TYPE_BITS && type->kind <= TYPE_FLOAT) || type->kind == TYPE_NULL;

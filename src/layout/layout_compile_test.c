@@ -1,19 +1,20 @@
-/* What layouts refuse, find out beforehand, and need from outside. */
+/* Tests of the layout compiler: refused declarations, fixed sizes, imports, failures at run time.
+ */
 #include <stdio.h>
 
 #include "support/layout_test.h"
 
-static void descriptions_that_cannot_work_are_refused_with_the_field_and_the_reason(void **state)
+static void invalid_declaration_fails_with_field_and_reason(void **state)
 {
     (void)state;
     static const struct {
         const char *type, *wanted;
     } cases[] = {
-        {"a:{d:T(p.n)} n:u8",
-         "payload.a.d: its length is payload.n, which does not stand before it"},
-        {"d:T(p.d)", "payload.d: its length is payload.d, which does not stand before it"},
-        {"d:T(p.x.y)", "payload.d: its length is payload.x.y, which does not stand before it"},
-        {"d:T(c.n)", "payload.d: its length is common context.n, but there is no common context"},
+        {"a:{d:T(p.n)} n:u8", "payload.a.d: its length is payload.n, which is not before it"},
+        {"d:T(p.d)", "payload.d: its length is payload.d, which is not before it"},
+        {"d:T(p.x.y)", "payload.d: its length is payload.x.y, which is not before it"},
+        {"d:T(c.n)",
+         "payload.d: its length is common context.n, but the record has no common context"},
         {"n:i8 d:[p.n]u8",
          "payload.d: its length is payload.n, which is signed; it must be unsigned"},
         {"n:I d:B(p.n)",
@@ -21,20 +22,20 @@ static void descriptions_that_cannot_work_are_refused_with_the_field_and_the_rea
         {"n:u72 d:[p.n]u8", "payload.d: its length is payload.n, which has more than 64 bits"},
         {"n:t8 d:[p.n]u8", "payload.d: its length is payload.n, which is true or false; it must be "
                            "an unsigned number"},
-        {"n:s d:[p.n]u8", "payload.d: its length is payload.n, which is no number"},
-        {"n:f32 d:[p.n]u8", "payload.d: its length is payload.n, which is no number"},
-        {"n:{x:u8} d:[p.n]u8", "payload.d: its length is payload.n, which is no number"},
-        {"n:s o:?p.n:u8", "payload.o: its selector is payload.n, which is no number"},
+        {"n:s d:[p.n]u8", "payload.d: its length is payload.n, which is not a number"},
+        {"n:f32 d:[p.n]u8", "payload.d: its length is payload.n, which is not a number"},
+        {"n:{x:u8} d:[p.n]u8", "payload.d: its length is payload.n, which is not a number"},
+        {"n:s o:?p.n:u8", "payload.o: its selector is payload.n, which is not a number"},
         {"f:u8 v:|p.f(a=0:u8,b=1:s) d:T(p.v)",
-         "payload.d: its length is payload.v, which is no number"},
-        {"x:u8 a:u4 b:u4>", "payload.b: it begins inside of a byte whose other bits are stored in "
-                            "the other byte order"},
-        {"a:u0", "payload.a: a number of no bits"},
+         "payload.d: its length is payload.v, which is not a number"},
+        {"x:u8 a:u4 b:u4>",
+         "payload.b: it starts inside a byte whose other bits have the opposite byte order"},
+        {"a:u0", "payload.a: a number of 0 bits"},
         {"a:[:i8]u8",
          "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
         {"a:[:u65]u8",
          "payload.a: the length of a sequence must be an unsigned number of at most 64 bits"},
-        {"a:u8@65536", "payload: an alignment of 2^16 bits is more than the 2^15 there may be"},
+        {"a:u8@65536", "payload: an alignment of 2^16 bits exceeds the maximum of 2^15"},
         {"a:T1152921504606846976 b:u8", "payload.a: it is larger than 2^60 bits"},
         {"a:[4294967295][4294967295]u8 b:[4294967295][4294967295]u8", ""},
         {"a:[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]s",
@@ -54,12 +55,12 @@ static void descriptions_that_cannot_work_are_refused_with_the_field_and_the_rea
     table_close(&table);
 }
 
-static void descriptions_that_grow_without_end_are_refused(void **state)
+static void exponential_declaration_exceeds_limit(void **state)
 {
     (void)state;
     struct table table;
     table_open(&table);
-    /* A structure of two structures of two ... : 33 types, 2^32 fields. */
+    /* A struct of two structs of two structs ...: 33 types, 2^32 fields. */
     static struct type types[34];
     static struct type_member members[34][2];
     types[0] = (struct type){.kind = TYPE_UINT, .bits = 8, .align = 3};
@@ -78,7 +79,7 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
         types[i].members_n = 1;
     assert_false(table_compile(&table, &deep));
     assert_non_null(strstr(table.error.text, "nest deeper than 32 levels"));
-    /* 2^17 fields are not too many to visit, but to keep. */
+    /* 2^17 fields can be visited, but exceed the steps of a program. */
     for (int i = 2; i < 34; i++)
         types[i].members_n = 2;
     struct layout_spec long_one = {.root[ROOT_PAYLOAD] = &types[17], .shows_hidden = true};
@@ -87,12 +88,12 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
     table_close(&table);
 }
 
-static void lengths_are_as_many_as_documented(void **state)
+static void references_up_to_limit_compile(void **state)
 {
     (void)state;
     enum {
         GROUP = 200
-    }; /* in a structure each, since the text of one has no more than 512 members */
+    }; /* split into structs, because the test syntax allows 512 members per struct */
     static char text[1025 * 32];
     for (int n = 1024; n <= 1025; n++) {
         struct table table;
@@ -114,7 +115,7 @@ static void lengths_are_as_many_as_documented(void **state)
     }
 }
 
-static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
+static void slot_after_last_use_is_reused(void **state)
 {
     (void)state;
     struct table table;
@@ -131,16 +132,16 @@ static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
     struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table.arena, more)};
     assert_false(table_compile(&table, &spec));
     assert_non_null(strstr(table.error.text, "more than 24 lengths and selectors"));
-    /* What a loop needs again stays. */
+    /* A number used inside a loop keeps its slot to the end of the loop. */
     table_payload(&table, "n:u8 m:u8 a:[p.m]{x:T(p.n) k:u8 y:T(p.a.k)}");
     table_expect(&table, 0, "01 02 61 02 6263 64 03 656667", 88,
                  "n=1 m=2 a=[2] .{3} ..x='a' ..k=2 ..y='bc' .{3} ..x='d' ..k=3 ..y='efg'");
     table_close(&table);
 }
 
-/* --- Other records --- */
+/* --- Imports --- */
 
-static void values_of_other_records_are_imports(void **state)
+static void numbers_of_outer_roots_become_imports(void **state)
 {
     (void)state;
     struct table table;
@@ -159,29 +160,30 @@ static void values_of_other_records_are_imports(void **state)
     assert_int_equal(n, 3);
     static const uint8_t bytes[] = {7, 2, 1, 3, 0, 0xff, 1, 'x', 'y', 1, 2, 3, 'z'},
                          without[] = {7, 2, 0, 0xff, 1};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 56)};
-    struct layout_run event = {.bits = bits_over(bytes, 56, 104)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 56)};
+    struct layout_cursor event = {.bits = bits_init(bytes, 56, 104)};
     for (uint32_t i = 0; i < n; i++)
-        assert_true(layout_evaluate(packet, &run, &imports[i].from, &event.slots[imports[i].slot]));
+        assert_true(layout_evaluate_reference(packet, &run, &imports[i].from,
+                                              &event.slots[imports[i].slot]));
     struct text text;
-    assert_int_equal(table_dump(&table, &event, &text), LAYOUT_FINE);
+    assert_int_equal(table_dump(&table, &event, &text), LAYOUT_OK);
     assert_string_equal(text.p, "d='xy' e=<010203> f='z'");
-    /* Without the optional one import has no value. */
-    struct layout_run shorter = {.bits = bits_over(without, 0, 40)};
+    /* Without the optional, one import has no value. */
+    struct layout_cursor shorter = {.bits = bits_init(without, 0, 40)};
     uint64_t value = 0;
     struct type_reference m = reference_of_text(&table.arena, "k.o.m"),
                           i = reference_of_text(&table.arena, "k.i");
-    assert_false(layout_evaluate(packet, &shorter, &m, &value));
-    assert_true(layout_evaluate(packet, &shorter, &i, &value));
+    assert_false(layout_evaluate_reference(packet, &shorter, &m, &value));
+    assert_true(layout_evaluate_reference(packet, &shorter, &i, &value));
     assert_true(value == UINT64_MAX);
     struct type_reference wrong = reference_of_text(&table.arena, "k.a"),
                           other = reference_of_text(&table.arena, "p.i");
-    assert_false(layout_evaluate(packet, &shorter, &wrong, &value) ||
-                 layout_evaluate(packet, &shorter, &other, &value));
+    assert_false(layout_evaluate_reference(packet, &shorter, &wrong, &value) ||
+                 layout_evaluate_reference(packet, &shorter, &other, &value));
     table_close(&table);
 }
 
-static void roots_stand_one_behind_another_and_name_their_group(void **state)
+static void roots_decode_in_stored_order_with_their_group(void **state)
 {
     (void)state;
     struct table table;
@@ -192,32 +194,32 @@ static void roots_stand_one_behind_another_and_name_their_group(void **state)
         .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "d:[c.n]u8 y:u16@16")};
     assert_true(table_compile(&table, &spec));
     static const uint8_t bytes[] = {2, 0, 0, 0, 5, 0, 0, 0, 7, 8, 9, 0};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 96)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 96)};
     struct text text;
-    assert_int_equal(table_dump(&table, &run, &text), LAYOUT_FINE);
+    assert_int_equal(table_dump(&table, &run, &text), LAYOUT_OK);
     assert_string_equal(text.p, "n=2 x=5 d=[2] .7 .8 y=9");
-    struct layout_walk walk;
+    struct layout_iter walk;
     ttr_field field;
     const struct type *type;
     static const uint8_t groups[] = {TTR_GROUP_COMMON,  TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD,
                                      TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD};
-    layout_walk_begin(&walk, table.layout, &run.bits, NULL);
+    layout_iter_begin(&walk, table.layout, &run.bits, NULL);
     for (size_t i = 0; i < 6; i++) {
-        assert_true(layout_walk_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&walk, &field, &type));
         assert_int_equal(field.group, groups[i]);
     }
     table_close(&table);
 }
 
-/* --- Known beforehand --- */
+/* --- Sizes and positions known at compile time --- */
 
 static uint64_t fixed_bits(struct table *table, const char *text)
 {
     table_payload(table, text);
-    return layout_fixed_bits(table->layout);
+    return layout_fixed_record_bits(table->layout);
 }
 
-static void records_of_fixed_size_are_known_and_members_found(void **state)
+static void fixed_size_record_has_known_size_and_member_offsets(void **state)
 {
     (void)state;
     struct table table;
@@ -231,23 +233,24 @@ static void records_of_fixed_size_are_known_and_members_found(void **state)
         .root[ROOT_COMMON_CONTEXT] = type_of_text(&table.arena, "tid:u32 name:T16"),
         .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "a:u3 b:u8 s:s c:u8")};
     assert_true(table_compile(&table, &spec));
-    struct layout_spot spot;
-    assert_true(layout_find_spot(table.layout, ROOT_COMMON_CONTEXT, (ttr_text){"name", 4}, &spot));
+    struct layout_member_position spot;
+    assert_true(
+        layout_locate_member(table.layout, ROOT_COMMON_CONTEXT, (ttr_text){"name", 4}, &spot));
     assert_true(spot.bit == 32 && spot.type->kind == TYPE_TEXT);
-    assert_true(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"b", 1}, &spot));
+    assert_true(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"b", 1}, &spot));
     assert_true(spot.bit == 168 && spot.type->bits == 8);
-    assert_true(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"s", 1}, &spot));
+    assert_true(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"s", 1}, &spot));
     assert_int_equal(spot.bit, 176);
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"c", 1}, &spot));
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"tid", 3}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"c", 1}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"tid", 3}, &spot));
     assert_false(
-        layout_find_spot(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
+        layout_locate_member(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
     table_payload(&table, "a:u8 b:u32@32");
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"a", 1}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"a", 1}, &spot));
     table_close(&table);
 }
 
-static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
+static void members_with_role_are_hidden_by_default(void **state)
 {
     (void)state;
     struct table table;
@@ -257,7 +260,7 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
     table_payload(&table, type);
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "v={0} d='ab'");
     table_expect(&table, 0, "0a 0302 07 02 0506 6162", 72, "v={1} .x=7 d='ab'");
-    /* What has nothing else inside is passed over too. */
+    /* A struct with only hidden members is hidden, too. */
     table_payload(&table, "id:u8^3 v:|p.id(a=0..9:{t:u16^5},b=10:{t:u8^5}) n:u8");
     table_expect(&table, 0, "01 0302 07", 32, "n=7");
     table_expect(&table, 0, "0a 03 07", 24, "n=7");
@@ -267,18 +270,18 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "v={0} n=2 d='ab'");
     uint64_t value;
     static const uint8_t bytes[] = {1, 3, 2, 2, 5, 6, 'a', 'b'};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 64)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 64)};
     struct type_reference t = reference_of_text(&table.arena, "p.v.t");
-    assert_true(layout_evaluate(table.layout, &run, &t, &value) && value == 0x203);
+    assert_true(layout_evaluate_reference(table.layout, &run, &t, &value) && value == 0x203);
     spec.shows_hidden = true;
     assert_true(table_compile(&table, &spec));
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "id=1 v={1} .t=515 n=2 l=[2] .5 .6 d='ab'");
     table_close(&table);
 }
 
-/* --- Bad records --- */
+/* --- Invalid records --- */
 
-static void the_other_byte_order_may_begin_at_whole_bytes_only(void **state)
+static void byte_order_change_inside_byte_fails(void **state)
 {
     (void)state;
     struct table table;
@@ -298,57 +301,57 @@ static void the_other_byte_order_may_begin_at_whole_bytes_only(void **state)
     table_close(&table);
 }
 
-static void elements_without_bits_are_counted_and_then_too_many(void **state)
+static void elements_without_bits_exceed_limit(void **state)
 {
     (void)state;
     static const struct {
         const char *type, *hex;
-        enum layout_end end;
+        enum layout_status end;
     } cases[] = {
-        {"a:[65537]{}", "00", LAYOUT_HUGE},
-        {"n:u32 a:[p.n]{}", "01000100", LAYOUT_HUGE},
-        {"n:u32 a:[p.n]{}", "ffffffff", LAYOUT_HUGE},
-        {"n:u32 m:u8 a:[p.n][p.m]{}", "0080000001", LAYOUT_FINE},
-        {"n:u32 m:u8 a:[p.n][p.m]{}", "0180000001", LAYOUT_HUGE},
-        {"a:[256][256]{}", "00", LAYOUT_HUGE},
-        {"n:u16 a:[:u32]{o:?p.n:u8}", "000001000100", LAYOUT_HUGE},
-        {"n:u64 a:[p.n]u8", "0000000001000000", LAYOUT_HUGE},
-        {"n:u64 a:[p.n]u8", "ffffffff00000000", LAYOUT_SHORT},
-        {"n:u64 a:[p.n]s", "ffffffffffffffff", LAYOUT_HUGE},
-        {"n:u64 a:T(p.n)", "ffffffffffffffff", LAYOUT_HUGE},
-        {"n:U a:T(p.n)", "ffffffffffffffffffff01", LAYOUT_HUGE},
-        {"a:[4294967296]u8", "00", LAYOUT_HUGE},
-        {"a:[4294967295][4294967295][4294967295]u8", "00", LAYOUT_SHORT},
+        {"a:[65537]{}", "00", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 a:[p.n]{}", "01000100", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 a:[p.n]{}", "ffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 m:u8 a:[p.n][p.m]{}", "0080000001", LAYOUT_OK},
+        {"n:u32 m:u8 a:[p.n][p.m]{}", "0180000001", LAYOUT_OUT_OF_RANGE},
+        {"a:[256][256]{}", "00", LAYOUT_OUT_OF_RANGE},
+        {"n:u16 a:[:u32]{o:?p.n:u8}", "000001000100", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:[p.n]u8", "0000000001000000", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:[p.n]u8", "ffffffff00000000", LAYOUT_TRUNCATED},
+        {"n:u64 a:[p.n]s", "ffffffffffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:T(p.n)", "ffffffffffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:U a:T(p.n)", "ffffffffffffffffffff01", LAYOUT_OUT_OF_RANGE},
+        {"a:[4294967296]u8", "00", LAYOUT_OUT_OF_RANGE},
+        {"a:[4294967295][4294967295][4294967295]u8", "00", LAYOUT_TRUNCATED},
     };
     struct table table;
     struct text text;
     table_open(&table);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[64];
-        struct layout_run run = {
+        struct layout_cursor run = {
             .bits =
-                bits_over(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
+                bits_init(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
         table_payload(&table, cases[i].type);
-        enum layout_end end = table_dump(&table, &run, &text);
+        enum layout_status end = table_dump(&table, &run, &text);
         if (end != cases[i].end)
             fail_msg("%s: %s", cases[i].type, end_text(end));
     }
     table_close(&table);
 }
 
-static void a_run_that_ends_badly_tells_the_member_and_the_number(void **state)
+static void failed_record_reports_member_and_number(void **state)
 {
     (void)state;
     struct table table;
     table_open(&table);
     table_payload(&table, "f:u8 v:|p.f(a=0:u8,b=1:s) d:s");
     static const uint8_t bytes[] = {7, 0, 1};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 24)};
-    assert_int_equal(layout_measure(table.layout, &run), LAYOUT_NO_OPTION);
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 24)};
+    assert_int_equal(layout_find_record_end(table.layout, &run), LAYOUT_NO_OPTION);
     assert_int_equal(run.value, 7);
     support_assert_text(run.member->name.p, run.member->name.n, "v");
-    run = (struct layout_run){.bits = bits_over(bytes + 1, 0, 16)};
-    assert_int_equal(layout_measure(table.layout, &run), LAYOUT_SHORT);
+    run = (struct layout_cursor){.bits = bits_init(bytes + 1, 0, 16)};
+    assert_int_equal(layout_find_record_end(table.layout, &run), LAYOUT_TRUNCATED);
     support_assert_text(run.member->name.p, run.member->name.n, "d");
     table_close(&table);
 }
@@ -356,20 +359,20 @@ static void a_run_that_ends_badly_tells_the_member_and_the_number(void **state)
 /* --- Events --- */
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, 0, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, 0, event->payload_size * UINT64_C(8));
 }
 
-static void fields_of_events_have_their_labels_and_names(void **state)
+static void event_fields_have_labels_and_names(void **state)
 {
     (void)state;
     struct table table;
     table_open(&table);
     table_payload(&table, "_a:u8=A=1..5,B=3,C=3..6; f:g8=X=0,Y=1..2; b:u8");
     struct layout_schema schema = {.layout = table.layout, .place = place};
-    const struct schema known = {.ops = &layout_field_ops, .own = &schema};
+    const struct schema known = {.ops = &layout_field_ops, .ctx = &schema};
     static const uint8_t bytes[] = {3, 5, 7};
     ttr_event event = {
         .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
@@ -401,7 +404,7 @@ static void fields_of_events_have_their_labels_and_names(void **state)
     table_close(&table);
 }
 
-static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
+static void converted_values_without_scratch_become_bytes(void **state)
 {
     (void)state;
     struct table table;
@@ -410,19 +413,19 @@ static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
     static const uint8_t bytes[] = {'h',  0,    0,    0,    1,    2,    3,    4,    5,  6,    7,
                                     8,    9,    10,   11,   12,   13,   14,   15,   16, 0xff, 0xff,
                                     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
-    struct bits bits = bits_over(bytes, 0, sizeof bytes * 8);
-    struct layout_walk walk;
+    struct bits bits = bits_init(bytes, 0, sizeof bytes * 8);
+    struct layout_iter walk;
     ttr_field field;
     const struct type *type;
-    layout_walk_begin(&walk, table.layout, &bits, NULL);
+    layout_iter_begin(&walk, table.layout, &bits, NULL);
     static const size_t sizes[] = {2, 16, 11};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(layout_walk_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&walk, &field, &type));
         assert_int_equal(field.value.type, TTR_TYPE_BYTES);
         assert_int_equal(field.value.text.n, sizes[i]);
     }
-    assert_false(layout_walk_next(&walk, &field, &type));
-    assert_int_equal(walk.end, LAYOUT_FINE);
+    assert_false(layout_iter_next(&walk, &field, &type));
+    assert_int_equal(walk.end, LAYOUT_OK);
     table_close(&table);
 }
 
@@ -430,7 +433,8 @@ static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
 
 static bool compiles_with(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     struct arena types;
     arena_init(&types, alloc_default());
     const struct type *type =
@@ -452,21 +456,22 @@ static bool compiles_with(const struct alloc *alloc)
     return is_good;
 }
 
-static void memory_may_be_out_at_any_time(void **state)
+static void failed_allocation_fails_compilation(void **state)
 {
     (void)state;
     support_fail_each(compiles_with);
 }
 
-/* Only a value of several names is the last of its call. */
-static void the_only_label_of_a_field_is_known_after_later_fields_were_read(void **state)
+/* A value with several labels must be the last field of a call; a value with one label need not be.
+ */
+static void single_label_stays_valid_after_later_fields(void **state)
 {
     (void)state;
     struct table table;
     table_open(&table);
     table_payload(&table, "f:g8=X=0,Y=1..2; e:u8=A=5; b:u8");
     struct layout_schema schema = {.layout = table.layout, .place = place};
-    const struct schema known = {.ops = &layout_field_ops, .own = &schema};
+    const struct schema known = {.ops = &layout_field_ops, .ctx = &schema};
     static const uint8_t bytes[] = {4, 5, 7};
     ttr_event event = {
         .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
@@ -486,21 +491,21 @@ static void the_only_label_of_a_field_is_known_after_later_fields_were_read(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(descriptions_that_cannot_work_are_refused_with_the_field_and_the_reason),
-        cmocka_unit_test(descriptions_that_grow_without_end_are_refused),
-        cmocka_unit_test(lengths_are_as_many_as_documented),
-        cmocka_unit_test(a_slot_serves_again_when_nobody_needs_it_any_more),
-        cmocka_unit_test(values_of_other_records_are_imports),
-        cmocka_unit_test(roots_stand_one_behind_another_and_name_their_group),
-        cmocka_unit_test(records_of_fixed_size_are_known_and_members_found),
-        cmocka_unit_test(members_with_a_role_are_passed_over_unless_asked_for),
-        cmocka_unit_test(the_other_byte_order_may_begin_at_whole_bytes_only),
-        cmocka_unit_test(elements_without_bits_are_counted_and_then_too_many),
-        cmocka_unit_test(a_run_that_ends_badly_tells_the_member_and_the_number),
-        cmocka_unit_test(fields_of_events_have_their_labels_and_names),
-        cmocka_unit_test(the_only_label_of_a_field_is_known_after_later_fields_were_read),
-        cmocka_unit_test(without_scratch_what_needs_it_is_given_as_bytes),
-        cmocka_unit_test(memory_may_be_out_at_any_time),
+        cmocka_unit_test(invalid_declaration_fails_with_field_and_reason),
+        cmocka_unit_test(exponential_declaration_exceeds_limit),
+        cmocka_unit_test(references_up_to_limit_compile),
+        cmocka_unit_test(slot_after_last_use_is_reused),
+        cmocka_unit_test(numbers_of_outer_roots_become_imports),
+        cmocka_unit_test(roots_decode_in_stored_order_with_their_group),
+        cmocka_unit_test(fixed_size_record_has_known_size_and_member_offsets),
+        cmocka_unit_test(members_with_role_are_hidden_by_default),
+        cmocka_unit_test(byte_order_change_inside_byte_fails),
+        cmocka_unit_test(elements_without_bits_exceed_limit),
+        cmocka_unit_test(failed_record_reports_member_and_number),
+        cmocka_unit_test(event_fields_have_labels_and_names),
+        cmocka_unit_test(single_label_stays_valid_after_later_fields),
+        cmocka_unit_test(converted_values_without_scratch_become_bytes),
+        cmocka_unit_test(failed_allocation_fails_compilation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

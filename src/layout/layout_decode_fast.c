@@ -1,12 +1,13 @@
 /* The fast path for fields: decodes a whole record into fields that stay in memory from one event
  * of a class to the next, so that only values are written.
  *
- * Order of calls: straight_of compiles, beside each step of a walk, a step of the fast path.  For
- * each event layout_fields_hold (or layout_hold_whole) copies the prepared fields if they are not
- * in memory yet, and calls the first step.  Each step writes a value and calls the next one.
+ * Order of calls: fast_program_compile compiles, beside each step of a walk, a step of the fast
+ * path.  For each event layout_fields_decode_cached (or layout_decode_complete) copies the prepared
+ * fields if they are not in memory yet, and calls the first step.  Each step writes a value and
+ * calls the next one.
  *
- *     walk:   GIVE_NUMBER   GIVE_STRING8   GIVE_NUMBER   STEP_END
- *     fast:   hold_u32le -> hold_string -> hold_u16le -> hold_end
+ *     walk:   FIELD_NUMBER   FIELD_STRING8   FIELD_NUMBER   STEP_END
+ *     fast:   hold_u32le -> decode_string -> hold_u16le -> decode_end
  *     bytes:  |<-- reach -->|  text..0     |<- reach -->|
  *
  * Algorithm: threaded code.  Steps are functions that call their successor in tail position, so all
@@ -24,31 +25,30 @@
  * (layout_field_iter.c). */
 #include "layout/layout_program.h"
 
-_Static_assert(STRAIGHT_F32BE - STRAIGHT_NUMBER == GIVE_F32BE - GIVE_NUMBER,
+_Static_assert(FAST_F32BE - FAST_NUMBER == FIELD_F32BE - FIELD_NUMBER,
                "numbers in the order of their steps");
 
 /* --- Elements of arrays --- */
 
-/* How elements are loaded, and whether their fields are elements of this array already. */
-struct filling {
+/* How elements are loaded, and whether their fields already hold the prepared element. */
+struct element_filling {
     enum load load;
     bool is_single, is_prepared;
 };
 
-/* Fills `n` fields with the numbers that lie every amount of bits of the step from p on. */
-static inline __attribute__((always_inline)) void fill_elements(ttr_field *field,
-                                                                const struct op *op,
-                                                                const uint8_t *p, uint32_t n,
-                                                                struct filling filling)
+/* Writes `n` numbers, one every op->step.amount bits from p on, into fields. */
+static inline __attribute__((always_inline)) void fill_elements(
+    ttr_field *field, const struct op *op, const uint8_t *p, uint32_t n,
+    struct element_filling element_filling)
 {
     const uint64_t stride = op->step.amount >> 3;
     const ttr_field model = op->field;
     for (uint32_t i = 0; i < n; i++, p += stride) {
-        uint64_t number = load_plain(filling.load, p);
-        if (!filling.is_prepared)
+        uint64_t number = load_whole_number(element_filling.load, p);
+        if (!element_filling.is_prepared)
             step_copy_field(&field[i], &model);
         field[i].value.v.u =
-            filling.is_single ? bits_of_double(load_single((uint32_t)number)) : number;
+            element_filling.is_single ? bits_of_double(load_float32((uint32_t)number)) : number;
     }
 }
 
@@ -58,82 +58,84 @@ static inline __attribute__((always_inline)) void write_elements(const struct op
                                                                  uint32_t n, bool is_prepared)
 {
     switch (op->step.code) {
-    case GIVE_ELEMENT + LOAD_U8:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U8, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_U8:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U8, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_U16LE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U16LE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_U16LE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U16LE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_U32LE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U32LE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_U32LE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U32LE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_U64LE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U64LE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_U64LE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U64LE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_U16BE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U16BE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_U16BE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U16BE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_U32BE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U32BE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_U32BE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U32BE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_U64BE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U64BE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_U64BE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U64BE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_S8:
-        fill_elements(field, op, p, n, (struct filling){LOAD_S8, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_S8:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_S8, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_S16LE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_S16LE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_S16LE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_S16LE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_S32LE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_S32LE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_S32LE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_S32LE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_S16BE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_S16BE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_S16BE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_S16BE, false, is_prepared});
         break;
-    case GIVE_ELEMENT + LOAD_S32BE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_S32BE, false, is_prepared});
+    case FIELD_ELEMENT + LOAD_S32BE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_S32BE, false, is_prepared});
         break;
-    case GIVE_ELEMENT_F32LE:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U32LE, true, is_prepared});
+    case FIELD_ELEMENT_F32LE:
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U32LE, true, is_prepared});
         break;
     default:
-        fill_elements(field, op, p, n, (struct filling){LOAD_U32BE, true, is_prepared});
+        fill_elements(field, op, p, n, (struct element_filling){LOAD_U32BE, true, is_prepared});
         break;
     }
 }
 
-/* Writes elements of an array whose bits are known to be there; `op` is the first of its two steps.
- */
-static APART void give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n)
+/* Writes the elements of an array into unprepared fields. The caller has checked that their bytes
+ * exist. `op`: the first of the two element steps. */
+static APART void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
+                                     uint32_t n)
 {
     write_elements(op, p, field, n, false);
 }
 
-/* The same into fields that are elements of this array already. */
-static APART void set_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n)
+/* Does the same for fields that already hold the prepared element. */
+static APART void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
+                                     uint32_t n)
 {
     write_elements(op, p, field, n, true);
 }
 
-/* The event that is decoded. */
-struct holding {
+/* State of the event that is decoded. */
+struct fast_decoder {
     ttr_fields *fields;
-    struct held_fields *held;
-    const uint8_t *base, *end; /* its payload */
+    struct field_cache *held;
+    const uint8_t *base, *end; /* the event's payload */
     struct arena *scratch;
-    bool is_whole; /* the record must end at `end`; otherwise nothing is returned */
+    bool is_whole; /* the record must end at `end`; if it does not, no field is returned */
 };
 
-#define NEXT(step, p, to) ((step) + 1)->hold((step) + 1, p, to, holding)
+#define NEXT(step, p, to) ((step) + 1)->decode((step) + 1, p, to, fast_decoder)
 
-/* Copies the fields of steps, from one on, up to the next array, whose elements are prepared when
- * their number is known. */
-static APART void prepare(const struct straight_step *step, ttr_field *to)
+/* Copies the prepared fields of a step and of later ones, up to the next array. The fields after an
+ * array are prepared when its count is known. */
+static APART void prepare_fields(const struct fast_step *step, ttr_field *to)
 {
-    for (; step->code != STRAIGHT_END && step->code != STRAIGHT_OTHER; step++, to++) {
+    for (; step->code != FAST_END && step->code != FAST_OTHER; step++, to++) {
         step_copy_field(to, &step->op->field);
-        if (step->code != STRAIGHT_ELEMENTS)
+        if (step->code != FAST_ELEMENTS)
             continue;
         to->value.count = UINT32_MAX; /* no array of this many elements fits */
         return;
@@ -141,388 +143,403 @@ static APART void prepare(const struct straight_step *step, ttr_field *to)
 }
 
 /* Ends the fast path before `op`.  The walk continues there, and returns the other fields. */
-static APART uint32_t stop(const struct op *op, const uint8_t *p, const ttr_field *to,
-                           const struct holding *holding)
+static APART uint32_t stop_fast_path(const struct op *op, const uint8_t *p, const ttr_field *to,
+                                     const struct fast_decoder *fast_decoder)
 {
-    ttr_fields *fields = holding->fields;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
-    const struct layout_schema *schema = fields->own;
-    if (holding->is_whole)
+    ttr_fields *fields = fast_decoder->fields;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
+    const struct layout_schema *schema = fields->ctx;
+    if (fast_decoder->is_whole)
         return 0;
-    const struct bits bits = bits_over(holding->base, (uint64_t)(p - holding->base) << 3,
-                                       (uint64_t)(holding->end - holding->base) << 3);
-    layout_walk_begin(walk, schema->layout, &bits, schema->scratch);
+    const struct bits bits = bits_init(fast_decoder->base, (uint64_t)(p - fast_decoder->base) << 3,
+                                       (uint64_t)(fast_decoder->end - fast_decoder->base) << 3);
+    layout_iter_begin(walk, schema->layout, &bits, schema->scratch);
     walk->run.bits.at = bits.at;
     walk->op = op - 1;
-    return (uint32_t)(to - holding->held->field);
+    return (uint32_t)(to - fast_decoder->held->field);
 }
 
-/* After a step of variable size. */
-static inline __attribute__((always_inline)) uint32_t moved(const struct straight_step *step,
-                                                            const uint8_t *p, ttr_field *to,
-                                                            struct holding *holding)
+/* Continues after a variable-size field that ended at p, if the fixed fields after it exist. */
+static inline __attribute__((always_inline)) uint32_t continue_after_move(
+    const struct fast_step *step, const uint8_t *p, ttr_field *to,
+    struct fast_decoder *fast_decoder)
 {
-    if (UNLIKELY((uint64_t)(holding->end - p) < step->reach))
-        return stop(step->op + 1, p, to, holding);
+    if (UNLIKELY((uint64_t)(fast_decoder->end - p) < step->reach))
+        return stop_fast_path(step->op + 1, p, to, fast_decoder);
     return NEXT(step, p, to);
 }
 
-/* --- Steps that stand still --- */
+/* --- Fixed-size fields --- */
 
-#define HOLD_NUMBER(name, load)                                                                    \
-    static uint32_t hold_##name(const struct straight_step *step, const uint8_t *p, ttr_field *to, \
-                                struct holding *holding)                                           \
-    {                                                                                              \
-        const uint8_t *at = p + step->at;                                                          \
-        to->value.v.u = (load);                                                                    \
-        return NEXT(step, p, to + 1);                                                              \
+#define DECODE_NUMBER(name, load)                                                              \
+    static uint32_t hold_##name(const struct fast_step *step, const uint8_t *p, ttr_field *to, \
+                                struct fast_decoder *fast_decoder)                             \
+    {                                                                                          \
+        const uint8_t *at = p + step->at;                                                      \
+        to->value.v.u = (load);                                                                \
+        return NEXT(step, p, to + 1);                                                          \
     }
 
-HOLD_NUMBER(u8, *at)
-HOLD_NUMBER(u16le, load_u16le(at))
-HOLD_NUMBER(u32le, load_u32le(at))
-HOLD_NUMBER(u64le, load_u64le(at))
-HOLD_NUMBER(u16be, load_u16be(at))
-HOLD_NUMBER(u32be, load_u32be(at))
-HOLD_NUMBER(u64be, load_u64be(at))
-HOLD_NUMBER(s8, (uint64_t)(int8_t)*at)
-HOLD_NUMBER(s16le, (uint64_t)(int16_t)load_u16le(at))
-HOLD_NUMBER(s32le, (uint64_t)(int32_t)load_u32le(at))
-HOLD_NUMBER(s16be, (uint64_t)(int16_t)load_u16be(at))
-HOLD_NUMBER(s32be, (uint64_t)(int32_t)load_u32be(at))
-HOLD_NUMBER(f32le, bits_of_double(load_single(load_u32le(at))))
-HOLD_NUMBER(f32be, bits_of_double(load_single(load_u32be(at))))
+DECODE_NUMBER(u8, *at)
+DECODE_NUMBER(u16le, load_u16le(at))
+DECODE_NUMBER(u32le, load_u32le(at))
+DECODE_NUMBER(u64le, load_u64le(at))
+DECODE_NUMBER(u16be, load_u16be(at))
+DECODE_NUMBER(u32be, load_u32be(at))
+DECODE_NUMBER(u64be, load_u64be(at))
+DECODE_NUMBER(s8, (uint64_t)(int8_t)*at)
+DECODE_NUMBER(s16le, (uint64_t)(int16_t)load_u16le(at))
+DECODE_NUMBER(s32le, (uint64_t)(int32_t)load_u32le(at))
+DECODE_NUMBER(s16be, (uint64_t)(int16_t)load_u16be(at))
+DECODE_NUMBER(s32be, (uint64_t)(int32_t)load_u32be(at))
+DECODE_NUMBER(f32le, bits_of_double(load_float32(load_u32le(at))))
+DECODE_NUMBER(f32be, bits_of_double(load_float32(load_u32be(at))))
 
-static uint32_t hold_as_it_is(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                              struct holding *holding)
+static uint32_t decode_ready(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                             struct fast_decoder *fast_decoder)
 {
     return NEXT(step, p, to + 1);
 }
 
-static uint32_t hold_text16(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                            struct holding *holding)
+static uint32_t decode_text16(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                              struct fast_decoder *fast_decoder)
 {
     const uint8_t *at = p + step->at;
     to->value.text =
-        (ttr_text){(const char *)at, (size_t)__builtin_ctz(zeros_of_16(at) | 1u << 16)};
+        (ttr_text){(const char *)at, (size_t)__builtin_ctz(zero_mask_16(at) | 1u << 16)};
     return NEXT(step, p, to + 1);
 }
 
-static uint32_t hold_text(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                          struct holding *holding)
+static uint32_t decode_text(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                            struct fast_decoder *fast_decoder)
 {
-    step_set_text(&to->value, holding->base, p + step->at, (size_t)step->op->step.count);
+    step_set_text(&to->value, fast_decoder->base, p + step->at, (size_t)step->op->step.count);
     return NEXT(step, p, to + 1);
 }
 
-static uint32_t hold_blob(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                          struct holding *holding)
+static uint32_t decode_blob(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                            struct fast_decoder *fast_decoder)
 {
     to->value.text = (ttr_text){(const char *)p + step->at, (size_t)step->op->step.count};
     return NEXT(step, p, to + 1);
 }
 
-/* What may change more than its value is prepared each time. */
-static uint32_t hold_still(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                           struct holding *holding)
+/* Copies the prepared field each time, because value_fixed may change its type. */
+static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                             struct fast_decoder *fast_decoder)
 {
     const struct op *op = step->op;
-    const struct value_place place = {.step = &op->step,
-                                      .base = holding->base,
-                                      .at = (uint64_t)(p + step->at - holding->base) << 3,
-                                      .end = (uint64_t)(holding->end - holding->base) << 3,
-                                      .scratch = holding->scratch};
+    const struct value_source source = {.step = &op->step,
+                                        .base = fast_decoder->base,
+                                        .at = (uint64_t)(p + step->at - fast_decoder->base) << 3,
+                                        .end = (uint64_t)(fast_decoder->end - fast_decoder->base)
+                                               << 3,
+                                        .scratch = fast_decoder->scratch};
     step_copy_field(to, &op->field);
-    value_still(&place, &to->value);
+    value_fixed(&source, &to->value);
     return NEXT(step, p, to + 1);
 }
 
-/* One with several names is the last of its call. */
-static uint32_t hold_enum(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                          struct holding *holding)
+/* A number with several labels ends the batch: the caller asks for the labels of the last field
+ * returned. */
+static uint32_t decode_enum(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                            struct fast_decoder *fast_decoder)
 {
     const struct op *op = step->op;
     to->value = op->field.value;
-    to->value.v.u = load_plain((enum load)op->step.load, p + step->at);
-    value_enum(&(struct value_place){.step = &op->step}, &to->value);
-    return UNLIKELY(to->value.count > 1) ? stop(op + 1, p, to + 1, holding) : NEXT(step, p, to + 1);
+    to->value.v.u = load_whole_number((enum load)op->step.load, p + step->at);
+    value_enum(&(struct value_source){.step = &op->step}, &to->value);
+    return UNLIKELY(to->value.count > 1) ? stop_fast_path(op + 1, p, to + 1, fast_decoder)
+                                         : NEXT(step, p, to + 1);
 }
 
-/* --- Steps that move --- */
+/* --- Variable-size fields --- */
 
-static uint32_t hold_string(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                            struct holding *holding)
+static uint32_t decode_string(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                              struct fast_decoder *fast_decoder)
 {
-    const uint8_t *at = p + step->at, *zero = find_zero(holding->base, at, holding->end);
+    const uint8_t *at = p + step->at, *zero = find_zero(fast_decoder->base, at, fast_decoder->end);
     if (UNLIKELY(!zero))
-        return stop(step->op, p, to, holding);
+        return stop_fast_path(step->op, p, to, fast_decoder);
     to->value.text = (ttr_text){(const char *)at, (size_t)(zero - at)};
-    return moved(step, zero + 1, to + 1, holding);
+    return continue_after_move(step, zero + 1, to + 1, fast_decoder);
 }
 
-/* A text with only fixed fields after it: its zero is known from the end of a record that is
- * complete. */
-static uint32_t hold_last_string(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                                 struct holding *holding)
+/* A text with only fixed fields after it. Its zero is located from the end of the record, without a
+ * scan. */
+static uint32_t decode_last_string(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                                   struct fast_decoder *fast_decoder)
 {
-    const uint8_t *at = p + step->at, *behind = holding->end - step->reach;
-    if (UNLIKELY(behind <= at || behind[-1]))
-        return stop(step->op, p, to, holding);
-    to->value.text = (ttr_text){(const char *)at, (size_t)(behind - 1 - at)};
-    return NEXT(step, behind, to + 1);
+    const uint8_t *at = p + step->at, *following = fast_decoder->end - step->reach;
+    if (UNLIKELY(following <= at || following[-1]))
+        return stop_fast_path(step->op, p, to, fast_decoder);
+    to->value.text = (ttr_text){(const char *)at, (size_t)(following - 1 - at)};
+    return NEXT(step, following, to + 1);
 }
 
-static uint32_t hold_text_taken(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                                struct holding *holding)
-{
-    const struct op *op = step->op;
-    const uint8_t *at = p + step->at;
-    const uint64_t n = straight_count(op, step, at, (struct layout_walk *)holding->fields->state);
-    if (UNLIKELY(n > (uint64_t)(holding->end - at)))
-        return stop(op, p, to, holding);
-    step_set_text(&to->value, holding->base, at, (size_t)n);
-    return moved(step, at + n, to + 1, holding);
-}
-
-static uint32_t hold_string_wide(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                                 struct holding *holding)
+static uint32_t decode_counted_text(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                                    struct fast_decoder *fast_decoder)
 {
     const struct op *op = step->op;
     const uint8_t *at = p + step->at;
-    const struct value_place place = {.step = &op->step,
-                                      .base = holding->base,
-                                      .at = (uint64_t)(at - holding->base) << 3,
-                                      .end = (uint64_t)(holding->end - holding->base) << 3,
-                                      .scratch = holding->scratch};
+    const uint64_t n =
+        fast_element_count(op, step, at, (struct layout_iter *)fast_decoder->fields->state);
+    if (UNLIKELY(n > (uint64_t)(fast_decoder->end - at)))
+        return stop_fast_path(op, p, to, fast_decoder);
+    step_set_text(&to->value, fast_decoder->base, at, (size_t)n);
+    return continue_after_move(step, at + n, to + 1, fast_decoder);
+}
+
+static uint32_t decode_wide_string(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                                   struct fast_decoder *fast_decoder)
+{
+    const struct op *op = step->op;
+    const uint8_t *at = p + step->at;
+    const struct value_source source = {.step = &op->step,
+                                        .base = fast_decoder->base,
+                                        .at = (uint64_t)(at - fast_decoder->base) << 3,
+                                        .end = (uint64_t)(fast_decoder->end - fast_decoder->base)
+                                               << 3,
+                                        .scratch = fast_decoder->scratch};
     step_copy_field(to, &op->field);
-    const size_t n = value_wide_string(&place, &to->value);
+    const size_t n = value_wide_string(&source, &to->value);
     if (UNLIKELY(n == SIZE_MAX))
-        return stop(op, p, to, holding);
-    return moved(step, at + n + op->step.width, to + 1, holding);
+        return stop_fast_path(op, p, to, fast_decoder);
+    return continue_after_move(step, at + n + op->step.width, to + 1, fast_decoder);
 }
 
-/* If the number of elements changed, all fields from the first element on move. */
-static uint32_t hold_elements(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                              struct holding *holding)
+/* If the element count differs from the event before, all fields from the first element on move and
+ * are prepared again. */
+static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                                struct fast_decoder *fast_decoder)
 {
     const struct op *op = step->op;
     const uint8_t *at = p + step->at;
-    const uint64_t n = straight_count(op, step, at, (struct layout_walk *)holding->fields->state);
-    const uint64_t room = (uint64_t)(holding->held->field + holding->held->n - to) - step->fields;
+    const uint64_t n =
+        fast_element_count(op, step, at, (struct layout_iter *)fast_decoder->fields->state);
+    const uint64_t room =
+        (uint64_t)(fast_decoder->held->field + fast_decoder->held->n - to) - step->fields;
     const uint64_t bytes = n ? (n * op->step.amount - op->step.width) >> 3 : 0;
-    holding->held->is_full |= n >= room;
-    if (UNLIKELY(n >= room || bytes > (uint64_t)(holding->end - at)))
-        return stop(op, p, to, holding);
+    fast_decoder->held->is_full |= n >= room;
+    if (UNLIKELY(n >= room || bytes > (uint64_t)(fast_decoder->end - at)))
+        return stop_fast_path(op, p, to, fast_decoder);
     if (LIKELY(n == to->value.count)) {
-        set_elements(op + 1, at, to + 1, (uint32_t)n);
+        overwrite_elements(op + 1, at, to + 1, (uint32_t)n);
     } else {
         to->value.count = (uint32_t)n;
-        give_elements(op + 1, at, to + 1, (uint32_t)n);
-        prepare(step + 3, to + 1 + n);
+        write_new_elements(op + 1, at, to + 1, (uint32_t)n);
+        prepare_fields(step + 3, to + 1 + n);
     }
-    return moved(step + 2, at + bytes, to + 1 + n, holding);
+    return continue_after_move(step + 2, at + bytes, to + 1 + n, fast_decoder);
 }
 
-/* --- Others --- */
+/* --- End of the record --- */
 
-static uint32_t hold_end(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                         struct holding *holding)
+static uint32_t decode_end(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                           struct fast_decoder *fast_decoder)
 {
-    if (holding->is_whole && UNLIKELY(p + step->at != holding->end))
+    if (fast_decoder->is_whole && UNLIKELY(p + step->at != fast_decoder->end))
         return 0;
-    holding->fields->ops = NULL;
-    return (uint32_t)(to - holding->held->field);
+    fast_decoder->fields->ops = NULL;
+    return (uint32_t)(to - fast_decoder->held->field);
 }
 
-static uint32_t hold_other(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                           struct holding *holding)
+static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                             struct fast_decoder *fast_decoder)
 {
-    return stop(step->op, p, to, holding);
+    return stop_fast_path(step->op, p, to, fast_decoder);
 }
 
 /* Returns the function for steps of this code. */
-static hold_step *hold_step_of(enum straight_code code)
+static fast_step_fn *decode_step_of_code(enum fast_code code)
 {
-    static hold_step *const steps[] = {
-        [STRAIGHT_END] = hold_end,
-        [STRAIGHT_OTHER] = hold_other,
-        [STRAIGHT_NUMBER + LOAD_U8] = hold_u8,
-        [STRAIGHT_NUMBER + LOAD_U16LE] = hold_u16le,
-        [STRAIGHT_NUMBER + LOAD_U32LE] = hold_u32le,
-        [STRAIGHT_NUMBER + LOAD_U64LE] = hold_u64le,
-        [STRAIGHT_NUMBER + LOAD_U16BE] = hold_u16be,
-        [STRAIGHT_NUMBER + LOAD_U32BE] = hold_u32be,
-        [STRAIGHT_NUMBER + LOAD_U64BE] = hold_u64be,
-        [STRAIGHT_NUMBER + LOAD_S8] = hold_s8,
-        [STRAIGHT_NUMBER + LOAD_S16LE] = hold_s16le,
-        [STRAIGHT_NUMBER + LOAD_S32LE] = hold_s32le,
-        [STRAIGHT_NUMBER + LOAD_S16BE] = hold_s16be,
-        [STRAIGHT_NUMBER + LOAD_S32BE] = hold_s32be,
-        [STRAIGHT_F32LE] = hold_f32le,
-        [STRAIGHT_F32BE] = hold_f32be,
-        [STRAIGHT_AS_IT_IS] = hold_as_it_is,
-        [STRAIGHT_ENUM] = hold_enum,
-        [STRAIGHT_TEXT] = hold_text,
-        [STRAIGHT_TEXT16] = hold_text16,
-        [STRAIGHT_BLOB] = hold_blob,
-        [STRAIGHT_STILL] = hold_still,
-        [STRAIGHT_STRING] = hold_string,
-        [STRAIGHT_LAST_STRING] = hold_last_string,
-        [STRAIGHT_STRING_WIDE] = hold_string_wide,
-        [STRAIGHT_TEXT_TAKEN] = hold_text_taken,
-        [STRAIGHT_ELEMENTS] = hold_elements,
+    static fast_step_fn *const steps[] = {
+        [FAST_END] = decode_end,
+        [FAST_OTHER] = decode_other,
+        [FAST_NUMBER + LOAD_U8] = hold_u8,
+        [FAST_NUMBER + LOAD_U16LE] = hold_u16le,
+        [FAST_NUMBER + LOAD_U32LE] = hold_u32le,
+        [FAST_NUMBER + LOAD_U64LE] = hold_u64le,
+        [FAST_NUMBER + LOAD_U16BE] = hold_u16be,
+        [FAST_NUMBER + LOAD_U32BE] = hold_u32be,
+        [FAST_NUMBER + LOAD_U64BE] = hold_u64be,
+        [FAST_NUMBER + LOAD_S8] = hold_s8,
+        [FAST_NUMBER + LOAD_S16LE] = hold_s16le,
+        [FAST_NUMBER + LOAD_S32LE] = hold_s32le,
+        [FAST_NUMBER + LOAD_S16BE] = hold_s16be,
+        [FAST_NUMBER + LOAD_S32BE] = hold_s32be,
+        [FAST_F32LE] = hold_f32le,
+        [FAST_F32BE] = hold_f32be,
+        [FAST_READY] = decode_ready,
+        [FAST_ENUM] = decode_enum,
+        [FAST_TEXT] = decode_text,
+        [FAST_TEXT16] = decode_text16,
+        [FAST_BLOB] = decode_blob,
+        [FAST_FIXED] = decode_fixed,
+        [FAST_STRING] = decode_string,
+        [FAST_LAST_STRING] = decode_last_string,
+        [FAST_STRING_WIDE] = decode_wide_string,
+        [FAST_TEXT_COUNTED] = decode_counted_text,
+        [FAST_ELEMENTS] = decode_elements,
     };
     return steps[code];
 }
 
 /* --- Compiling --- */
 
-/* The code of a step that stands still; STRAIGHT_OTHER where it cannot be taken. */
-static enum straight_code still_code(const struct step *step)
+/* Returns the code for a fixed-size field, or FAST_OTHER if the fast path does not support it.
+ */
+static enum fast_code fixed_code_of(const struct step *step)
 {
-    if (step->code >= GIVE_NUMBER && step->code <= GIVE_F32BE &&
-        step->code != GIVE_NUMBER + LOAD_BITS)
-        return (enum straight_code)(STRAIGHT_NUMBER + (step->code - GIVE_NUMBER));
+    if (step->code >= FIELD_NUMBER && step->code <= FIELD_F32BE &&
+        step->code != FIELD_NUMBER + LOAD_BITS)
+        return (enum fast_code)(FAST_NUMBER + (step->code - FIELD_NUMBER));
     switch (step->code) {
-    case GIVE_AS_IT_IS:
-        return STRAIGHT_AS_IT_IS;
-    case GIVE_ENUM:
-        return step->load == LOAD_BITS ? STRAIGHT_OTHER : STRAIGHT_ENUM;
-    case GIVE_BLOB:
-        return STRAIGHT_BLOB;
-    case GIVE_BOOL:
-    case GIVE_TEXT_WIDE:
-        return STRAIGHT_STILL;
-    case GIVE_TEXT:
-        return step->count == 16 ? STRAIGHT_TEXT16 : STRAIGHT_TEXT;
+    case FIELD_READY:
+        return FAST_READY;
+    case FIELD_ENUM:
+        return step->load == LOAD_BITS ? FAST_OTHER : FAST_ENUM;
+    case FIELD_BLOB:
+        return FAST_BLOB;
+    case FIELD_BOOL:
+    case FIELD_TEXT_WIDE:
+        return FAST_FIXED;
+    case FIELD_TEXT:
+        return step->count == 16 ? FAST_TEXT16 : FAST_TEXT;
     default:
-        return STRAIGHT_OTHER;
+        return FAST_OTHER;
     }
 }
 
-/* The same of any step. */
-static enum straight_code code_of(const struct op *op)
+/* Returns the code for any step. */
+static enum fast_code fast_code_of(const struct op *op)
 {
     const struct step *step = &op->step;
     const bool is_counted = (step->flags & (STEP_FIXED | STEP_LOADS)) != 0;
     if (step->advance % 8)
-        return STRAIGHT_OTHER;
+        return FAST_OTHER;
     switch (step->code) {
     case STEP_END:
-        return STRAIGHT_END;
-    case GIVE_STRING8:
-        return STRAIGHT_STRING;
-    case GIVE_STRING_WIDE:
-        return STRAIGHT_STRING_WIDE;
-    case GIVE_TEXT_TAKEN:
-        return is_counted ? STRAIGHT_TEXT_TAKEN : STRAIGHT_OTHER;
-    case GIVE_ELEMENTS:
-        return is_counted && step->align <= 3 ? STRAIGHT_ELEMENTS : STRAIGHT_OTHER;
+        return FAST_END;
+    case FIELD_STRING8:
+        return FAST_STRING;
+    case FIELD_STRING_WIDE:
+        return FAST_STRING_WIDE;
+    case FIELD_TEXT_COUNTED:
+        return is_counted ? FAST_TEXT_COUNTED : FAST_OTHER;
+    case FIELD_ELEMENTS:
+        return is_counted && step->align <= 3 ? FAST_ELEMENTS : FAST_OTHER;
     default:
-        return still_code(step);
+        return fixed_code_of(step);
     }
 }
 
-/* What stands behind a step while they are gone through from the last one on. */
-struct behind {
-    uint64_t reach;  /* bytes that must be there from the last moving step before it on */
-    uint32_t fields; /* up to the end of the straight part, elements not counted */
-    bool is_still;   /* nothing moves any more before the record ends */
+/* Facts about the steps after the current one; the program is compiled from its end. */
+struct following {
+    uint64_t reach;  /* bytes that must exist after the last moving step before the current one */
+    uint32_t fields; /* fields up to the end of the fast program, without elements */
+    bool is_still;   /* no variable-size field follows */
 };
 
-static void look_at(const struct op *op, struct straight_step *to, struct behind *behind)
+static void compile_fast_step(const struct op *op, struct fast_step *to,
+                              struct following *following)
 {
     const struct step *step = &op->step;
     const uint64_t advance = step->advance >> 3;
-    const enum straight_code code = code_of(op);
-    *to = (struct straight_step){.hold = hold_step_of(code),
-                                 .op = op,
-                                 .code = (uint8_t)code,
-                                 .load = step->load,
-                                 .back = (uint8_t)(step->jump >> 3),
-                                 .slot = step->slot,
-                                 .at = (uint32_t)advance,
-                                 .reach = (uint32_t)behind->reach,
-                                 .fields = (uint16_t)behind->fields};
-    if (advance > STRAIGHT_BYTES || behind->reach > STRAIGHT_BYTES ||
-        behind->fields > STRAIGHT_FIELDS || code == STRAIGHT_OTHER) {
-        to->code = STRAIGHT_OTHER, to->hold = hold_step_of(STRAIGHT_OTHER);
-        *behind = (struct behind){.reach = 0};
-    } else if (code == STRAIGHT_END) {
-        *behind = (struct behind){.reach = advance, .is_still = true};
-    } else if (code < STRAIGHT_STRING) {
+    const enum fast_code code = fast_code_of(op);
+    *to = (struct fast_step){.decode = decode_step_of_code(code),
+                             .op = op,
+                             .code = (uint8_t)code,
+                             .load = step->load,
+                             .back = (uint8_t)(step->jump >> 3),
+                             .slot = step->slot,
+                             .at = (uint32_t)advance,
+                             .reach = (uint32_t)following->reach,
+                             .fields = (uint16_t)following->fields};
+    if (advance > FAST_BYTES || following->reach > FAST_BYTES || following->fields > FAST_FIELDS ||
+        code == FAST_OTHER) {
+        to->code = FAST_OTHER, to->decode = decode_step_of_code(FAST_OTHER);
+        *following = (struct following){.reach = 0};
+    } else if (code == FAST_END) {
+        *following = (struct following){.reach = advance, .is_still = true};
+    } else if (code < FAST_STRING) {
         const uint64_t amount = step->amount >> 3;
-        behind->reach = amount > behind->reach ? amount : behind->reach;
-        behind->fields++;
+        following->reach = amount > following->reach ? amount : following->reach;
+        following->fields++;
     } else {
-        if (code == STRAIGHT_STRING && behind->is_still)
-            to->code = STRAIGHT_LAST_STRING, to->hold = hold_step_of(STRAIGHT_LAST_STRING);
-        *behind = (struct behind){.reach = advance, .fields = behind->fields + 1};
+        if (code == FAST_STRING && following->is_still)
+            to->code = FAST_LAST_STRING, to->decode = decode_step_of_code(FAST_LAST_STRING);
+        *following = (struct following){.reach = advance, .fields = following->fields + 1};
     }
 }
 
-struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n)
+struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n)
 {
-    struct straight *straight = arena_take(arena, sizeof *straight + n * sizeof *straight->step);
-    struct behind behind = {.reach = 0};
-    if (!straight)
+    struct fast_program *fast_program =
+        arena_alloc(arena, sizeof *fast_program + n * sizeof *fast_program->step);
+    struct following following = {.reach = 0};
+    if (!fast_program)
         return NULL;
     for (size_t i = n; i-- > 1;) {
-        const bool is_element = ops[i].step.code >= GIVE_ELEMENT && ops[i].step.code < GIVE_NOTHING;
-        straight->step[i] = (struct straight_step){.op = &ops[i], .reach = (uint32_t)behind.reach};
+        const bool is_element = ops[i].step.code >= FIELD_ELEMENT && ops[i].step.code < FIELD_END;
+        fast_program->step[i] =
+            (struct fast_step){.op = &ops[i], .reach = (uint32_t)following.reach};
         if (!is_element)
-            look_at(&ops[i], &straight->step[i], &behind);
+            compile_fast_step(&ops[i], &fast_program->step[i], &following);
     }
-    straight->ops = ops;
-    straight->reach = (uint32_t)behind.reach;
-    straight->fields = behind.fields;
-    return straight;
+    fast_program->ops = ops;
+    fast_program->reach = (uint32_t)following.reach;
+    fast_program->fields = following.fields;
+    return fast_program;
 }
 
 /* --- Decoding --- */
 
-/* Decodes the record that begins at `begin`. */
-static inline uint32_t hold_record(const struct straight *straight, const uint8_t *begin,
-                                   struct holding *holding)
+/* Decodes the record that starts at `begin`; prepares the cached fields if needed. Returns the
+ * number of fields, 0 if they do not fit or the record is truncated. */
+static inline uint32_t decode_record(const struct fast_program *fast_program, const uint8_t *begin,
+                                     struct fast_decoder *fast_decoder)
 {
-    struct held_fields *held = holding->held;
-    if (UNLIKELY((uint64_t)(holding->end - begin) < straight->reach))
+    struct field_cache *held = fast_decoder->held;
+    if (UNLIKELY((uint64_t)(fast_decoder->end - begin) < fast_program->reach))
         return 0;
     if (UNLIKELY(!held->is_prepared)) {
-        held->is_full |= held->n < straight->fields;
-        if (held->n < straight->fields)
+        held->is_full |= held->n < fast_program->fields;
+        if (held->n < fast_program->fields)
             return 0;
-        prepare(&straight->step[1], held->field);
+        prepare_fields(&fast_program->step[1], held->field);
         held->is_prepared = true;
     }
-    return straight->step[1].hold(&straight->step[1], begin, held->field, holding);
+    return fast_program->step[1].decode(&fast_program->step[1], begin, held->field, fast_decoder);
 }
 
-uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held)
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held)
 {
-    const struct straight *straight = ((const struct layout_walk *)fields->state)->straight;
-    const struct layout_schema *schema = fields->own;
+    const struct fast_program *fast_program =
+        ((const struct layout_iter *)fields->state)->fast_program;
+    const struct layout_schema *schema = fields->ctx;
     const ttr_event *event = fields->event;
-    const uint8_t *begin = straight_begin(fields);
-    struct holding holding = {.fields = fields,
-                              .held = held,
-                              .base = event->payload,
-                              .end = event->payload + event->payload_size,
-                              .scratch = schema->scratch};
+    const uint8_t *begin = fast_record_start(fields);
+    struct fast_decoder fast_decoder = {.fields = fields,
+                                        .held = held,
+                                        .base = event->payload,
+                                        .end = event->payload + event->payload_size,
+                                        .scratch = schema->scratch};
     if (UNLIKELY(!begin || event->flags & TTR_EVENT_PARTIAL))
         return 0;
-    return hold_record(straight, begin, &holding);
+    return decode_record(fast_program, begin, &fast_decoder);
 }
 
-uint32_t layout_hold_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields,
-                           struct held_fields *held)
+uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
+                                ttr_fields *fields, struct field_cache *held)
 {
     const ttr_event *event = fields->event;
-    struct holding holding = {.fields = fields,
-                              .held = held,
-                              .base = event->payload,
-                              .end = event->payload + event->payload_size,
-                              .scratch = scratch,
-                              .is_whole = true};
-    return layout->straight ? hold_record(layout->straight, event->payload, &holding) : 0;
+    struct fast_decoder fast_decoder = {.fields = fields,
+                                        .held = held,
+                                        .base = event->payload,
+                                        .end = event->payload + event->payload_size,
+                                        .scratch = scratch,
+                                        .is_whole = true};
+    return layout->fast_program ? decode_record(layout->fast_program, event->payload, &fast_decoder)
+                                : 0;
 }

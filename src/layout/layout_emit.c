@@ -1,13 +1,15 @@
-/* Steps of structure: roots, members, arrays, optionals, variants.
+/* Step generation for structure: roots, members, arrays, optionals, variants.
  *
- *   array      [ARRAY field] LOOP(exit) element... AGAIN(element)            or, of fixed size,
- * TAKE; of plain numbers, ELEMENTS optional   IF(else) value... [JUMP(end)] else: [null field] end:
+ *   array      [ARRAY field] LOOP(exit) element... AGAIN(element) exit:
+ *              fixed-size elements that are skipped:  TAKE
+ *              plain numbers:                         ELEMENTS ELEMENT ELEMENT
+ *   optional   IF(else) value... [JUMP(end)] else: [null field] end:
  *   variant    CHOOSE -> option... JUMP(end) option... JUMP(end) ... end: */
 #include "layout/layout_emit.h"
 
-static bool emit(struct compiler *c, const struct type *type);
+static bool emit_type(struct compiler *c, const struct type *type);
 
-/* --- What is hidden --- */
+/* --- Hidden members --- */
 
 static bool is_hidden(struct compiler *c, const struct type *type)
 {
@@ -43,7 +45,7 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
         (void)fail_memory(c->error);
         return false;
     }
-    if (!emit(c, member->type))
+    if (!emit_type(c, member->type))
         return false;
     c->hidden -= hides;
     c->member = outer;
@@ -51,8 +53,9 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
     return true;
 }
 
-/* Members [from, to) of a struct. */
-static bool emit_some(struct compiler *c, const struct type *type, uint32_t from, uint32_t to)
+/* Emits the members [from, to) of a struct. */
+static bool emit_member_range(struct compiler *c, const struct type *type, uint32_t from,
+                              uint32_t to)
 {
     ttr_field field = c->field;
     for (uint32_t i = from; i < to; i++)
@@ -64,16 +67,16 @@ static bool emit_some(struct compiler *c, const struct type *type, uint32_t from
 
 static bool emit_members(struct compiler *c, const struct type *type)
 {
-    return emit_some(c, type, 0, type->members_n);
+    return emit_member_range(c, type, 0, type->members_n);
 }
 
 static bool emit_struct(struct compiler *c, const struct type *type)
 {
     if (!emit_align(c, type->align))
         return false;
-    if (!emit_gives(c))
+    if (!emit_returns_fields(c))
         return emit_members(c, type);
-    struct step *step = emit_still(c, GIVE_AS_IT_IS, 0);
+    struct step *step = emit_still(c, FIELD_READY, 0);
     if (!step)
         return false;
     step->type = type;
@@ -89,9 +92,10 @@ static bool emit_struct(struct compiler *c, const struct type *type)
 
 /* --- Arrays --- */
 
-static bool give_array(struct compiler *c, const struct type *type, const struct emit_count *count)
+static bool emit_array_field(struct compiler *c, const struct type *type,
+                             const struct emit_count *count)
 {
-    struct step *step = emit_still(c, GIVE_ARRAY, 0);
+    struct step *step = emit_still(c, FIELD_ARRAY, 0);
     if (!step)
         return false;
     step->type = type;
@@ -102,7 +106,7 @@ static bool give_array(struct compiler *c, const struct type *type, const struct
     return true;
 }
 
-static bool emit_body(struct compiler *c, const struct type *element)
+static bool emit_loop_body(struct compiler *c, const struct type *element)
 {
     ttr_field field = c->field;
     c->field.name = (ttr_text){"", 0};
@@ -111,9 +115,9 @@ static bool emit_body(struct compiler *c, const struct type *element)
     c->field.depth++;
     size_t body = c->ops_n;
     emit_label(c);
-    if (!emit(c, element) || !emit_mixed(c))
+    if (!emit_type(c, element) || !emit_byte_order(c))
         return false;
-    struct step *step = emit_moving(c, STEP_AGAIN);
+    struct step *step = emit_moving(c, STEP_LOOP_NEXT);
     if (!step)
         return false;
     step->jump = (uint32_t)body;
@@ -123,7 +127,7 @@ static bool emit_body(struct compiler *c, const struct type *element)
 
 static bool emit_loop(struct compiler *c, const struct type *type, const struct emit_count *count)
 {
-    if (!emit_mixed(c) || (emit_gives(c) && !give_array(c, type, count)))
+    if (!emit_byte_order(c) || (emit_returns_fields(c) && !emit_array_field(c, type, count)))
         return false;
     size_t loop = c->ops_n;
     struct step *step = emit_moving(c, STEP_LOOP);
@@ -132,42 +136,46 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     step->flags |= count->is_fixed ? STEP_FIXED : 0;
     step->count = count->count;
     step->slot = count->slot;
-    struct place before = c->place;
-    c->place = (struct place){0}; /* the end of an element is anywhere */
-    if (!emit_body(c, type->element))
+    struct position before = c->position;
+    /* elements of variable size: nothing is known about the position of the next */
+    c->position = (struct position){0};
+    if (!emit_loop_body(c, type->element))
         return false;
     c->ops[loop].step.jump = (uint32_t)c->ops_n;
     emit_label(c);
     if (!count->is_fixed || count->count == 0)
-        c->place = place_join(before, c->place);
+        c->position = position_join(before, c->position);
     return true;
 }
 
-/* Which steps an array takes, `align` being what the first element must be aligned to where there
- * is one. */
-static bool emit_elements_of(struct compiler *c, const struct type *type,
-                             const struct emit_count *count, unsigned align)
+/* Selects the steps for an array. `align`: log2 of the alignment that the first element needs at
+ * run time; 0 if the position is already aligned. */
+static bool emit_array_elements(struct compiler *c, const struct type *type,
+                                const struct emit_count *count, unsigned align)
 {
     struct fold_element each;
-    struct place first =
-        align ? (struct place){.known = (uint8_t)align, .order = c->place.order} : c->place;
-    bool is_fixed = !compiler_leads_inside(c) &&
+    struct position first =
+        align ? (struct position){.known = (uint8_t)align, .order = c->position.order}
+              : c->position;
+    bool is_fixed = !compiler_has_target_inside(c) &&
                     compile_fold_element(c, type->element, &first, &each) &&
                     each.stride < UINT64_C(1) << 31;
-    /* Where the elements may be none, the byte order of the bits before may live on. */
-    bool is_one_order = place_is_at_byte(&c->place) || c->place.order == first.order;
+    /* If there are no elements, the byte order of the bits before the array remains. Skipping in
+     * one step is correct only if that makes no difference. */
+    bool is_one_order = position_is_byte_aligned(&c->position) || c->position.order == first.order;
     if (!is_fixed || !is_one_order)
         return emit_loop(c, type, count);
-    if (!emit_gives(c)) {
-        bool is_good = emit_take(c, &each, count, align);
-        c->place.order = first.order;
+    if (!emit_returns_fields(c)) {
+        bool is_good = emit_skip_elements(c, &each, count, align);
+        c->position.order = first.order;
         return is_good;
     }
-    struct place begin = c->place;
+    struct position begin = c->position;
     if (align)
-        begin = (struct place){.known = (uint8_t)align};
-    return emit_is_plain(type->element, &begin, &each) ? emit_elements(c, type, &each, count, align)
-                                                       : emit_loop(c, type, count);
+        begin = (struct position){.known = (uint8_t)align};
+    return emit_has_plain_elements(type->element, &begin, &each)
+               ? emit_elements(c, type, &each, count, align)
+               : emit_loop(c, type, count);
 }
 
 static bool emit_array(struct compiler *c, const struct type *type)
@@ -175,8 +183,8 @@ static bool emit_array(struct compiler *c, const struct type *type)
     struct emit_count count = {.count = type->count, .is_fixed = type->kind == TYPE_ARRAY};
     bool is_inline = !count.is_fixed && type->has_inline_length;
     unsigned align = type->element->align;
-    if (c->inside == LAYOUT_DEPTH)
-        return compiler_refuse(c, "arrays nest deeper than %u levels", LAYOUT_DEPTH);
+    if (c->inside == LAYOUT_DEPTH_MAX)
+        return compiler_refuse(c, "arrays nest deeper than %u levels", LAYOUT_DEPTH_MAX);
     if (!is_inline && !emit_align(c, type->align))
         return false;
     if (is_inline) {
@@ -186,81 +194,84 @@ static bool emit_array(struct compiler *c, const struct type *type)
     } else if (!count.is_fixed && !emit_slot(c, type, &count.slot)) {
         return false;
     }
-    /* Only elements that are there are aligned. */
+    /* An empty array is not aligned as its elements are, so a sequence is aligned at run time. */
     if (count.is_fixed && count.count > 0 && !emit_align(c, align))
         return false;
     bool is_aligned =
-        c->place.known >= align && (c->place.residue & ((UINT32_C(1) << align) - 1)) == 0;
+        c->position.known >= align && (c->position.residue & ((UINT32_C(1) << align) - 1)) == 0;
     c->inside++;
-    bool is_good = emit_elements_of(c, type, &count, is_aligned ? 0 : align);
+    bool is_good = emit_array_elements(c, type, &count, is_aligned ? 0 : align);
     c->inside--;
     return is_good;
 }
 
 /* --- Optionals and variants --- */
 
-static bool emit_absent(struct compiler *c, const struct type *type)
+static bool emit_absent_field(struct compiler *c, const struct type *type)
 {
-    struct step *step = emit_still(c, GIVE_AS_IT_IS, 0);
+    struct step *step = emit_still(c, FIELD_READY, 0);
     if (!step)
         return false;
     step->type = type;
-    c->ops[c->ops_n - 1].field.value.hint = TTR_HINT_ABSENT;
+    c->ops[c->ops_n - 1].field.value.hint = TTR_DISPLAY_ABSENT;
     return true;
 }
 
 static bool emit_optional(struct compiler *c, const struct type *type)
 {
     uint8_t slot = 0;
-    if (!emit_slot(c, type, &slot) || !emit_mixed(c))
+    if (!emit_slot(c, type, &slot) || !emit_byte_order(c))
         return false;
-    const void *table = type->ranges_n ? compile_values(c, type) : NULL;
+    const void *table = type->ranges_n ? compile_selector_ranges(c, type) : NULL;
     size_t fork = c->ops_n;
     struct step *step = type->ranges_n && !table ? NULL : emit_moving(c, STEP_IF);
     if (!step)
         return false;
     step->slot = slot;
     step->table = table;
-    struct place without = c->place;
+    struct position without = c->position;
     c->field.choices++;
-    if (!emit(c, type->element) || !emit_mixed(c))
+    if (!emit_type(c, type->element) || !emit_byte_order(c))
         return false;
     size_t skip = c->ops_n;
-    if ((emit_gives(c) || c->pending) && !emit_moving(c, emit_gives(c) ? STEP_JUMP : STEP_SKIP))
+    if ((emit_returns_fields(c) || c->pending) &&
+        !emit_moving(c, emit_returns_fields(c) ? STEP_JUMP : STEP_SKIP))
         return false;
     c->ops[fork].step.jump = (uint32_t)c->ops_n;
     emit_label(c);
-    if (emit_gives(c)) {
-        if (!emit_absent(c, type))
+    if (emit_returns_fields(c)) {
+        if (!emit_absent_field(c, type))
             return false;
         c->ops[skip].step.jump = (uint32_t)c->ops_n;
         emit_label(c);
     }
     c->field.choices--;
-    c->place = place_join(without, c->place);
+    c->position = position_join(without, c->position);
     return true;
 }
 
-/* The options one behind another, each with a jump to the end; `steps` becomes where they begin. */
+/* Emits the options one after another, each with a jump to the end. `steps` receives the index of
+ * the first step of each option. */
 static bool emit_options(struct compiler *c, const struct type *type, uint32_t *steps)
 {
-    struct place before = c->place, after = before;
+    struct position before = c->position, after = before;
     ttr_field field = c->field, outer = field;
     field.choices++;
-    size_t jumps = 0; /* the last jump; each holds the one before until all are known */
+    /* index of the last jump; until the end is known, each jump's target is the jump before it */
+    size_t jumps = 0;
     for (uint32_t i = 0; i < type->members_n; i++) {
         steps[i] = (uint32_t)c->ops_n;
         emit_label(c);
-        c->place = before;
+        c->position = before;
         c->field = field;
-        if (!emit(c, type->members[i].type) || !emit_mixed(c))
+        if (!emit_type(c, type->members[i].type) || !emit_byte_order(c))
             return false;
         struct step *step = emit_moving(c, STEP_JUMP);
         if (!step)
             return false;
         step->jump = (uint32_t)jumps;
         jumps = c->ops_n - 1;
-        after = i ? place_join(after, c->place) : c->place;
+        after = i ? position_join(after, c->position) : c->position;
     }
     while (jumps) {
         struct step *step = &c->ops[jumps].step;
@@ -268,7 +279,7 @@ static bool emit_options(struct compiler *c, const struct type *type, uint32_t *
         step->jump = (uint32_t)c->ops_n;
     }
     emit_label(c);
-    c->place = after;
+    c->position = after;
     c->field = outer;
     return true;
 }
@@ -276,7 +287,7 @@ static bool emit_options(struct compiler *c, const struct type *type, uint32_t *
 static bool emit_variant(struct compiler *c, const struct type *type)
 {
     uint8_t slot = 0;
-    if (!emit_slot(c, type, &slot) || !emit_mixed(c))
+    if (!emit_slot(c, type, &slot) || !emit_byte_order(c))
         return false;
     size_t fork = c->ops_n;
     struct step *step = emit_moving(c, STEP_CHOOSE);
@@ -292,13 +303,13 @@ static bool emit_variant(struct compiler *c, const struct type *type)
     }
     bool is_good = emit_options(c, type, steps);
     if (is_good)
-        c->ops[fork].step.table = compile_options(c, type, steps);
+        c->ops[fork].step.table = compile_option_table(c, type, steps);
     is_good = is_good && c->ops[fork].step.table;
     alloc_free(alloc, steps, type->members_n + 1u, sizeof *steps);
     return is_good;
 }
 
-/* --- All types --- */
+/* --- All kinds --- */
 
 static bool emit_kind(struct compiler *c, const struct type *type)
 {
@@ -329,11 +340,11 @@ static bool emit_kind(struct compiler *c, const struct type *type)
     case TYPE_VARIANT:
         return emit_variant(c, type);
     default:
-        return compiler_refuse(c, "a type of no kind");
+        return compiler_refuse(c, "a type without a kind");
     }
 }
 
-static bool emit(struct compiler *c, const struct type *type)
+static bool emit_type(struct compiler *c, const struct type *type)
 {
     if (!compiler_visit(c, type))
         return false;
@@ -351,21 +362,21 @@ static bool emit_root(struct compiler *c, enum type_root root)
         [ROOT_SPECIFIC_CONTEXT] = TTR_GROUP_CONTEXT, [ROOT_PAYLOAD] = TTR_GROUP_PAYLOAD,
     };
     const struct type *type = c->spec->root[root];
-    compiler_begin(c, root);
+    compiler_enter_root(c, root);
     if (!compiler_visit(c, type))
         return false;
     if (type->kind != TYPE_STRUCT)
-        return compiler_refuse(c, "it is no structure");
+        return compiler_refuse(c, "expected a structure");
     c->member = NULL;
     c->field = (ttr_field){.name = {"", 0}};
     c->field.value.text = (ttr_text){"", 0};
     uint32_t said = root == ROOT_PAYLOAD ? type->context_n : 0,
              context_n = said < type->members_n ? said : type->members_n;
     c->field.group = context_n ? TTR_GROUP_CONTEXT : groups[root];
-    if (!emit_align(c, type->align) || !emit_some(c, type, 0, context_n))
+    if (!emit_align(c, type->align) || !emit_member_range(c, type, 0, context_n))
         return false;
     c->field.group = groups[root];
-    return emit_some(c, type, context_n, type->members_n);
+    return emit_member_range(c, type, context_n, type->members_n);
 }
 
 bool compile_program(struct compiler *c, enum program program)
@@ -373,9 +384,9 @@ bool compile_program(struct compiler *c, enum program program)
     c->program = program;
     c->ops_n = c->label = 0;
     c->pending = c->hidden = c->inside = 0;
-    c->place = (struct place){.known = (uint8_t)__builtin_popcountll(c->layout->start_mask),
-                              .order = ORDER_START};
-    /* In walks the first step is one behind none. */
+    c->position = (struct position){.known = (uint8_t)__builtin_popcountll(c->layout->start_mask),
+                                    .order = ORDER_START};
+    /* An iterator's program starts with a no-op, so that every step has a predecessor. */
     if (program != PROGRAM_MEASURE && !emit_moving(c, STEP_SKIP))
         return false;
     for (int root = 0; root < ROOT_COUNT; root++)

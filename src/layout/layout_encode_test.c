@@ -1,4 +1,4 @@
-/* Fields as bits, worked out by hand from the rules of the CTF documents for each kind of type. */
+/* Tests of the encoder. Expected bits were worked out by hand from the CTF specifications. */
 #include "layout/layout_encode.h"
 
 #include "support/support.h"
@@ -34,8 +34,8 @@ static void check(const struct type *type, const ttr_field *field, size_t n, con
 {
     struct buffer buffer;
     buffer_init(&buffer, alloc_default());
-    struct encode encode;
-    encode.put = bitput_begin(&buffer);
+    struct field_encoder encode;
+    encode.put = bit_writer_init(&buffer);
     encode_begin(&encode, field, n);
     encode_members(&encode, type);
     assert_int_equal(encode.at, n);
@@ -43,7 +43,7 @@ static void check(const struct type *type, const ttr_field *field, size_t n, con
     buffer_free(&buffer);
 }
 
-static void numbers_have_their_width_order_and_alignment(void **state)
+static void numbers_encode_with_width_order_and_alignment(void **state)
 {
     (void)state;
     const struct type u8 = number(TYPE_UINT, 8, 3, false), s16be = number(TYPE_INT, 16, 4, true),
@@ -59,19 +59,19 @@ static void numbers_have_their_width_order_and_alignment(void **state)
     check(&type, field, 6, "7f 00 fffe f5bd79b5 88 01");
 }
 
-static void reversed_bits_are_stored_last_to_first(void **state)
+static void reversed_number_encodes_last_bit_first(void **state)
 {
     (void)state;
     struct type type = number(TYPE_UINT, 12, 0, false);
     type.is_reversed = true;
     const struct type_member member = {.type = &type};
     const struct type root = {.kind = TYPE_STRUCT, .members = &member, .members_n = 1};
-    /* 0001 0010 0011 from its last bit on is 1100 0100 1000 */
+    /* 0001 0010 0011 reversed is 1100 0100 1000 */
     ttr_field field = uint_field(0x123);
     check(&root, &field, 1, "48 0c");
 }
 
-static void leb128_takes_seven_bits_a_byte(void **state)
+static void leb128_encodes_seven_bits_per_byte(void **state)
 {
     (void)state;
     const struct type var_uint = {.kind = TYPE_VAR_UINT, .align = 3},
@@ -87,7 +87,7 @@ static void leb128_takes_seven_bits_a_byte(void **state)
     check(&type, field, 7, "00 e58e26 ffffffffffffffffff01 c0bb78 3f c000 8080808080808080807f");
 }
 
-static void floats_are_ieee_754_of_32_or_64_bits(void **state)
+static void floats_encode_as_ieee_754(void **state)
 {
     (void)state;
     const struct type f32 = number(TYPE_FLOAT, 32, 3, false), f64 = number(TYPE_FLOAT, 64, 3, true);
@@ -98,7 +98,7 @@ static void floats_are_ieee_754_of_32_or_64_bits(void **state)
     check(&type, field, 2, "000020be 3ff8000000000000");
 }
 
-static void text_ends_with_a_zero_or_is_counted_or_padded(void **state)
+static void text_encodes_terminated_counted_or_padded(void **state)
 {
     (void)state;
     const struct type length = number(TYPE_UINT, 16, 3, false),
@@ -118,7 +118,7 @@ static void text_ends_with_a_zero_or_is_counted_or_padded(void **state)
     check(&type, field, 4, "616200 0300 636465 66000000 746f6f20");
 }
 
-static void sequences_have_their_length_before_them_or_inline(void **state)
+static void sequence_length_encodes_before_elements(void **state)
 {
     (void)state;
     const struct type u8 = number(TYPE_UINT, 8, 3, false), u16 = number(TYPE_UINT, 16, 4, false),
@@ -142,9 +142,9 @@ static void sequences_have_their_length_before_them_or_inline(void **state)
     check(&type, field, 6, "02 00 0101 0202 01 00 0d0c0b0a 00");
 }
 
-/* So readers of CTF 1.8 and 2 have it; behind a length of its own nothing is aligned but elements.
- */
-static void what_would_hold_elements_is_aligned_where_it_holds_none(void **state)
+/* CTF 1.8 and 2 readers expect this. With an inline length only the elements are aligned, if there
+ * are any. */
+static void empty_array_is_aligned(void **state)
 {
     (void)state;
     const struct type u3 = number(TYPE_UINT, 3, 0, false), u8 = number(TYPE_UINT, 8, 3, false),
@@ -170,7 +170,7 @@ static void what_would_hold_elements_is_aligned_where_it_holds_none(void **state
     check(&type, field, 5, "00 05 38");
 }
 
-static void wrappers_stand_for_no_field_of_their_own(void **state)
+static void wrapper_struct_consumes_no_field(void **state)
 {
     (void)state;
     const struct type u8 = number(TYPE_UINT, 8, 3, false);
@@ -188,7 +188,7 @@ static void wrappers_stand_for_no_field_of_their_own(void **state)
     const struct type mixed = {.kind = TYPE_STRUCT, .align = 3, .members = unlike, .members_n = 3};
     const struct type_member members[] = {{.type = &mixed}, {.type = &mixed}, {.type = &wrapped}};
     const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 3};
-    /* a list of unlike elements, a struct of them, a number alone */
+    /* an array of unlike elements, a struct of such arrays, a plain number */
     ttr_field field[] = {group_field(TTR_TYPE_ARRAY, 3),
                          uint_field(1),
                          group_field(TTR_TYPE_ARRAY, 2),
@@ -203,7 +203,7 @@ static void wrappers_stand_for_no_field_of_their_own(void **state)
     check(&type, field, 11, "01 02 02 03 04 05 00 06 07");
 }
 
-static void bytes_may_be_an_array_of_numbers(void **state)
+static void bytes_encode_as_array_of_numbers(void **state)
 {
     (void)state;
     const struct type u8 = number(TYPE_UINT, 8, 3, false), u16 = number(TYPE_UINT, 16, 3, false);
@@ -219,7 +219,7 @@ static void bytes_may_be_an_array_of_numbers(void **state)
     check(&type, field, 2, "0300 616263 6465");
 }
 
-static void what_is_missing_is_zero_in_whole(void **state)
+static void missing_fields_encode_as_zero(void **state)
 {
     (void)state;
     const struct type u8 = number(TYPE_UINT, 8, 3, false),
@@ -235,7 +235,7 @@ static void what_is_missing_is_zero_in_whole(void **state)
     check(&type, &field, 1, "07 0000 0000 00");
 }
 
-static void fields_of_another_shape_do_no_harm(void **state)
+static void mismatched_fields_stay_in_bounds(void **state)
 {
     (void)state;
     struct buffer buffer;
@@ -256,8 +256,8 @@ static void fields_of_another_shape_do_no_harm(void **state)
     ttr_field field[] = {group_field(TTR_TYPE_STRUCT, 9), uint_field(7),
                          group_field(TTR_TYPE_ARRAY, UINT32_MAX), text_field(TTR_TYPE_TEXT, "x")};
     for (size_t n = 0; n <= 4; n++) {
-        struct encode encode;
-        encode.put = bitput_begin(&buffer);
+        struct field_encoder encode;
+        encode.put = bit_writer_init(&buffer);
         encode_begin(&encode, field, n);
         encode_members(&encode, &type);
         assert_int_equal(encode.at, n);
@@ -269,17 +269,17 @@ static void fields_of_another_shape_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_their_width_order_and_alignment),
-        cmocka_unit_test(reversed_bits_are_stored_last_to_first),
-        cmocka_unit_test(leb128_takes_seven_bits_a_byte),
-        cmocka_unit_test(floats_are_ieee_754_of_32_or_64_bits),
-        cmocka_unit_test(text_ends_with_a_zero_or_is_counted_or_padded),
-        cmocka_unit_test(sequences_have_their_length_before_them_or_inline),
-        cmocka_unit_test(what_would_hold_elements_is_aligned_where_it_holds_none),
-        cmocka_unit_test(wrappers_stand_for_no_field_of_their_own),
-        cmocka_unit_test(bytes_may_be_an_array_of_numbers),
-        cmocka_unit_test(what_is_missing_is_zero_in_whole),
-        cmocka_unit_test(fields_of_another_shape_do_no_harm),
+        cmocka_unit_test(numbers_encode_with_width_order_and_alignment),
+        cmocka_unit_test(reversed_number_encodes_last_bit_first),
+        cmocka_unit_test(leb128_encodes_seven_bits_per_byte),
+        cmocka_unit_test(floats_encode_as_ieee_754),
+        cmocka_unit_test(text_encodes_terminated_counted_or_padded),
+        cmocka_unit_test(sequence_length_encodes_before_elements),
+        cmocka_unit_test(empty_array_is_aligned),
+        cmocka_unit_test(wrapper_struct_consumes_no_field),
+        cmocka_unit_test(bytes_encode_as_array_of_numbers),
+        cmocka_unit_test(missing_fields_encode_as_zero),
+        cmocka_unit_test(mismatched_fields_stay_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

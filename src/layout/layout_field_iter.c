@@ -1,16 +1,35 @@
-/* Giving the fields of a record one by one.
+/* Field iterator: decodes the fields of a record one by one.
  *
- * A field lies ready with the step that gives it; the walk copies it and puts the value in. Between
- * two fields silent steps move the walk on, the same that measuring runs.  Every value is checked
- * against the end of the record before it is touched. */
+ * Order of calls: layout_fields_begin stores only where the event's record is; the first
+ * layout_fields_next starts the iteration (`unbegun`). If the caller asks for all fields at once,
+ * layout_fields_decode_cached (layout_decode_fast.c) decodes them without this file; it continues
+ * here at a step that the fast path does not support. Packet headers and contexts use
+ * layout_iter_begin and layout_iter_next.
+ *
+ *   ops:   [0] no-op | FIELD_NUMBER | STEP_ALIGN STEP_SAVE | FIELD_STRING8 | END
+ *   calls:             next -> 1     next -> (silent steps) -> 2     next -> false
+ *
+ * Algorithm: an interpreter with one switch per field. A field is prepared in its step, so
+ * returning it is a 64-byte copy and the store of the value. Between two fields, silent steps run
+ * by layout_run_silent_step, the same that layout_find_record_end uses. An array of plain numbers
+ * needs no loop steps: two steps return its elements, and their count is on the loop stack. The
+ * second of them repeats (`jump` 1) until no element is left.
+ *
+ * Invariants: `walk->op` is the step that returned the last field. `run.bits.at` is the end of the
+ * last moving step. Every value is checked against run.bits.end before it is read; elements of an
+ * array are checked once, when the array is returned. After the end or a failure `walk->op` is
+ * layout_walk_over, so further calls return false.
+ *
+ * Cost: O(1) per field, except for texts; loops over elements without bits are limited by
+ * LAYOUT_EMPTY_ELEMENTS_MAX.
+ *
+ * Left out: repositioning; an iteration only moves forward. */
 #include "layout/layout_program.h"
 
-_Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct layout_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-const struct op layout_walk_over[2] = {{.step = {.code = GIVE_NOTHING}},
-                                       {.step = {.code = GIVE_NOTHING}}};
-
-static APART bool stop(struct layout_walk *walk, const struct op *op, enum layout_end why)
+static APART bool stop_iteration(struct layout_iter *walk, const struct op *op,
+                                 enum layout_status why)
 {
     walk->run.member = op->step.member;
     walk->end = why;
@@ -18,14 +37,14 @@ static APART bool stop(struct layout_walk *walk, const struct op *op, enum layou
     return false;
 }
 
-static inline uint64_t left(const struct layout_walk *walk)
+static inline uint64_t left(const struct layout_iter *walk)
 {
     return walk->run.bits.end - walk->run.bits.at;
 }
 
-/* Gives a number that was loaded. */
-static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field *field,
-                        uint64_t number)
+/* Returns a field whose number has been loaded. */
+static inline bool return_number(struct layout_iter *walk, const struct op *op, ttr_field *field,
+                                 uint64_t number)
 {
     step_copy_field(field, &op->field);
     field->value.v.u = number;
@@ -33,23 +52,23 @@ static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field
     return true;
 }
 
-static inline bool give_float(struct layout_walk *walk, const struct op *op, ttr_field *field,
-                              uint32_t bits)
+static inline bool return_float32(struct layout_iter *walk, const struct op *op, ttr_field *field,
+                                  uint32_t bits)
 {
-    return give(walk, op, field, bits_of_double(load_single(bits)));
+    return return_number(walk, op, field, bits_of_double(load_float32(bits)));
 }
 
-static struct value_place place_at(const struct layout_walk *walk, const struct op *op,
-                                   uint64_t advance)
+static struct value_source value_source_at(const struct layout_iter *walk, const struct op *op,
+                                           uint64_t advance)
 {
-    return (struct value_place){.step = &op->step,
-                                .base = walk->run.bits.base,
-                                .at = walk->run.bits.at + advance,
-                                .end = walk->run.bits.end,
-                                .scratch = walk->scratch};
+    return (struct value_source){.step = &op->step,
+                                 .base = walk->run.bits.base,
+                                 .at = walk->run.bits.at + advance,
+                                 .end = walk->run.bits.end,
+                                 .scratch = walk->scratch};
 }
 
-static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_text(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     step_copy_field(field, &op->field);
     const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at + op->step.advance) >> 3);
@@ -58,45 +77,46 @@ static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_f
     return true;
 }
 
-/* Fields that stand still and take more than a load; their bits are there. */
-static APART bool give_still(struct layout_walk *walk, const struct op *op, ttr_field *field)
+/* Returns a fixed-size field that needs more than a load. The caller has checked its bits. */
+static APART bool return_fixed(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
-    struct value_place place = place_at(walk, op, op->step.advance);
+    struct value_source place = value_source_at(walk, op, op->step.advance);
     step_copy_field(field, &op->field);
     walk->op = op;
-    value_still(&place, &field->value);
+    value_fixed(&place, &field->value);
     return true;
 }
 
-static APART bool give_leb(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_leb128(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
-    struct value_place place = place_at(walk, op, op->step.advance);
+    struct value_source place = value_source_at(walk, op, op->step.advance);
     const uint8_t *end = place.base + (place.end >> 3), *p = place.base + (place.at >> 3);
     size_t n = p < end ? leb_length(p, end) : 0;
     if (n == 0)
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     step_copy_field(field, &op->field);
     value_leb(&place, n, &field->value);
     walk->op = op;
     return true;
 }
 
-/* How many elements or bytes a moving step gives. */
-static inline uint64_t take_count(struct layout_walk *walk, const struct step *step)
+/* Returns the number of elements or bytes of a moving step, after loading it if the step does so.
+ */
+static inline uint64_t load_count(struct layout_iter *walk, const struct step *step)
 {
     if (step->flags & STEP_LOADS) {
         const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at - step->jump) >> 3);
-        walk->run.slots[step->slot] = load_plain((enum load)step->load, p);
+        walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p);
     }
     return step_count(step, &walk->run);
 }
 
-static APART bool give_array(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_array(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     uint64_t count = step_count(&op->step, &walk->run);
     if (count > UINT32_MAX) {
         walk->run.value = count;
-        return stop(walk, op, LAYOUT_HUGE);
+        return stop_iteration(walk, op, LAYOUT_OUT_OF_RANGE);
     }
     step_copy_field(field, &op->field);
     field->value.count = (uint32_t)count;
@@ -104,23 +124,23 @@ static APART bool give_array(struct layout_walk *walk, const struct op *op, ttr_
     return true;
 }
 
-/* Moves over what a step passes; false when it is not there. */
-static inline bool advance(struct layout_walk *walk, const struct op *op)
+/* Skips the step's `advance`. Returns false and ends the iteration if the record is shorter. */
+static inline bool advance(struct layout_iter *walk, const struct op *op)
 {
     if (UNLIKELY(op->step.advance > left(walk)))
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at += op->step.advance;
     return true;
 }
 
-static APART bool give_string8(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_string8(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
     const uint8_t *base = walk->run.bits.base, *p = base + (walk->run.bits.at >> 3);
     const uint8_t *zero = find_zero(base, p, base + (walk->run.bits.end >> 3));
     if (UNLIKELY(!zero))
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
     step_copy_field(field, &op->field);
     field->value.text = (ttr_text){(const char *)p, (size_t)(zero - p)};
@@ -128,35 +148,37 @@ static APART bool give_string8(struct layout_walk *walk, const struct op *op, tt
     return true;
 }
 
-static APART bool give_string_wide(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_wide_string(struct layout_iter *walk, const struct op *op,
+                                     ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
-    struct value_place place = place_at(walk, op, 0);
+    struct value_source place = value_source_at(walk, op, 0);
     step_copy_field(field, &op->field);
     size_t n = value_wide_string(&place, &field->value);
     if (UNLIKELY(n == SIZE_MAX))
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at += ((uint64_t)n + op->step.width) << 3;
     walk->op = op;
     return true;
 }
 
-static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_counted(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
-    uint64_t count = take_count(walk, &op->step);
+    uint64_t count = load_count(walk, &op->step);
     if (UNLIKELY(count > left(walk) >> 3)) {
         walk->run.value = count;
-        return stop(walk, op, count > UINT32_MAX ? LAYOUT_HUGE : LAYOUT_SHORT);
+        return stop_iteration(walk, op,
+                              count > UINT32_MAX ? LAYOUT_OUT_OF_RANGE : LAYOUT_TRUNCATED);
     }
-    struct value_place place = place_at(walk, op, 0);
+    struct value_source place = value_source_at(walk, op, 0);
     const uint8_t *p = place.base + (place.at >> 3);
     step_copy_field(field, &op->field);
-    if (op->step.code == GIVE_TEXT_TAKEN)
+    if (op->step.code == FIELD_TEXT_COUNTED)
         step_set_text(&field->value, place.base, p, (size_t)count);
-    else if (op->step.code == GIVE_TEXT_WIDE_TAKEN)
+    else if (op->step.code == FIELD_TEXT_WIDE_COUNTED)
         value_wide_text(&place, (size_t)count, &field->value);
     else
         field->value.text = (ttr_text){(const char *)p, (size_t)count};
@@ -165,14 +187,14 @@ static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_
     return true;
 }
 
-/* The array itself. */
-static APART bool give_elements(struct layout_walk *walk, const struct op *op, ttr_field *field)
+/* Returns the array field and checks that all its elements exist. */
+static APART bool return_elements(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     const struct step *step = &op->step;
     if (!advance(walk, op))
         return false;
-    (void)take_count(walk, step);
-    if (!give_array(walk, op, field))
+    (void)load_count(walk, step);
+    if (!return_array(walk, op, field))
         return false;
     uint64_t count = field->value.count, mask = (UINT64_C(1) << step->align) - 1;
     walk->loops.left[walk->loops.depth++] = count;
@@ -180,34 +202,36 @@ static APART bool give_elements(struct layout_walk *walk, const struct op *op, t
         return true;
     uint64_t at = (walk->run.bits.at + mask) & ~mask;
     if (at > walk->run.bits.end || count * step->amount - step->width > walk->run.bits.end - at)
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at = at;
     return true;
 }
 
-static bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field);
+static bool return_after_silent_steps(struct layout_iter *walk, const struct op *op,
+                                      ttr_field *field);
 
-/* An element, whose bits are known to be there, or what follows the last. */
-static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field,
-                                enum load load, bool is_single)
+/* Returns the next element, or the field after the array if no element is left. return_elements has
+ * checked the bits. */
+static inline bool return_element(struct layout_iter *walk, const struct op *op, ttr_field *field,
+                                  enum load load, bool is_single)
 {
     const struct step *step = &op->step;
     uint64_t *elements_left = &walk->loops.left[walk->loops.depth - 1], at = walk->run.bits.at;
     if (UNLIKELY(*elements_left == 0)) {
         walk->loops.depth--;
         walk->run.bits.at -= step->jump ? step->width : 0;
-        return give_behind(walk, op + 2 - step->jump, field);
+        return return_after_silent_steps(walk, op + 2 - step->jump, field);
     }
     --*elements_left;
     walk->run.bits.at = at + step->amount;
-    uint64_t number = load_plain(load, walk->run.bits.base + (at >> 3));
-    return give(walk, op - step->jump, field,
-                is_single ? bits_of_double(load_single((uint32_t)number)) : number);
+    uint64_t number = load_whole_number(load, walk->run.bits.base + (at >> 3));
+    return return_number(walk, op - step->jump, field,
+                         is_single ? bits_of_double(load_float32((uint32_t)number)) : number);
 }
 
-static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_enum(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
-    struct value_place place = place_at(walk, op, op->step.advance);
+    struct value_source place = value_source_at(walk, op, op->step.advance);
     step_copy_field(field, &op->field);
     field->value.v.u = step_load(&op->step, place.base, place.at, place.end);
     value_enum(&place, &field->value);
@@ -215,24 +239,24 @@ static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_f
     return true;
 }
 
-/* Ends the walk well. */
-static APART bool finish(struct layout_walk *walk, const struct op *op)
+/* Ends the iteration after the complete record. */
+static APART bool finish_iteration(struct layout_iter *walk, const struct op *op)
 {
     if (!advance(walk, op))
         return false;
-    walk->end = LAYOUT_FINE;
+    walk->end = LAYOUT_OK;
     walk->op = layout_walk_over;
     return false;
 }
 
-/* Runs silent steps from one on; gives the next that is none, NULL where the walk ends. */
-static inline const struct op *skip_silent(struct layout_walk *walk, const struct op *op)
+/* Runs silent steps. Returns the next step that returns a field, or NULL if the iteration ends. */
+static inline const struct op *run_silent_steps(struct layout_iter *walk, const struct op *op)
 {
-    while (op->step.code < GIVE_NUMBER) {
-        enum layout_end why;
-        if (op->step.code == STEP_END ? !finish(walk, op) : !advance(walk, op))
+    while (op->step.code < FIELD_NUMBER) {
+        enum layout_status why;
+        if (op->step.code == STEP_END ? !finish_iteration(walk, op) : !advance(walk, op))
             return NULL;
-        uint32_t next = layout_silent(&op->step, &walk->run, &walk->loops, &why);
+        uint32_t next = layout_run_silent_step(&op->step, &walk->run, &walk->loops, &why);
         if (next == STEP_STOPS) {
             walk->end = why;
             walk->op = layout_walk_over;
@@ -243,171 +267,142 @@ static inline const struct op *skip_silent(struct layout_walk *walk, const struc
     return op;
 }
 
-static bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field);
+static bool return_other(struct layout_iter *walk, const struct op *op, ttr_field *field);
 
-#define LOAD_AT(load) give(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
+#define LOAD_AT(load) return_number(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
 #define LOAD_SIGNED_AT(type, load) \
-    give(walk, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
+    return_number(walk, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
 
 static inline uint8_t load_u8(const uint8_t *p)
 {
     return *p;
 }
 
-/* Gives the field of a step. */
+/* Returns the field of a step. */
 /* long: one case per load */
-static inline bool give_step(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static inline bool return_step(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     const uint8_t *base = walk->run.bits.base;
     uint64_t at = walk->run.bits.at;
-    if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < GIVE_STRING8)
-        return stop(walk, op, LAYOUT_SHORT);
+    if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < FIELD_STRING8)
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     switch (op->step.code) {
-    case GIVE_NUMBER + LOAD_U8:
+    case FIELD_NUMBER + LOAD_U8:
         return LOAD_AT(load_u8);
-    case GIVE_NUMBER + LOAD_U16LE:
+    case FIELD_NUMBER + LOAD_U16LE:
         return LOAD_AT(load_u16le);
-    case GIVE_NUMBER + LOAD_U32LE:
+    case FIELD_NUMBER + LOAD_U32LE:
         return LOAD_AT(load_u32le);
-    case GIVE_NUMBER + LOAD_U64LE:
+    case FIELD_NUMBER + LOAD_U64LE:
         return LOAD_AT(load_u64le);
-    case GIVE_NUMBER + LOAD_U16BE:
+    case FIELD_NUMBER + LOAD_U16BE:
         return LOAD_AT(load_u16be);
-    case GIVE_NUMBER + LOAD_U32BE:
+    case FIELD_NUMBER + LOAD_U32BE:
         return LOAD_AT(load_u32be);
-    case GIVE_NUMBER + LOAD_U64BE:
+    case FIELD_NUMBER + LOAD_U64BE:
         return LOAD_AT(load_u64be);
-    case GIVE_NUMBER + LOAD_S8:
+    case FIELD_NUMBER + LOAD_S8:
         return LOAD_SIGNED_AT(int8_t, load_u8);
-    case GIVE_NUMBER + LOAD_S16LE:
+    case FIELD_NUMBER + LOAD_S16LE:
         return LOAD_SIGNED_AT(int16_t, load_u16le);
-    case GIVE_NUMBER + LOAD_S32LE:
+    case FIELD_NUMBER + LOAD_S32LE:
         return LOAD_SIGNED_AT(int32_t, load_u32le);
-    case GIVE_NUMBER + LOAD_S16BE:
+    case FIELD_NUMBER + LOAD_S16BE:
         return LOAD_SIGNED_AT(int16_t, load_u16be);
-    case GIVE_NUMBER + LOAD_S32BE:
+    case FIELD_NUMBER + LOAD_S32BE:
         return LOAD_SIGNED_AT(int32_t, load_u32be);
-    case GIVE_F32LE:
-        return give_float(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
-    case GIVE_F32BE:
-        return give_float(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
-    case GIVE_AS_IT_IS:
-        return give(walk, op, field, 0);
-    case GIVE_TEXT:
-        return give_text(walk, op, field);
-    case GIVE_STRING8:
-        return give_string8(walk, op, field);
-    case GIVE_ENUM:
-        return give_enum(walk, op, field);
-    case GIVE_ELEMENT + LOAD_U8:
-        return give_element(walk, op, field, LOAD_U8, false);
-    case GIVE_ELEMENT + LOAD_U16LE:
-        return give_element(walk, op, field, LOAD_U16LE, false);
-    case GIVE_ELEMENT + LOAD_U32LE:
-        return give_element(walk, op, field, LOAD_U32LE, false);
-    case GIVE_ELEMENT + LOAD_U64LE:
-        return give_element(walk, op, field, LOAD_U64LE, false);
-    case GIVE_ELEMENT + LOAD_U16BE:
-        return give_element(walk, op, field, LOAD_U16BE, false);
-    case GIVE_ELEMENT + LOAD_U32BE:
-        return give_element(walk, op, field, LOAD_U32BE, false);
-    case GIVE_ELEMENT + LOAD_U64BE:
-        return give_element(walk, op, field, LOAD_U64BE, false);
-    case GIVE_ELEMENT + LOAD_S8:
-        return give_element(walk, op, field, LOAD_S8, false);
-    case GIVE_ELEMENT + LOAD_S16LE:
-        return give_element(walk, op, field, LOAD_S16LE, false);
-    case GIVE_ELEMENT + LOAD_S32LE:
-        return give_element(walk, op, field, LOAD_S32LE, false);
-    case GIVE_ELEMENT + LOAD_S16BE:
-        return give_element(walk, op, field, LOAD_S16BE, false);
-    case GIVE_ELEMENT + LOAD_S32BE:
-        return give_element(walk, op, field, LOAD_S32BE, false);
-    case GIVE_ELEMENT_F32LE:
-        return give_element(walk, op, field, LOAD_U32LE, true);
-    case GIVE_ELEMENT_F32BE:
-        return give_element(walk, op, field, LOAD_U32BE, true);
+    case FIELD_F32LE:
+        return return_float32(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
+    case FIELD_F32BE:
+        return return_float32(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
+    case FIELD_READY:
+        return return_number(walk, op, field, 0);
+    case FIELD_TEXT:
+        return return_text(walk, op, field);
+    case FIELD_STRING8:
+        return return_string8(walk, op, field);
+    case FIELD_ENUM:
+        return return_enum(walk, op, field);
+    case FIELD_ELEMENT + LOAD_U8:
+        return return_element(walk, op, field, LOAD_U8, false);
+    case FIELD_ELEMENT + LOAD_U16LE:
+        return return_element(walk, op, field, LOAD_U16LE, false);
+    case FIELD_ELEMENT + LOAD_U32LE:
+        return return_element(walk, op, field, LOAD_U32LE, false);
+    case FIELD_ELEMENT + LOAD_U64LE:
+        return return_element(walk, op, field, LOAD_U64LE, false);
+    case FIELD_ELEMENT + LOAD_U16BE:
+        return return_element(walk, op, field, LOAD_U16BE, false);
+    case FIELD_ELEMENT + LOAD_U32BE:
+        return return_element(walk, op, field, LOAD_U32BE, false);
+    case FIELD_ELEMENT + LOAD_U64BE:
+        return return_element(walk, op, field, LOAD_U64BE, false);
+    case FIELD_ELEMENT + LOAD_S8:
+        return return_element(walk, op, field, LOAD_S8, false);
+    case FIELD_ELEMENT + LOAD_S16LE:
+        return return_element(walk, op, field, LOAD_S16LE, false);
+    case FIELD_ELEMENT + LOAD_S32LE:
+        return return_element(walk, op, field, LOAD_S32LE, false);
+    case FIELD_ELEMENT + LOAD_S16BE:
+        return return_element(walk, op, field, LOAD_S16BE, false);
+    case FIELD_ELEMENT + LOAD_S32BE:
+        return return_element(walk, op, field, LOAD_S32BE, false);
+    case FIELD_ELEMENT_F32LE:
+        return return_element(walk, op, field, LOAD_U32LE, true);
+    case FIELD_ELEMENT_F32BE:
+        return return_element(walk, op, field, LOAD_U32BE, true);
     default:
-        return give_other(walk, op, field);
+        return return_other(walk, op, field);
     }
 }
 
-/* What is not so frequent. */
-static APART bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field)
+/* Handles the rarer codes, out of line. */
+static APART bool return_other(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     switch (op->step.code) {
-    case GIVE_NUMBER + LOAD_BITS: {
+    case FIELD_NUMBER + LOAD_BITS: {
         const struct bits *bits = &walk->run.bits;
-        return give(walk, op, field,
-                    step_load(&op->step, bits->base, bits->at + op->step.advance, bits->end));
+        return return_number(
+            walk, op, field,
+            step_load(&op->step, bits->base, bits->at + op->step.advance, bits->end));
     }
-    case GIVE_ARRAY:
-        return give_array(walk, op, field);
-    case GIVE_LEB:
-        return give_leb(walk, op, field);
-    case GIVE_STRING_WIDE:
-        return give_string_wide(walk, op, field);
-    case GIVE_TEXT_TAKEN:
-    case GIVE_TEXT_WIDE_TAKEN:
-    case GIVE_BLOB_TAKEN:
-        return give_taken(walk, op, field);
-    case GIVE_ELEMENTS:
-        return give_elements(walk, op, field);
-    case GIVE_NOTHING:
+    case FIELD_ARRAY:
+        return return_array(walk, op, field);
+    case FIELD_LEB:
+        return return_leb128(walk, op, field);
+    case FIELD_STRING_WIDE:
+        return return_wide_string(walk, op, field);
+    case FIELD_TEXT_COUNTED:
+    case FIELD_TEXT_WIDE_COUNTED:
+    case FIELD_BLOB_COUNTED:
+        return return_counted(walk, op, field);
+    case FIELD_ELEMENTS:
+        return return_elements(walk, op, field);
+    case FIELD_END:
         return false;
     default:
-        return give_still(walk, op, field);
+        return return_fixed(walk, op, field);
     }
 }
 
-/* Gives the next field that comes behind silent steps. */
-static APART bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field)
+/* Runs silent steps, then returns the next field. */
+static APART bool return_after_silent_steps(struct layout_iter *walk, const struct op *op,
+                                            ttr_field *field)
 {
-    op = skip_silent(walk, op);
-    return op && give_step(walk, op, field);
+    op = run_silent_steps(walk, op);
+    return op && return_step(walk, op, field);
 }
 
-static inline bool next(struct layout_walk *walk, ttr_field *field)
+static inline bool next(struct layout_iter *walk, ttr_field *field)
 {
     const struct op *op = walk->op + 1;
     if (op->step.code == STEP_END)
-        return finish(walk, op);
-    return op->step.code < GIVE_NUMBER ? give_behind(walk, op, field) : give_step(walk, op, field);
+        return finish_iteration(walk, op);
+    return op->step.code < FIELD_NUMBER ? return_after_silent_steps(walk, op, field)
+                                        : return_step(walk, op, field);
 }
 
-/* Makes a walk stand before the first step; run.bits and imports are there. */
-static inline void begin(struct layout_walk *walk, const struct layout *layout,
-                         const struct op *program)
-{
-    struct bits *bits = &walk->run.bits;
-    uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
-    walk->unbegun = 0;
-    walk->program = program;
-    walk->run.absent = layout->absent;
-    walk->run.spins = 0;
-    walk->run.order = ORDER_ANY;
-    walk->loops.depth = 0;
-    walk->end = LAYOUT_FINE;
-    walk->op = program;
-    if (UNLIKELY(at > bits->end)) {
-        walk->end = LAYOUT_SHORT;
-        walk->op = layout_walk_over;
-        return;
-    }
-    bits->at = at;
-}
-
-void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
-                       const struct bits *bits, struct arena *scratch)
-{
-    walk->run.bits = *bits;
-    walk->run.member = NULL;
-    walk->run.value = 0;
-    walk->scratch = scratch;
-    begin(walk, layout, layout->walk);
-}
-
-bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
+bool layout_iter_next(struct layout_iter *walk, ttr_field *field, const struct type **type)
 {
     if (!next(walk, field))
         return false;
@@ -415,9 +410,9 @@ bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct t
     return true;
 }
 
-unsigned layout_walk_leb(const struct layout_walk *walk)
+unsigned layout_iter_leb128_size(const struct layout_iter *walk)
 {
-    struct value_place place = place_at(walk, walk->op, walk->op->step.advance);
+    struct value_source place = value_source_at(walk, walk->op, walk->op->step.advance);
     return (unsigned)leb_length(place.base + (place.at >> 3), place.base + (place.end >> 3));
 }
 
@@ -429,18 +424,19 @@ static bool is_named(const struct type_member *member, ttr_text name)
            (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0);
 }
 
-bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
-                     const struct type_reference *reference, uint64_t *value)
+bool layout_evaluate_reference(const struct layout *layout, const struct layout_cursor *run,
+                               const struct type_reference *reference, uint64_t *value)
 {
-    struct layout_walk walk;
-    uint64_t matched = 1; /* bit n: the first n names are those of the way here */
+    struct layout_iter walk;
+    /* bit n: the first n names of the reference match the path to the current field */
+    uint64_t matched = 1;
     bool is_found = false;
     ttr_field field;
     if (reference->names_n == 0 || reference->names_n > TYPE_DEPTH_MAX)
         return false;
     walk.run = *run;
     walk.scratch = NULL;
-    begin(&walk, layout, layout->everything);
+    layout_iter_reset(&walk, layout, layout->full_program);
     while (next(&walk, &field)) {
         const struct step *step = &walk.op->step;
         uint32_t level = step->level;
@@ -461,66 +457,67 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
 
 /* --- Fields of events --- */
 
-static void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
+static void layout_begin_event(const ttr_fields *fields, struct layout_iter *walk)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     if (schema->is_in_payload)
-        walk->run.bits = bits_over(fields->event->payload, fields->event->body & schema->body_mask,
+        walk->run.bits = bits_init(fields->event->payload, fields->event->body & schema->body_mask,
                                    (uint64_t)fields->event->payload_size * 8);
     else
         schema->place(schema, fields->event, &walk->run);
     walk->scratch = schema->scratch;
-    begin(walk, schema->layout, schema->layout->walk);
+    layout_iter_reset(walk, schema->layout, schema->layout->walk);
 }
 
-/* A walk of nothing: over, with no bits that could be asked for. */
-static void begin_nothing(struct layout_walk *walk)
+/* Starts an iteration without fields and without readable bits. */
+static void begin_empty_iteration(struct layout_iter *walk)
 {
-    walk->run.bits = bits_over(NULL, 0, 0);
+    walk->run.bits = bits_init(NULL, 0, 0);
     walk->op = layout_walk_over;
 }
 
-/* Nothing is done before it is known how fields are wanted. */
+/* Defers all work until the caller reads field by field or asks for all fields at once. */
 static void layout_fields_begin(ttr_fields *fields)
 {
-    const struct layout_schema *schema = fields->own;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
-    walk->unbegun = schema->layout ? layout_start_with(schema) : 0;
+    const struct layout_schema *schema = fields->ctx;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
+    walk->unbegun = schema->layout ? layout_iter_start_flags(schema) : 0;
     if (schema->layout)
-        walk->straight = schema->layout->straight;
+        walk->fast_program = schema->layout->fast_program;
     else
-        begin_nothing(walk);
+        begin_empty_iteration(walk);
 }
 
-const void *layout_start(const struct layout *layout)
+const void *layout_iter_start(const struct layout *layout)
 {
-    return layout->straight ? (const void *)layout->straight : layout->walk;
+    return layout->fast_program ? (const void *)layout->fast_program : layout->walk;
 }
 
-uint64_t layout_start_with(const struct layout_schema *schema)
+uint64_t layout_iter_start_flags(const struct layout_schema *schema)
 {
     return schema->is_in_payload
                ? (uint64_t)schema->body_mask << LAYOUT_MASK_SHIFT | LAYOUT_IN_PAYLOAD
-               : LAYOUT_TO_PLACE;
+               : LAYOUT_TO_LOCATE;
 }
 
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct layout_schema *schema = fields->own;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    const struct layout_schema *schema = fields->ctx;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
     walk->unbegun = 0;
     const struct layout *layout =
-        schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
+        schema->locate_group ? schema->locate_group(schema, fields->event, group, &walk->run)
+                             : NULL;
     walk->scratch = schema->scratch;
     if (layout)
-        begin(walk, layout, layout->walk);
+        layout_iter_reset(walk, layout, layout->walk);
     else
-        begin_nothing(walk);
+        begin_empty_iteration(walk);
 }
 
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
     if (UNLIKELY(walk->unbegun))
         layout_begin_event(fields, walk);
     return next(walk, field);
@@ -528,19 +525,20 @@ static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 
 static const struct type *layout_fields_type(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     return walk->op->step.type;
 }
 
-/* A text of given room is where the walk has just been. */
+/* Returns true if the room of a fixed or counted text has a byte other than zero after its first
+ * zero. The text is the last field returned. */
 static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const struct step *step = &walk->op->step;
-    if (step->code != GIVE_TEXT && step->code != GIVE_TEXT_TAKEN)
+    if (step->code != FIELD_TEXT && step->code != FIELD_TEXT_COUNTED)
         return false;
     const uint8_t *p = (const uint8_t *)text->text.p + text->text.n;
-    const uint8_t *behind = step->code == GIVE_TEXT
+    const uint8_t *behind = step->code == FIELD_TEXT
                                 ? p - text->text.n + step->count
                                 : walk->run.bits.base + (walk->run.bits.at >> 3);
     while (p < behind)
@@ -552,31 +550,31 @@ static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *tex
 static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                                 ttr_text *label)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const struct type *type = walk->op->step.type;
-    if (i == 0) { /* the walk may have gone on since */
+    if (i == 0) { /* valid even if the iteration has moved on */
         *label = value->text;
         return true;
     }
     if (!type || !type->labels)
         return false;
     bool is_flags = type->kind == TYPE_FLAGS;
-    const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i)
-                                              : type_label_of(type->labels, value->v.u, i);
+    const struct type_label *found = is_flags ? type_find_flag(type->labels, value->v.u, i)
+                                              : type_find_label(type->labels, value->v.u, i);
     if (found)
         *label = found->name;
     return found != NULL;
 }
 
-static uint64_t layout_packet(const void *own, const ttr_event *event)
+static uint64_t layout_packet(const void *ctx, const ttr_event *event)
 {
-    const struct layout_schema *schema = own;
+    const struct layout_schema *schema = ctx;
     return schema->packet ? schema->packet(schema, event) : 0;
 }
 
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
-                                           .hold = layout_fields_hold,
+                                           .hold = layout_fields_decode_cached,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,

@@ -1,11 +1,20 @@
-/* What a layout is made of inside: steps, the tables they use, and how numbers are loaded.
+/* Inside of a layout: the steps of its programs, the tables they use, and the loads of numbers.
  *
- * A program is an array of steps.  First, a step passes over `advance` bits (fields of fixed size
- * before it, folded into one addition), then it does what its code says.  The measuring program has
- * steps only; in the walk each step comes with the field it gives, prepared but for the value.
- * Steps that give fixed fields do not move: their `advance` is the place of the value from where
- * the last moving step stopped, and `amount` the bits that must be there from the same place. Only
- * this folder's layout*.c include this. */
+ * A program is an array of steps. A step first skips `advance` bits, the folded size of the fixed
+ * fields before it, and then acts by its code. The measuring program has only silent steps. The
+ * iterator's program also has steps that return a field; such a step (struct op) holds the prepared
+ * field, in which only the value is missing.
+ *
+ * Steps for fixed-size fields do not move. Their `advance` is the offset of the value from the
+ * point where the last moving step stopped, and `amount` is the number of bits that must exist from
+ * that point.
+ *
+ *   step:     move A | field 1     | field 2     | move B
+ *   bits:     ------>|<-advance 1->[value 1]
+ *                    |<--------- advance 2 --------->[value 2]
+ *                    |<----- advance of B, past both values ------>|
+ *
+ * Only the layout*.c files of this folder include this header. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_PROGRAM_H
 #define TRACETTA_LAYOUT_LAYOUT_PROGRAM_H
 
@@ -13,123 +22,134 @@
 #include "layout/layout_record_parts.h"
 
 enum step_code {
-    /* Silent steps, in both programs; all of them move. */
-    STEP_END,   /* of the record */
-    STEP_SKIP,  /* no more than the advance */
-    STEP_ALIGN, /* to a multiple of amount + 1 */
-    STEP_UNIT, /* a gcc bitfield of `width` comes: to the next unit of `amount` where it would cross
-                  one */
-    STEP_ORDER, /* what comes is stored in `order`: inside a byte of another it may not begin */
-    STEP_MIXED, /* what was just read was stored in `order` */
-    STEP_SAVE,  /* the number right before goes into `slot` */
+    /* Silent steps: in both programs, return no field; all of them move. */
+    STEP_END,   /* end of the record */
+    STEP_SKIP,  /* does nothing after its advance */
+    STEP_ALIGN, /* align to a multiple of amount + 1 bits */
+    /* before a gcc bitfield of `width` bits: skip to the next unit of `amount` bits if the field
+     * would cross a boundary */
+    STEP_UNIT,
+    STEP_CHECK_ORDER, /* fails if the next bits start inside a byte of another byte order than
+                         `order` */
+    STEP_SET_ORDER,   /* records that the bits just read were stored in `order` */
+    STEP_SAVE,        /* stores the number that ends here into `slot` */
     STEP_STRING8,
     STEP_STRING16,
-    STEP_STRING32, /* pass over the text and its zero */
-    STEP_TAKE,    /* elements of fixed size: `count` or as many as `slot` says, every `amount` bits,
-                     `width` less behind the last */
-    STEP_COUNTED, /* SAVE and TAKE in one */
-    STEP_LEB,     /* pass over a LEB128 number */
+    STEP_STRING32, /* skip the text and its terminating zero */
+    /* skip fixed-size elements: `count`, or the number in `slot`; one every `amount` bits; the last
+     * is `width` bits shorter */
+    STEP_SKIP_ELEMENTS,
+    STEP_COUNTED, /* SAVE followed by TAKE */
+    STEP_LEB,     /* skip a LEB128 number */
     STEP_LEB_SAVE,
-    STEP_REQUIRE, /* slot must hold something */
-    STEP_WHOLE,   /* a text of as many bytes as slot says should be one of whole characters of
-                     `amount` bytes */
-    STEP_SPINS,   /* that many elements (times `amount`) took no bits */
-    STEP_LOOP,    /* `count` or as many as `slot` says; to `jump` when none */
-    STEP_AGAIN,   /* the next element at `jump`, or on */
-    STEP_IF,      /* on where the selector is right, else to `jump` */
-    STEP_CHOOSE,  /* to the option of the selector */
+    STEP_REQUIRE_NUMBER, /* fails if the slot holds no number */
+    /* notes whether the text length in `slot` is a multiple of the character size of `amount` bytes
+     */
+    STEP_CHECK_UNITS,
+    STEP_COUNT_EMPTY, /* counts `count` or `slot` times `amount` elements without bits */
+    /* starts a loop of `count` or `slot` elements; jumps to `jump` if there are none */
+    STEP_LOOP,
+    STEP_LOOP_NEXT, /* jumps back to `jump` if elements are left */
+    STEP_IF,        /* continues if the selector matches, otherwise jumps to `jump` */
+    STEP_CHOOSE,    /* jumps to the option for the selector */
     STEP_JUMP,
 
-    /* Fixed fields: do not move. */
-    GIVE_NUMBER, /* + enum load */
-    GIVE_F32LE = GIVE_NUMBER + LOAD_COUNT,
-    GIVE_F32BE,
-    GIVE_FLOAT, /* any other */
-    GIVE_BOOL,
-    GIVE_ENUM,
-    GIVE_FLAGS,
-    GIVE_WIDE, /* an integer of more than 64 bits */
-    GIVE_TEXT,
-    GIVE_TEXT_WIDE,
-    GIVE_BLOB,     /* `count` bytes */
-    GIVE_AS_IT_IS, /* the field is ready: structures, nulls */
-    GIVE_ARRAY,    /* ready but for its count; a loop follows */
-    GIVE_LEB,      /* a LEB follows, which passes over it */
+    /* Fixed-size fields: these steps do not move. */
+    FIELD_NUMBER, /* + enum load */
+    FIELD_F32LE = FIELD_NUMBER + LOAD_COUNT,
+    FIELD_F32BE,
+    FIELD_FLOAT, /* any other float */
+    FIELD_BOOL,
+    FIELD_ENUM,
+    FIELD_FLAGS,
+    FIELD_WIDE, /* an integer of more than 64 bits */
+    FIELD_TEXT,
+    FIELD_TEXT_WIDE,
+    FIELD_BLOB,  /* `count` bytes */
+    FIELD_READY, /* the prepared field is complete: structures, nulls */
+    FIELD_ARRAY, /* complete but for its count; a loop follows */
+    FIELD_LEB,   /* a STEP_LEB follows and skips the number */
 
-    /* Others: move. */
-    GIVE_STRING8,
-    GIVE_STRING_WIDE, /* the latter in characters of `width` bytes */
-    GIVE_TEXT_TAKEN,
-    GIVE_TEXT_WIDE_TAKEN,
-    GIVE_BLOB_TAKEN, /* as many bytes as `slot` says */
-    GIVE_ELEMENTS,   /* an array of numbers that the next two steps give */
-    GIVE_ELEMENT, /* + enum load, or as behind GIVE_NUMBER; the second one, whose `jump` is 1, gives
-                     all but the first */
-    GIVE_ELEMENT_F32LE = GIVE_ELEMENT + LOAD_COUNT,
-    GIVE_ELEMENT_F32BE,
-    GIVE_NOTHING /* the walk is over */
+    /* Variable-size fields: these steps move. */
+    FIELD_STRING8,
+    FIELD_STRING_WIDE, /* text in characters of `width` bytes, up to a zero */
+    FIELD_TEXT_COUNTED,
+    FIELD_TEXT_WIDE_COUNTED,
+    FIELD_BLOB_COUNTED, /* text or bytes whose length is in `slot` */
+    FIELD_ELEMENTS,     /* an array of numbers, whose elements the next two steps return */
+    /* + enum load, or the F32 codes in the order of FIELD_NUMBER; the first step (jump 0) returns
+     * the first element, the second (jump 1) all others */
+    FIELD_ELEMENT,
+    FIELD_ELEMENT_F32LE = FIELD_ELEMENT + LOAD_COUNT,
+    FIELD_ELEMENT_F32BE,
+    FIELD_END /* the iteration is over */
 };
 
-/* Byte order inside of bytes. */
+/* Order of bits within a byte. */
 enum order {
     ORDER_ANY,
     ORDER_LE,
     ORDER_BE,
-    ORDER_BYTES, /* only at whole bytes */
-    ORDER_START  /* while compiling: nothing was read yet */
+    ORDER_BYTES, /* whole bytes only */
+    ORDER_START  /* at compile time: nothing was read yet */
 };
 
-#define STEP_FIXED 1u     /* count, not a slot */
-#define STEP_SIGNED 2u    /* LOAD_BITS */
-#define STEP_REVERSED 4u  /* LOAD_BITS */
-#define STEP_BIG 8u       /* LOAD_BITS */
-#define STEP_MAY_LACK 16u /* SAVE: the slot holds something from now on */
-#define STEP_LOADS                                                                                \
-    32u /* GIVE_..._TAKEN, GIVE_ELEMENTS: first the number of `load` `jump` bits before goes into \
-           the slot */
-#define STEP_INLINE_SLOT LAYOUT_SLOTS /* lengths right before what they count */
+#define STEP_FIXED 1u          /* the number is `count`, not in a slot */
+#define STEP_SIGNED 2u         /* for LOAD_BITS: sign-extend */
+#define STEP_REVERSED 4u       /* for LOAD_BITS: reverse the bits */
+#define STEP_BIG 8u            /* for LOAD_BITS: big-endian */
+#define STEP_MAY_BE_ABSENT 16u /* for SAVE: clears the slot's bit in `absent` */
+/* for FIELD_..._COUNTED and FIELD_ELEMENTS: first load the number `jump` bits earlier (by `load`)
+ * into the slot */
+#define STEP_LOADS 32u
+/* slot of inline lengths, which directly precede the data they count */
+#define STEP_INLINE_SLOT LAYOUT_SLOTS_MAX
 
 struct step {
     uint64_t advance;
     uint64_t amount, count;
-    const void *table; /* struct lookup of labels, of options, of the values of a selector; masks of
-                          flags */
+    /* struct lookup of labels, options or selector values; an array of masks for flags */
+    const void *table;
     uint32_t jump;
     uint32_t width;
     uint8_t code; /* enum step_code */
     uint8_t load; /* enum load */
     uint8_t slot, flags;
     uint8_t order;       /* enum order */
-    uint8_t root, level; /* where its member stands: enum type_root, names on the way */
-    uint8_t align; /* TAKE and its like: log2 of what the first element is aligned to, where there
-                      is one */
+    uint8_t root, level; /* position of the member: enum type_root, and names from the root to it */
+    /* steps that skip or return elements: log2 of the alignment in bits of the first element, if
+     * one exists */
+    uint8_t align;
     const struct type *type;
     const struct type_member *member;
 };
 
-/* A step of the walk. */
+/* A step of the iterator's program, with its prepared field. */
 struct op {
     ttr_field field;
     struct step step;
 };
 
-/* Values to something: entries in ascending order that do not overlap, searched by halves. */
+/* Map from values to indices: entries in ascending order that do not overlap, found by binary
+ * search. */
 struct lookup_entry {
     uint64_t low,
-        high;       /* the sign bit turned where signed, so that they compare as unsigned numbers */
-    uint32_t index; /* of the label, or the step to go on at */
+        /* with the sign bit inverted if signed, so that unsigned comparison orders them */
+        high;
+    uint32_t index; /* index of a label, or of the step to continue at */
 };
 
 struct lookup {
     uint64_t turn;
     uint32_t n;
-    bool has_overlaps; /* some values have several indices; the entries tell the least */
+    bool has_overlaps; /* some values have several indices; the entries hold the lowest */
     struct lookup_entry entry[];
 };
 
 #define LOOKUP_NONE UINT32_MAX
 
-/* The index that holds the value, or LOOKUP_NONE. */
+/* Returns the index for a value, or LOOKUP_NONE. Selects by conditional moves, since the
+ * comparisons are hard to predict. */
 static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
 {
     uint64_t x = value ^ lookup->turn;
@@ -143,146 +163,149 @@ static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
     return is_in ? lookup->entry[from].index : LOOKUP_NONE;
 }
 
-/* The straight way through a record in a payload (layout_decode_fast.c): steps beside those of the
- * walk. */
-enum straight_code {
-    STRAIGHT_END,
-    STRAIGHT_OTHER, /* the walk goes on alone */
-    /* Fixed fields: do not move. */
-    STRAIGHT_NUMBER, /* + enum load below LOAD_BITS */
-    STRAIGHT_F32LE = STRAIGHT_NUMBER + LOAD_COUNT,
-    STRAIGHT_F32BE,
-    STRAIGHT_AS_IT_IS,
-    STRAIGHT_ENUM,
-    STRAIGHT_TEXT,
-    STRAIGHT_TEXT16,
-    STRAIGHT_BLOB,
-    STRAIGHT_STILL,
-    /* Others: move. */
-    STRAIGHT_STRING,
-    STRAIGHT_LAST_STRING, /* the latter with nothing but fixed fields behind it */
-    STRAIGHT_STRING_WIDE,
-    STRAIGHT_TEXT_TAKEN,
-    STRAIGHT_ELEMENTS
+/* Codes of the fast program (layout_decode_fast.c), which has one step per step of the iterator's
+ * program. */
+enum fast_code {
+    FAST_END,
+    FAST_OTHER, /* not supported: the field iterator continues */
+    /* Fixed-size fields: these steps do not move. */
+    FAST_NUMBER, /* + enum load below LOAD_BITS */
+    FAST_F32LE = FAST_NUMBER + LOAD_COUNT,
+    FAST_F32BE,
+    FAST_READY,
+    FAST_ENUM,
+    FAST_TEXT,
+    FAST_TEXT16,
+    FAST_BLOB,
+    FAST_FIXED,
+    /* Variable-size fields: these steps move. */
+    FAST_STRING,
+    FAST_LAST_STRING, /* a text after which only fixed-size fields follow */
+    FAST_STRING_WIDE,
+    FAST_TEXT_COUNTED,
+    FAST_ELEMENTS
 };
 
-#define STRAIGHT_BYTES (UINT32_C(1) << 30)
-#define STRAIGHT_FIELDS 60000u
+#define FAST_BYTES (UINT32_C(1) << 30)
+#define FAST_FIELDS 60000u
 
-struct straight_step;
-struct holding;
+struct fast_step;
+struct fast_decoder;
 
-/* Gives the fields of a step and of those behind it into held fields: p is where the last moving
- * step stopped. */
-typedef uint32_t hold_step(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                           struct holding *holding);
+/* Writes the fields of a step and of all later ones into cached fields. `p`: the byte at which the
+ * last moving step stopped. Returns the number of fields in the cache. */
+typedef uint32_t fast_step_fn(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                              struct fast_decoder *fast_decoder);
 
-struct straight_step {
-    hold_step *hold;
+struct fast_step {
+    fast_step_fn *decode;
     const struct op *op;
-    uint8_t code;       /* enum straight_code */
-    uint8_t load, slot; /* of the number that counts */
-    uint8_t back;       /* bytes from there to where its number stands */
-    uint32_t at;        /* bytes from where the last moving step stopped */
-    uint32_t reach;  /* moving steps: bytes that must be there behind it, up to where the next one
-                        begins */
-    uint16_t fields; /* how many steps behind it give one each */
+    uint8_t code;       /* enum fast_code */
+    uint8_t load, slot; /* enum load and slot of the element count */
+    uint8_t back;       /* bytes from the element count to the data */
+    uint32_t at;        /* offset in bytes from `p` */
+    /* moving steps: bytes that must exist after this one, up to the next moving step */
+    uint32_t reach;
+    uint16_t fields; /* number of later steps that return one field each */
 };
 
-struct straight {
+struct fast_program {
     const struct op *ops;
-    uint32_t reach, fields;      /* the same from the begin of the record on */
-    struct straight_step step[]; /* [0] is none, as that of the walk */
+    /* like the members of fast_step, from the start of the record */
+    uint32_t reach, fields;
+    struct fast_step step[]; /* [0] is unused, as in the iterator's program */
 };
 
 struct layout {
-    const struct step *measure;
-    const struct op *walk;           /* [0] is no step: walks begin behind it */
-    const struct straight *straight; /* NULL where it is not at any byte */
-    const struct op *everything;     /* the walk that also gives what is hidden */
-    uint64_t start_mask;             /* a record begins at a multiple of this + 1 */
-    uint32_t absent;                 /* slots that hold nothing until they are filled */
+    const struct step *size_program;
+    const struct op *walk;                   /* [0] is a no-op; iteration starts after it */
+    const struct fast_program *fast_program; /* NULL unless is_at_any_byte */
+    const struct op *full_program;           /* the program that also returns hidden members */
+    uint64_t start_mask;                     /* records are aligned to this + 1 bits */
+    /* bit set of the slots that hold no number at the record's start */
+    uint32_t absent;
     uint64_t fixed_bits;
-    bool is_at_any_byte; /* the walk */
+    bool is_at_any_byte; /* nothing in `walk` is aligned to more than 8 bits */
     const struct layout_import *imports;
     uint32_t imports_n;
     const struct type *root[ROOT_COUNT];
 };
 
-/* The number of a step, read bit by bit; its bits are known to be there. */
+/* Loads a number bit by bit. The caller has checked that its bits exist. */
 uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end);
 
-/* The number of a step at a place where its bits are known to be. */
+/* Loads a number at a bit offset. The caller has checked that its bits exist. */
 static inline uint64_t step_load(const struct step *step, const uint8_t *base, uint64_t at,
                                  uint64_t end)
 {
     return step->load == LOAD_BITS ? step_load_bits(step, base, at, end)
-                                   : load_plain((enum load)step->load, base + (at >> 3));
+                                   : load_whole_number((enum load)step->load, base + (at >> 3));
 }
 
-/* How many elements a step is about. */
-static inline uint64_t step_count(const struct step *step, const struct layout_run *run)
+/* Returns the number of elements of a step, from the step or from its slot. */
+static inline uint64_t step_count(const struct step *step, const struct layout_cursor *run)
 {
     return step->flags & STEP_FIXED ? step->count : run->slots[step->slot];
 }
 
-/* Runs a silent step other than END whose advance is done.  Gives where to go on: 0 = at the step
- * behind it, STEP_STOPS = nowhere, and then `end` says why. */
+/* Runs a silent step other than END after its advance. Returns the index of the step to continue
+ * at, 0 for the next one, or STEP_STOPS on failure; `end` then has the reason. */
 #define STEP_STOPS UINT32_MAX
-uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops,
-                       enum layout_end *end);
+uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *run,
+                                struct layout_loops *loops, enum layout_status *end);
 
-/* The length of a LEB128 number in bytes, 0 when it has no end before `end`. */
+/* Returns the size in bytes of a LEB128 number, or 0 if it does not end before `end`. */
 size_t leb_length(const uint8_t *p, const uint8_t *end);
 
-/* Its value; false when it takes more than 64 bits. */
+/* Decodes a LEB128 number of n bytes. Returns false if it needs more than 64 bits. */
 bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
 
-/* Gives the value of a field that is neither a plain number nor plain text: the prepared field is
- * there, `at` is where its bits are. */
-struct value_place {
+/* Source of a value that needs more than a load. The prepared field has been copied before. */
+struct value_source {
     const struct step *step;
     const uint8_t *base;
-    uint64_t at, end;      /* bits; all bits of the value lie between them */
+    /* bit offsets from `base`: first bit of the value, and end of the readable bits */
+    uint64_t at, end;
     struct arena *scratch; /* may be NULL */
 };
-void value_enum(const struct value_place *place, ttr_value *value);
-void value_leb(const struct value_place *place, size_t n, ttr_value *value);
+void value_enum(const struct value_source *source, ttr_value *value);
+void value_leb(const struct value_source *source, size_t n, ttr_value *value);
 
-/* A value that stands still and takes more than a load: any of these, or a blob. */
-void value_still(const struct value_place *place, ttr_value *value);
+/* Decodes a fixed-size value by the step's code: float, bool, flags, wide integer, wide text or
+ * blob. */
+void value_fixed(const struct value_source *source, ttr_value *value);
 
-/* Text of wide characters up to their zero: gives how many bytes stand before it, SIZE_MAX where
- * there is none. */
-size_t value_wide_string(const struct value_place *place, ttr_value *value);
+/* Decodes zero-terminated text of wide characters. Returns the bytes before the zero, or SIZE_MAX
+ * if there is no zero. */
+size_t value_wide_string(const struct value_source *source, ttr_value *value);
 
-/* Text of n bytes in 16- or 32-bit characters, up to a zero. */
-void value_wide_text(const struct value_place *place, size_t n, ttr_value *value);
+/* Decodes n bytes of 16- or 32-bit characters, up to a zero. */
+void value_wide_text(const struct value_source *source, size_t n, ttr_value *value);
 
-/* The length of a zero-terminated text of characters of `unit` bytes, SIZE_MAX when there is no
- * zero before `end`. */
+/* Returns the size in bytes of a text in characters of `unit` bytes before its zero, or SIZE_MAX if
+ * there is no zero before `end`. */
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 
-/* Kept out of the way of what nearly all fields are, which then need no stack. */
+/* Keeps rare cases out of line, so that the common path needs no stack frame. */
 #define APART __attribute__((noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Walks that are over stand before the second of these. */
+/* Program of a finished iteration: `op` points at [0], so that the next step is FIELD_END. */
 extern const struct op layout_walk_over[2];
 
-/* Makes the straight way beside `n` steps of a walk that is at any byte; NULL when memory is out.
- */
-struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n);
+/* Compiles the fast program for `n` steps of a program without alignment above 8 bits. Returns NULL
+ * if memory runs out. */
+struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n);
 
-/* For layout_field_ops: see field_ops.hold. */
-uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held);
+/* Implements field_ops.hold for layout_field_ops. */
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held);
 
-/* Where an event's record begins in its payload; NULL: it does not lie there, or the walk has
- * begun. */
-static inline const uint8_t *straight_begin(const ttr_fields *fields)
+/* Returns the start of the record in the event's payload. Returns NULL if it is elsewhere or
+ * iteration has started. */
+static inline const uint8_t *fast_record_start(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const ttr_event *event = fields->event;
     const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
     return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size
@@ -290,7 +313,7 @@ static inline const uint8_t *straight_begin(const ttr_fields *fields)
                : NULL;
 }
 
-/* Copies a field by whole vectors, as compilers do not. */
+/* Copies a field as four vectors; compilers emit scalar moves instead. */
 static inline void step_copy_field(ttr_field *to, const ttr_field *from)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -300,20 +323,42 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
     part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
 }
 
-/* How many elements or bytes a step of a straight way gives, p being where what counts them ends;
- * where the walk may need that later, it is kept. */
-static inline uint64_t straight_count(const struct op *op, const struct straight_step *step,
-                                      const uint8_t *p, struct layout_walk *walk)
+/* Returns the number of elements or bytes of a step; `p` is the end of the count. Also stores it in
+ * its slot, because the iterator may need it after the fast path stops. */
+static inline uint64_t fast_element_count(const struct op *op, const struct fast_step *step,
+                                          const uint8_t *p, struct layout_iter *walk)
 {
     if (op->step.flags & STEP_FIXED)
         return op->step.count;
-    return walk->run.slots[step->slot] = load_plain((enum load)step->load, p - step->back);
+    return walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p - step->back);
 }
 
 static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)
 {
     const uint8_t *zero = find_zero(base, p, p + n);
     value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
+}
+
+/* Sets an iteration before the first step. The caller has set run.bits and stored the imports. */
+static inline void layout_iter_reset(struct layout_iter *walk, const struct layout *layout,
+                                     const struct op *program)
+{
+    struct bits *bits = &walk->run.bits;
+    uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
+    walk->unbegun = 0;
+    walk->program = program;
+    walk->run.absent = layout->absent;
+    walk->run.spins = 0;
+    walk->run.order = ORDER_ANY;
+    walk->loops.depth = 0;
+    walk->end = LAYOUT_OK;
+    walk->op = program;
+    if (UNLIKELY(at > bits->end)) {
+        walk->end = LAYOUT_TRUNCATED;
+        walk->op = layout_walk_over;
+        return;
+    }
+    bits->at = at;
 }
 
 #endif

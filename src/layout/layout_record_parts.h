@@ -1,19 +1,20 @@
-/* Records as lists of parts: what the straight way (layout_decode_fast.c) goes through, for writers
- * that make text of a record without values in between.
+/* Record parts: the fast program of a layout (layout_decode_fast.c) as a list, for writers that
+ * format a record as text without creating values.
  *
- * A part that stands still lies `at` bytes behind where the last moving one stopped, or behind the
- * record's begin, and is known to be there.  One that moves begins there; behind it, `reach` bytes
- * must be there up to the next one that moves.  Where they are not, or a part is otherwise not as
- * it should be, the record is to be walked (ttr_fields), which knows what is left of it. Ownership:
- * parts point into the layout; they are good while their schema has them (layout_parts_are). Thread
- * rule: immutable. */
+ * A fixed part is `at` bytes after the end of the last variable part (or after the record's start),
+ * and its bytes are known to exist. A variable part starts there; `reach` bytes must exist after
+ * it, up to the next variable part. If they do not, or a part is otherwise invalid, the caller
+ * iterates over the record by ttr_fields, which returns the readable rest.
+ *
+ * Ownership: parts point into the layout and are valid as long as their schema. Thread rule:
+ * immutable. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_RECORD_PARTS_H
 #define TRACETTA_LAYOUT_LAYOUT_RECORD_PARTS_H
 
 #include "base/endian.h"
 #include "layout/layout.h"
 
-/* How a number is read.  Those of whole bytes lie at a byte; the others are read bit by bit. */
+/* How a number is loaded. All but LOAD_BITS are whole bytes at a byte boundary. */
 enum load {
     LOAD_U8,
     LOAD_U16LE,
@@ -32,69 +33,72 @@ enum load {
 };
 
 enum layout_part_kind {
-    LAYOUT_PART_END, /* of the record */
-    /* Stand still. */
-    LAYOUT_PART_READY,  /* the field needs no value: structures, nulls */
-    LAYOUT_PART_NUMBER, /* read by `load` */
-    LAYOUT_PART_SINGLE, /* a float of four bytes, read by `load` */
-    LAYOUT_PART_ENUM,   /* a number with names, read by `load`; layout_part_value knows the names */
-    LAYOUT_PART_TEXT,   /* of `count` bytes, or up to its first zero */
-    LAYOUT_PART_STILL,  /* all else: layout_part_value */
-    /* Move. */
-    LAYOUT_PART_STRING,       /* up to a zero */
-    LAYOUT_PART_LAST_STRING,  /* the same with only fixed parts behind it: up to `reach` + 1 bytes
-                                 before the record's end, where its zero is */
-    LAYOUT_PART_COUNTED_TEXT, /* of `count` bytes at most, or up to its first zero */
-    LAYOUT_PART_ELEMENTS      /* `count` numbers, every `stride` bytes, read by `element_load` */
+    LAYOUT_PART_END, /* end of the record */
+    /* Fixed parts. */
+    LAYOUT_PART_READY,  /* the field has no value to load: structures, nulls */
+    LAYOUT_PART_NUMBER, /* loaded by `load` */
+    LAYOUT_PART_SINGLE, /* a 4-byte float, loaded by `load` */
+    /* a number with labels, loaded by `load`; layout_decode_part looks up the label */
+    LAYOUT_PART_ENUM,
+    LAYOUT_PART_TEXT,  /* `count` bytes, or up to the first zero */
+    LAYOUT_PART_STILL, /* any other; use layout_decode_part */
+    /* Variable parts. */
+    LAYOUT_PART_STRING, /* up to a zero */
+    /* a string followed by fixed parts only: its zero is `reach` + 1 bytes before the record's end
+     */
+    LAYOUT_PART_LAST_STRING,
+    LAYOUT_PART_COUNTED_TEXT, /* at most as many bytes as its count, or up to the first zero */
+    /* numbers every `stride` bytes, loaded by `element_load`; the count is `count` or loaded by
+     * `load` */
+    LAYOUT_PART_ELEMENTS
 };
 
 struct layout_part {
     uint8_t kind; /* enum layout_part_kind */
-    uint8_t load; /* enum load; of parts that count: of the number that is the count, LOAD_COUNT
-                     where `count` is it */
-    uint8_t back; /* that number lies so many bytes before the part */
+    /* enum load; in counted parts: load of the count, or LOAD_COUNT if `count` is the count */
+    uint8_t load;
+    uint8_t back;             /* bytes from the count to the part */
     uint8_t element_load;     /* enum load */
-    bool has_single_elements; /* floats of four bytes */
+    bool has_single_elements; /* elements are 4-byte floats */
     uint32_t at, reach;
-    uint32_t stride, gap; /* `gap`: bytes of the last stride that are not there */
+    uint32_t stride, gap; /* `gap`: bytes that the last stride lacks */
     uint64_t count;
-    const ttr_field *field;   /* ready but for its value */
-    const ttr_field *element; /* the same of the elements */
+    const ttr_field *field;   /* prepared but for its value */
+    const ttr_field *element; /* prepared field of the elements */
     const struct op *op;
 };
 
-/* The parts of a schema's records and how many bytes must be there up to the first one that moves;
- * gives how many parts, the last being END.  0: the records cannot be taken so, or have more than
- * `room` parts. */
-uint32_t layout_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
-                      uint32_t *reach);
+/* Lists the parts of a schema's records; the last is END. `reach`: bytes that must exist up to the
+ * first variable part. Returns the number of parts, or 0 if the fast program cannot decode the
+ * records or there are more than `room` parts. */
+uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
+                           uint32_t *reach);
 
 /* A record in its event's payload. */
 struct layout_record {
-    const uint8_t *base, *begin, *end; /* bytes from `base` on may be looked at */
+    const uint8_t *base, *begin, *end; /* bytes from `base` on are readable */
     struct arena *scratch;
 };
 
-/* The record of an event of a schema that has parts; false where it does not begin at a byte of the
- * payload. */
-static inline bool layout_record_of(const struct schema *schema, const ttr_event *event,
-                                    struct layout_record *record)
+/* Locates the record of an event whose schema has parts. Returns false if it does not start at a
+ * byte of the payload. */
+static inline bool layout_locate_record(const struct schema *schema, const ttr_event *event,
+                                        struct layout_record *record)
 {
     const uint64_t body = event->body & (schema->start_with >> LAYOUT_MASK_SHIFT);
     record->base = event->payload;
     record->begin = event->payload + (body >> 3);
     record->end = event->payload + event->payload_size;
-    record->scratch = ((const struct layout_schema *)schema->own)->scratch;
+    record->scratch = ((const struct layout_schema *)schema->ctx)->scratch;
     return body % 8 == 0 && body >> 3 <= event->payload_size;
 }
 
-/* The value of a number, or of a part that stands still and has no other kind, at a place of the
- * record. */
-void layout_part_value(const struct layout_part *part, const struct layout_record *record,
-                       const uint8_t *at, ttr_value *value);
+/* Decodes the value of a number or of a fixed part at address `at`. */
+void layout_decode_part(const struct layout_part *part, const struct layout_record *record,
+                        const uint8_t *at, ttr_value *value);
 
-/* A number of whole bytes at a byte. */
-static inline uint64_t load_plain(enum load load, const uint8_t *p)
+/* Loads a number of whole bytes. */
+static inline uint64_t load_whole_number(enum load load, const uint8_t *p)
 {
     switch (load) {
     case LOAD_U8:
@@ -126,7 +130,7 @@ static inline uint64_t load_plain(enum load load, const uint8_t *p)
     }
 }
 
-static inline double load_single(uint32_t bits)
+static inline double load_float32(uint32_t bits)
 {
     float f;
     memcpy(&f, &bits, sizeof f);

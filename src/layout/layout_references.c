@@ -1,9 +1,10 @@
-/* References resolved: which numbers later lengths and selectors need, that they come before, and
- * in which slot they wait.
+/* References: which numbers later lengths and selectors need, whether they precede their use, and
+ * in which slots they are kept.
  *
- * Two passes over the types in stored order: the first gathers the references, the second meets
- * their targets.  A slot is used again after the last use; not so that of an import, which outlives
- * the record, and that of a number which may not be there, since its slot must say so. */
+ * The types are visited twice in stored order: the first pass gathers the references, the second
+ * finds their targets. Slots are then allocated as in a linear-scan register allocator. A slot is
+ * reused after the last use of its number, with two exceptions: an import, which is stored before
+ * the record, and a number that may be absent, whose slot must keep that state. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,13 +16,13 @@ static const char *const root_names[ROOT_COUNT] = {
     [ROOT_SPECIFIC_CONTEXT] = "event context", [ROOT_PAYLOAD] = "payload",
 };
 
-static bool same_text(ttr_text a, ttr_text b)
+static bool texts_equal(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Appends to a text of fixed room. */
-static void append(char *to, size_t room, ttr_text text)
+/* Appends to a zero-terminated text of limited size; truncates. */
+static void append_text(char *to, size_t room, ttr_text text)
 {
     size_t at = strlen(to), n = text.n < room - 1 - at ? text.n : room - 1 - at;
     memcpy(to + at, text.n ? text.p : "", n);
@@ -30,14 +31,14 @@ static void append(char *to, size_t room, ttr_text text)
 
 static void append_dot(char *to, size_t room, ttr_text text)
 {
-    append(to, room, (ttr_text){".", 1});
-    append(to, room, text);
+    append_text(to, room, (ttr_text){".", 1});
+    append_text(to, room, text);
 }
 
 bool compiler_refuse(struct compiler *c, const char *format, ...)
 {
     char place[120] = "", text[280];
-    append(place, sizeof place, (ttr_text){root_names[c->root], strlen(root_names[c->root])});
+    append_text(place, sizeof place, (ttr_text){root_names[c->root], strlen(root_names[c->root])});
     for (uint32_t i = 0; i < c->level; i++)
         append_dot(place, sizeof place, c->names[i]->name);
     va_list list;
@@ -48,17 +49,17 @@ bool compiler_refuse(struct compiler *c, const char *format, ...)
     return false;
 }
 
-/* A reference as people write it. */
+/* Formats a reference for messages: "packet context.cpu_id". */
 static const char *reference_text(const struct type_reference *from, char *to, size_t room)
 {
     to[0] = 0;
-    append(to, room, (ttr_text){root_names[from->root], strlen(root_names[from->root])});
+    append_text(to, room, (ttr_text){root_names[from->root], strlen(root_names[from->root])});
     for (uint32_t i = 0; i < from->names_n; i++)
         append_dot(to, room, from->names[i]);
     return to;
 }
 
-void compiler_begin(struct compiler *c, enum type_root root)
+void compiler_enter_root(struct compiler *c, enum type_root root)
 {
     c->root = root;
     c->level = c->nesting = 0;
@@ -73,7 +74,7 @@ bool compiler_enter(struct compiler *c, const struct type_member *member)
     for (size_t i = 0; i < c->uses_n; i++) {
         struct use *use = &c->uses[i];
         if (use->from.root == c->root && use->matched == c->level && use->from.names_n > c->level &&
-            same_text(use->from.names[c->level], member->name))
+            texts_equal(use->from.names[c->level], member->name))
             use->matched++;
     }
     c->names[c->level++] = member;
@@ -95,12 +96,12 @@ bool compiler_visit(struct compiler *c, const struct type *type)
     if (c->nesting > TYPE_DEPTH_MAX)
         return compiler_refuse(c, "types nest deeper than %u levels", TYPE_DEPTH_MAX);
     if (type->align > TYPE_ALIGN_MAX)
-        return compiler_refuse(c, "an alignment of 2^%u bits is more than the 2^%u there may be",
+        return compiler_refuse(c, "an alignment of 2^%u bits exceeds the maximum of 2^%u",
                                type->align, TYPE_ALIGN_MAX);
     return true;
 }
 
-struct use *compiler_target(struct compiler *c)
+struct use *compiler_find_target(struct compiler *c)
 {
     for (size_t i = 0; i < c->uses_n; i++) {
         struct use *use = &c->uses[i];
@@ -110,7 +111,7 @@ struct use *compiler_target(struct compiler *c)
     return NULL;
 }
 
-bool compiler_leads_inside(const struct compiler *c)
+bool compiler_has_target_inside(const struct compiler *c)
 {
     for (size_t i = 0; i < c->uses_n; i++)
         if (c->uses[i].from.root == c->root && c->uses[i].matched == c->level)
@@ -118,13 +119,13 @@ bool compiler_leads_inside(const struct compiler *c)
     return false;
 }
 
-struct use *compiler_use(struct compiler *c, const struct type_reference *reference)
+struct use *compiler_find_use(struct compiler *c, const struct type_reference *reference)
 {
     for (size_t i = 0; i < c->uses_n; i++) {
         const struct type_reference *from = &c->uses[i].from;
         bool is_same = from->root == reference->root && from->names_n == reference->names_n;
         for (uint32_t k = 0; is_same && k < from->names_n; k++)
-            is_same = same_text(from->names[k], reference->names[k]);
+            is_same = texts_equal(from->names[k], reference->names[k]);
         if (is_same)
             return &c->uses[i];
     }
@@ -133,12 +134,12 @@ struct use *compiler_use(struct compiler *c, const struct type_reference *refere
 
 static bool add_use(struct compiler *c, const struct type_reference *reference)
 {
-    if (compiler_use(c, reference))
+    if (compiler_find_use(c, reference))
         return true;
     if (c->uses_n == COMPILE_REFERENCES)
         return compiler_refuse(c, "more than %u lengths and selectors", COMPILE_REFERENCES);
     if ((unsigned)reference->root >= ROOT_COUNT)
-        return compiler_refuse(c, "its length or selector stands nowhere");
+        return compiler_refuse(c, "its length or selector names no root");
     if (!alloc_reserve(&c->spec->t->counted, (void **)&c->uses, &c->uses_capacity, c->uses_n + 1,
                        sizeof *c->uses)) {
         (void)fail_memory(c->error);
@@ -153,8 +154,8 @@ static bool is_length(const struct type *type)
     return type->kind == TYPE_SEQUENCE || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
 }
 
-/* True within the array that began at that visit. */
-static bool is_inside(const struct compiler *c, uint32_t array)
+/* Returns true inside the array that visit `array` entered. */
+static bool is_inside_array(const struct compiler *c, uint32_t array)
 {
     for (uint32_t i = 0; i < c->loops; i++)
         if (c->arrays[i] == array)
@@ -162,20 +163,22 @@ static bool is_inside(const struct compiler *c, uint32_t array)
     return false;
 }
 
-/* A use of a number that should have been met by now. */
+/* Checks a length or selector whose target must have been visited by now: that it is a number, of a
+ * suitable type, and at most 64 bits. */
 static bool check_use(struct compiler *c, const struct type *type)
 {
-    struct use *use = compiler_use(c, &type->reference);
+    struct use *use = compiler_find_use(c, &type->reference);
     enum type_root root = use->from.root;
     const char *role = is_length(type) ? "length" : "selector";
     char text[120];
     reference_text(&use->from, text, sizeof text);
     if (!c->spec->root[root] && !c->spec->outer[root])
-        return compiler_refuse(c, "its %s is %s, but there is no %s", role, text, root_names[root]);
+        return compiler_refuse(c, "its %s is %s, but the record has no %s", role, text,
+                               root_names[root]);
     if (use->is_no_number)
-        return compiler_refuse(c, "its %s is %s, which is no number", role, text);
+        return compiler_refuse(c, "its %s is %s, which is not a number", role, text);
     if (!use->has_target)
-        return compiler_refuse(c, "its %s is %s, which does not stand before it", role, text);
+        return compiler_refuse(c, "its %s is %s, which is not before it", role, text);
     if (use->is_wide)
         return compiler_refuse(c, "its %s is %s, which has more than 64 bits", role, text);
     if (is_length(type) && use->is_signed)
@@ -184,15 +187,15 @@ static bool check_use(struct compiler *c, const struct type *type)
         return compiler_refuse(
             c, "its length is %s, which is true or false; it must be an unsigned number", text);
     use->last = c->index;
-    /* What an array holds is not there when it is empty. */
-    use->may_lack |= use->array && !is_inside(c, use->array);
+    /* If the array is empty, the record lacks the number. */
+    use->may_lack |= use->array && !is_inside_array(c, use->array);
     return true;
 }
 
-/* A value that is no structure, array, optional or variant may be what a reference means. */
-static void meet_target(struct compiler *c, const struct type *type)
+/* Records a scalar as the target of the references that name it. */
+static void record_target(struct compiler *c, const struct type *type)
 {
-    struct use *use = compiler_target(c);
+    struct use *use = compiler_find_target(c);
     if (!use)
         return;
     bool is_variable = type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
@@ -212,16 +215,16 @@ static void meet_target(struct compiler *c, const struct type *type)
     use->is_import = !c->spec->root[c->root];
 }
 
-static bool visit(struct compiler *c, const struct type *type);
+static bool visit_type(struct compiler *c, const struct type *type);
 
 static bool visit_members(struct compiler *c, const struct type *type)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
-        /* Options of a variant are no level of their own. */
+        /* An option of a variant adds no name to the path. */
         bool is_level = type->kind == TYPE_STRUCT;
         if (is_level && !compiler_enter(c, &type->members[i]))
             return false;
-        if (!visit(c, type->members[i].type))
+        if (!visit_type(c, type->members[i].type))
             return false;
         if (is_level)
             compiler_leave(c);
@@ -229,11 +232,12 @@ static bool visit_members(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* What is in an array comes again: slots in use inside stay in use to its end. */
+/* An array's contents are decoded repeatedly: slots used inside stay allocated until the outermost
+ * array ends. */
 static bool visit_element(struct compiler *c, const struct type *type)
 {
     c->arrays[c->loops++] = c->index;
-    if (!visit(c, type->element))
+    if (!visit_type(c, type->element))
         return false;
     if (--c->loops == 0)
         for (size_t i = 0; i < c->uses_n; i++)
@@ -242,14 +246,14 @@ static bool visit_element(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Looks at what is inside of a type. */
+/* Visits the contents of a type. */
 static bool visit_inside(struct compiler *c, const struct type *type)
 {
     bool is_good = true;
     switch (type->kind) {
     case TYPE_STRUCT:
-        if (c->is_finding && compiler_target(c))
-            compiler_target(c)->is_no_number = true;
+        if (c->is_finding && compiler_find_target(c))
+            compiler_find_target(c)->is_no_number = true;
         return visit_members(c, type);
     case TYPE_ARRAY:
     case TYPE_SEQUENCE:
@@ -261,23 +265,23 @@ static bool visit_inside(struct compiler *c, const struct type *type)
         return is_good;
     case TYPE_OPTIONAL:
         c->conditions++;
-        is_good = visit(c, type->element);
+        is_good = visit_type(c, type->element);
         c->conditions--;
         return is_good;
     default:
         if (c->is_finding)
-            meet_target(c, type);
+            record_target(c, type);
         return true;
     }
 }
 
-static bool visit(struct compiler *c, const struct type *type)
+static bool visit_type(struct compiler *c, const struct type *type)
 {
     if (!compiler_visit(c, type))
         return false;
     c->index++;
-    /* A reference into another record is only looked up, and what that record refers to is not
-     * ours. */
+    /* A root of another layout is only searched for targets; its own references belong to that
+     * layout. */
     bool is_ours = c->spec->root[c->root] != NULL;
     if (is_ours && type->reference.names_n &&
         !(c->is_finding ? check_use(c, type) : add_use(c, &type->reference)))
@@ -288,7 +292,7 @@ static bool visit(struct compiler *c, const struct type *type)
     return is_good;
 }
 
-static bool pass(struct compiler *c, bool is_finding)
+static bool visit_roots(struct compiler *c, bool is_finding)
 {
     c->is_finding = is_finding;
     c->index = c->loops = c->conditions = 0;
@@ -296,19 +300,19 @@ static bool pass(struct compiler *c, bool is_finding)
         const struct type *type = c->spec->root[root] ? c->spec->root[root]
                                   : is_finding        ? c->spec->outer[root]
                                                       : NULL;
-        compiler_begin(c, (enum type_root)root);
-        /* An outer root counts only where something leads there. */
-        bool is_needed = c->spec->root[root] || compiler_leads_inside(c);
-        if (type && is_needed && !visit(c, type))
+        compiler_enter_root(c, (enum type_root)root);
+        /* Roots of other layouts are visited only if a reference names them. */
+        bool is_needed = c->spec->root[root] || compiler_has_target_inside(c);
+        if (type && is_needed && !visit_type(c, type))
             return false;
     }
     return true;
 }
 
-static bool give_slot(struct compiler *c, struct use *use, uint32_t *busy_until, uint32_t now)
+static bool allocate_slot(struct compiler *c, struct use *use, uint32_t *busy_until, uint32_t now)
 {
     bool is_lasting = use->is_import || use->may_lack;
-    for (uint8_t slot = 0; slot < LAYOUT_SLOTS; slot++) {
+    for (uint8_t slot = 0; slot < LAYOUT_SLOTS_MAX; slot++) {
         if (busy_until[slot] > now)
             continue;
         busy_until[slot] = is_lasting ? UINT32_MAX : use->last + 1;
@@ -319,11 +323,12 @@ static bool give_slot(struct compiler *c, struct use *use, uint32_t *busy_until,
     }
     char text[120];
     return compiler_refuse(c, "%s is one of more than %u lengths and selectors needed at a time",
-                           reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS);
+                           reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS_MAX);
 }
 
-/* The use without a slot that is in use first; lasting ones before all. */
-static struct use *next_use(struct compiler *c, const bool *is_done)
+/* Returns the use that needs a slot first: imports and numbers that may be absent, then by first
+ * visit. Returns NULL if all have one. */
+static struct use *next_unallocated_use(struct compiler *c, const bool *is_done)
 {
     struct use *best = NULL;
     uint32_t best_first = UINT32_MAX;
@@ -338,13 +343,13 @@ static struct use *next_use(struct compiler *c, const bool *is_done)
     return best;
 }
 
-static bool give_slots(struct compiler *c)
+static bool allocate_slots(struct compiler *c)
 {
-    uint32_t busy_until[LAYOUT_SLOTS] = {0};
+    uint32_t busy_until[LAYOUT_SLOTS_MAX] = {0};
     bool is_done[COMPILE_REFERENCES] = {false};
-    for (struct use *use; (use = next_use(c, is_done)) != NULL;) {
+    for (struct use *use; (use = next_unallocated_use(c, is_done)) != NULL;) {
         is_done[use - c->uses] = true;
-        if (!give_slot(c, use, busy_until, use->is_import || use->may_lack ? 0 : use->first))
+        if (!allocate_slot(c, use, busy_until, use->is_import || use->may_lack ? 0 : use->first))
             return false;
         c->layout->imports_n += use->is_import;
     }
@@ -354,7 +359,7 @@ static bool give_slots(struct compiler *c)
 static bool list_imports(struct compiler *c)
 {
     struct layout_import *imports =
-        arena_take(c->spec->arena, (c->layout->imports_n + 1) * sizeof *imports);
+        arena_alloc(c->spec->arena, (c->layout->imports_n + 1) * sizeof *imports);
     if (!imports) {
         (void)fail_memory(c->error);
         return false;
@@ -369,5 +374,5 @@ static bool list_imports(struct compiler *c)
 
 bool compile_references(struct compiler *c)
 {
-    return pass(c, false) && pass(c, true) && give_slots(c) && list_imports(c);
+    return visit_roots(c, false) && visit_roots(c, true) && allocate_slots(c) && list_imports(c);
 }

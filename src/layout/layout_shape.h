@@ -1,10 +1,12 @@
-/* Records whose end is found without running a program: a fixed part, then at most one text or one
- * row of elements, then a fixed part.
+/* Record shapes: the end of a record without running a program.
  *
- * That is what most events are.  Fixed records and those with a row are one and the same
- * computation, so that a reader of events in random order has few branches to guess wrongly: |
- * first bits, the last of them the count | count * each bits | rest bits | Thread rule: plain data,
- * read-only. */
+ * Most events have a fixed part, then at most one text or one row of equal elements, then another
+ * fixed part. Fixed records and records with a row share one formula, so a reader of mixed events
+ * has fewer branches to mispredict.
+ *
+ *   | first bits, ending with the count | count * each bits | rest bits |
+ *
+ * Thread rule: plain data, read-only. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_SHAPE_H
 #define TRACETTA_LAYOUT_LAYOUT_SHAPE_H
 
@@ -12,73 +14,79 @@
 #include "layout/layout.h"
 
 enum layout_shape_kind {
-    LAYOUT_SHAPE_NONE = 0, /* layout_measure finds the end */
-    LAYOUT_SHAPE_ROW,      /* `each` is 0 where there is no row */
-    LAYOUT_SHAPE_TEXT      /* up to a zero byte */
+    LAYOUT_SHAPE_NONE = 0, /* no such shape: use layout_find_record_end */
+    LAYOUT_SHAPE_ROW,      /* fixed, or with a row; `each` is 0 if there is no row */
+    LAYOUT_SHAPE_TEXT      /* a text up to its zero byte */
 };
 
 struct layout_shape {
-    uint64_t first, rest; /* bits */
-    uint64_t each;        /* bits of an element, below 2^31 */
+    uint64_t first, rest; /* sizes in bits */
+    uint64_t each;        /* bits per element, below 2^31 */
     uint8_t kind;         /* enum layout_shape_kind */
-    uint8_t count_shift;  /* what is above the count in the eight little-endian bytes that end with
-                             it; at least 32 */
+    /* right shift that leaves the count, applied to the eight little-endian bytes that end with it;
+     * at least 32 */
+    uint8_t count_shift;
 };
 
-/* The shape of a layout; kind NONE where it has none of these, or its records begin at more than
- * bytes.  NULL: a record of no bits. */
-struct layout_shape layout_shape_of(const struct layout *layout);
+/* Returns the shape of a layout, or kind NONE if it has none or its alignment exceeds 8 bits. NULL
+ * stands for a record of no bits. */
+struct layout_shape layout_get_shape(const struct layout *layout);
 
-/* A shape in whole bytes, so that the end of any of its records is found by one computation without
- * a choice: of random records no processor guesses the next.  What each waits for is where the one
- * before ends, so the computation is kept short. */
-struct layout_bytes {
+/* A shape in bytes. The end of any record is computed without a branch, since the classes of mixed
+ * events cannot be predicted. Each record's start depends on the end of the one before, so the
+ * chain of dependent instructions is kept short. */
+struct layout_byte_shape {
     uint32_t first;
-    uint32_t rest; /* with the zero behind a text; LAYOUT_BYTES_NONE: there is no shape, and no
-                      record is so large */
+    /* includes the zero of a text; LAYOUT_BYTE_SHAPE_NONE: no shape, and larger than any record */
+    uint32_t rest;
     uint32_t each;
-    uint32_t count_bytes; /* how far before the end of `first` the count begins */
-    uint32_t count_mask;  /* of what is loaded there; 0 = no row */
-    uint32_t no_text;     /* all bits, or 0 where there is one */
+    uint32_t count_bytes; /* offset of the count before the end of `first` */
+    uint32_t count_mask;  /* mask for the 32 bits loaded there; 0 = no row */
+    uint32_t no_text;     /* all ones; 0 if there is a text */
 };
 
-#define LAYOUT_BYTES_NONE UINT32_MAX
-#define LAYOUT_BYTES_AHEAD 32u
+#define LAYOUT_BYTE_SHAPE_NONE UINT32_MAX
+#define LAYOUT_BYTE_SHAPE_LOOKAHEAD 32u
 
-/* Makes one of a shape. */
-struct layout_bytes layout_bytes_of(const struct layout_shape *shape);
+/* Converts a shape to bytes; `rest` is LAYOUT_BYTE_SHAPE_NONE if the shape is not in whole bytes.
+ */
+struct layout_byte_shape layout_shape_to_bytes(const struct layout_shape *shape);
 
-/* A bit for each byte that may be the zero of the text that begins at p, the least being it, or the
- * least bit where there is no text; 0: the text is longer than LAYOUT_BYTES_AHEAD. */
-static inline uint32_t layout_bytes_zeros(const struct layout_bytes *bytes, const uint8_t *p)
+/* Returns a mask of the bytes from p on that may be the text's zero; the lowest set bit is the
+ * zero. Bit 0 is set if there is no text. Returns 0 if the text is longer than
+ * LAYOUT_BYTE_SHAPE_LOOKAHEAD.
+ */
+static inline uint32_t layout_byte_shape_zero_mask(const struct layout_byte_shape *bytes,
+                                                   const uint8_t *p)
 {
-    return zeros_of_16(p) | (zeros_of_16(p + 16) << 16 | bytes->no_text);
+    return zero_mask_16(p) | (zero_mask_16(p + 16) << 16 | bytes->no_text);
 }
 
-/* What is behind p, where the fixed part ends, but for a text. */
-static inline uint64_t layout_bytes_rest(const struct layout_bytes *bytes, const uint8_t *p)
+/* Returns the bytes after p, the end of `first`, without the text. */
+static inline uint64_t layout_byte_shape_rest(const struct layout_byte_shape *bytes,
+                                              const uint8_t *p)
 {
     return (uint64_t)(load_u32le(p - bytes->count_bytes) & bytes->count_mask) * bytes->each +
            bytes->rest;
 }
 
-/* The end of a record whose fixed part ends at `first`, counted from `base`, where
- * LAYOUT_BYTES_AHEAD bytes can be read.  UINT64_MAX: it has a longer text, which is to be searched
- * for its end. */
-static inline uint64_t layout_bytes_pass(const struct layout_bytes *bytes, const uint8_t *base,
-                                         uint64_t first)
+/* Returns the end of a record as an offset from `base`; `first` is the end of its fixed part, where
+ * LAYOUT_BYTE_SHAPE_LOOKAHEAD bytes must be readable. Returns UINT64_MAX if the text is longer and
+ * must be scanned. */
+static inline uint64_t layout_byte_shape_find_end(const struct layout_byte_shape *bytes,
+                                                  const uint8_t *base, uint64_t first)
 {
-    const uint32_t zeros = layout_bytes_zeros(bytes, base + first);
-    return __builtin_expect(zeros != 0, 1)
-               ? first + layout_bytes_rest(bytes, base + first) + (uint32_t)__builtin_ctz(zeros)
-               : UINT64_MAX;
+    const uint32_t zeros = layout_byte_shape_zero_mask(bytes, base + first);
+    return __builtin_expect(zeros != 0, 1) ? first + layout_byte_shape_rest(bytes, base + first) +
+                                                 (uint32_t)__builtin_ctz(zeros)
+                                           : UINT64_MAX;
 }
 
-/* Finds the end of the record at bits->at, a whole byte; false where bits->end comes before it, or
- * there is no shape: then nothing is known (layout_measure tells).  At least 64 bits lie between
- * bits->base and the end of `first`, or it is false too. */
-static inline bool layout_shape_pass(const struct layout_shape *shape, const struct bits *bits,
-                                     uint64_t at, uint64_t *behind)
+/* Finds the end of the record at bit offset `at`, a whole byte. Returns false if the record exceeds
+ * bits->end, has no shape, or ends its fixed part within 64 bits of bits->base; then use
+ * layout_find_record_end. */
+static inline bool layout_shape_find_end(const struct layout_shape *shape, const struct bits *bits,
+                                         uint64_t at, uint64_t *behind)
 {
     uint64_t first = at + shape->first, next;
     if (at > bits->end || shape->first > bits->end - at || first < 64)

@@ -1,7 +1,6 @@
-/* Tables that steps use: values to labels, to options, to true or false; bits of flags.  One for
- * each set of labels in a layout, however many fields have it. Where ranges overlap, they are cut
- * up beforehand, so that no search is longer than the logarithm of their number: a description may
- * be made to be slow. */
+/* Lookup tables of steps: values to labels, to options, or to a match; masks of flags. Fields with
+ * the same set of labels share a table. Overlapping ranges are split at compile time, so every
+ * lookup is a binary search, even for a description that is made to be slow. */
 #include <stdlib.h>
 
 #include "layout/layout_emit.h"
@@ -12,14 +11,14 @@ static int compare_entries(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Entries while they are gathered. */
+/* Entries before they are sorted. */
 struct gathered {
     struct lookup_entry *entry;
     size_t n, room;
     uint64_t turn;
 };
 
-static bool gather(struct compiler *c, struct gathered *all, uint64_t room, bool is_signed)
+static bool begin_gathering(struct compiler *c, struct gathered *all, uint64_t room, bool is_signed)
 {
     *all = (struct gathered){.turn = is_signed ? UINT64_C(1) << 63 : 0, .room = (size_t)room + 1};
     if (room > COMPILE_VISITS)
@@ -40,7 +39,7 @@ static void add_entries(struct gathered *all, const struct type_range *ranges, u
     }
 }
 
-/* Entries that hold the place where a sweep is, the least index on top. */
+/* Min-heap by index of the entries that contain the sweep's current value. */
 struct heap {
     struct lookup_entry *entry;
     size_t n;
@@ -67,10 +66,10 @@ static void heap_pop(struct heap *heap)
     heap->entry[at] = last;
 }
 
-/* Sweeps over sorted entries that overlap: from each place to the next where anything begins or
- * ends the least index counts.  There is room for twice as many entries.  Gives how many there are.
- */
-static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup_entry *to)
+/* Plane sweep over sorted, overlapping entries. Between two values where an entry starts or ends,
+ * the lowest index wins. `to` has room for twice the entries. Returns the number of entries
+ * written. Cost: O(n log n). */
+static size_t sweep_entries(const struct gathered *all, struct heap *heap, struct lookup_entry *to)
 {
     size_t i = 0, n = 0;
     for (uint64_t x = 0; heap->n > 0 || i < all->n;) {
@@ -92,11 +91,11 @@ static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup
     return n;
 }
 
-/* A lookup of entries in order; NULL when memory is out. */
-static struct lookup *keep(struct compiler *c, const struct gathered *all,
-                           const struct lookup_entry *entry, size_t n)
+/* Copies sorted entries into a lookup in the arena. Returns NULL if memory runs out. */
+static struct lookup *copy_lookup(struct compiler *c, const struct gathered *all,
+                                  const struct lookup_entry *entry, size_t n)
 {
-    struct lookup *lookup = arena_take(c->spec->arena, sizeof *lookup + n * sizeof *entry);
+    struct lookup *lookup = arena_alloc(c->spec->arena, sizeof *lookup + n * sizeof *entry);
     if (!lookup) {
         (void)fail_memory(c->error);
         return NULL;
@@ -108,14 +107,14 @@ static struct lookup *keep(struct compiler *c, const struct gathered *all,
     return lookup;
 }
 
-static struct lookup *separate(struct compiler *c, const struct gathered *all)
+static struct lookup *split_overlaps(struct compiler *c, const struct gathered *all)
 {
     const struct alloc *alloc = &c->spec->t->counted;
     struct lookup *lookup = NULL;
     struct lookup_entry *apart = alloc_zero(alloc, 2 * all->n, sizeof *apart);
     struct heap heap = {.entry = alloc_zero(alloc, all->n, sizeof *heap.entry)};
     if (apart && heap.entry)
-        lookup = keep(c, all, apart, sweep(all, &heap, apart));
+        lookup = copy_lookup(c, all, apart, sweep_entries(all, &heap, apart));
     else
         (void)fail_memory(c->error);
     alloc_free(alloc, apart, 2 * all->n, sizeof *apart);
@@ -123,14 +122,15 @@ static struct lookup *separate(struct compiler *c, const struct gathered *all)
     return lookup;
 }
 
-/* Makes the lookup and frees what was gathered. */
-static struct lookup *finish(struct compiler *c, struct gathered *all)
+/* Sorts the entries, builds the lookup and frees the entries. */
+static struct lookup *build_lookup(struct compiler *c, struct gathered *all)
 {
     bool has_overlaps = false;
     qsort(all->entry, all->n, sizeof *all->entry, compare_entries);
     for (size_t i = 1; i < all->n; i++)
         has_overlaps |= all->entry[i].low <= all->entry[i - 1].high;
-    struct lookup *lookup = has_overlaps ? separate(c, all) : keep(c, all, all->entry, all->n);
+    struct lookup *lookup =
+        has_overlaps ? split_overlaps(c, all) : copy_lookup(c, all, all->entry, all->n);
     alloc_free(&c->spec->t->counted, all->entry, all->room, sizeof *all->entry);
     return lookup;
 }
@@ -141,24 +141,24 @@ static const void *new_label_table(struct compiler *c, const struct type_labels 
     struct gathered all;
     for (uint32_t i = 0; i < labels->n; i++)
         entries += labels->label[i].ranges_n;
-    if (!gather(c, &all, entries, labels->is_signed))
+    if (!begin_gathering(c, &all, entries, labels->is_signed))
         return NULL;
     for (uint32_t i = 0; i < labels->n; i++)
         add_entries(&all, labels->label[i].ranges, labels->label[i].ranges_n, i);
-    return finish(c, &all);
+    return build_lookup(c, &all);
 }
 
 static const void *new_flag_table(struct compiler *c, const struct type_labels *labels)
 {
-    uint64_t *masks = arena_take(c->spec->arena, (labels->n + UINT64_C(1)) * sizeof *masks);
+    uint64_t *masks = arena_alloc(c->spec->arena, (labels->n + UINT64_C(1)) * sizeof *masks);
     if (!masks)
         (void)fail_memory(c->error);
     for (uint32_t i = 0; masks && i < labels->n; i++)
-        masks[i] = type_flag_bits(&labels->label[i]);
+        masks[i] = type_flag_mask(&labels->label[i]);
     return masks;
 }
 
-const void *compile_labels(struct compiler *c, const struct type *type)
+const void *compile_label_table(struct compiler *c, const struct type *type)
 {
     bool is_flags = type->kind == TYPE_FLAGS;
     for (size_t i = 0; i < c->tables_n; i++)
@@ -176,25 +176,25 @@ const void *compile_labels(struct compiler *c, const struct type *type)
     return table;
 }
 
-const void *compile_values(struct compiler *c, const struct type *type)
+const void *compile_selector_ranges(struct compiler *c, const struct type *type)
 {
     struct gathered all;
-    if (!gather(c, &all, type->ranges_n, type->is_selector_signed))
+    if (!begin_gathering(c, &all, type->ranges_n, type->is_selector_signed))
         return NULL;
     add_entries(&all, type->ranges, type->ranges_n, 0);
-    return finish(c, &all);
+    return build_lookup(c, &all);
 }
 
-const void *compile_options(struct compiler *c, const struct type *type, const uint32_t *steps)
+const void *compile_option_table(struct compiler *c, const struct type *type, const uint32_t *steps)
 {
     uint64_t entries = 0;
     struct gathered all;
     for (uint32_t i = 0; i < type->members_n; i++)
         entries += type->members[i].ranges_n;
-    if (!gather(c, &all, entries, type->is_selector_signed))
+    if (!begin_gathering(c, &all, entries, type->is_selector_signed))
         return NULL;
-    /* Steps ascend with the options, so that the first option counts where several hold a value. */
+    /* Steps ascend with the options, so the first option wins if several match. */
     for (uint32_t i = 0; i < type->members_n; i++)
         add_entries(&all, type->members[i].ranges, type->members[i].ranges_n, steps[i]);
-    return finish(c, &all);
+    return build_lookup(c, &all);
 }

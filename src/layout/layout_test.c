@@ -1,8 +1,8 @@
-/* Layouts over bytes worked out by hand from the documents: CTF v1.1 sections 4.1.5, 4.1.6, 4.2 and
- * CTF 2's field classes. */
+/* Layouts decode bytes worked out by hand from the specifications: CTF v1.1 sections 4.1.5, 4.1.6,
+ * 4.2, and the field classes of CTF 2. */
 #include "support/layout_test.h"
 
-/* One payload over one record from its first bit to its last byte. */
+/* A type, a record, and the expected fields. */
 struct sample {
     const char *type, *hex, *wanted;
 };
@@ -22,11 +22,11 @@ static void expect_samples(const struct sample *sample, size_t n)
 }
 #define EXPECT(samples) expect_samples(samples, sizeof samples / sizeof samples[0])
 
-static void integers_stand_as_the_documents_draw_them(void **state)
+static void integers_decode_as_specified(void **state)
 {
     (void)state;
-    /* 4.1.5: consecutive integers go from lower to higher bits in little-endian order, from higher
-     * to lower in big-endian. */
+    /* Section 4.1.5: in little-endian order consecutive integers go from the low to the high bits,
+     * in big-endian order from high to low. */
     static const struct sample samples[] = {
         {"id:u5 time:u27 n:i16", "f5 bd 79 b5 fe ff", "id=21 time=95145455 n=-2"},
         {"id:u5> time:u27> n:i16>", "ad ab cd ef ff fe", "id=21 time=95145455 n=-2"},
@@ -43,23 +43,24 @@ static void integers_stand_as_the_documents_draw_them(void **state)
     EXPECT(samples);
 }
 
-static void a_gcc_bitfield_that_does_not_fit_its_unit_begins_the_next(void **state)
+static void gcc_bitfield_across_unit_starts_next_unit(void **state)
 {
     (void)state;
     struct table table;
     table_open(&table);
-    /* 4.1.6: short a:12; short b:5 -- b stands at bit 16.  a = -3 (0xffd), b = -1 (0x1f), c =
+    /* Section 4.1.6: short a:12; short b:5; b starts at bit 16. a = -3 (0xffd), b = -1 (0x1f), c =
      * 0x7ff. */
     table_payload(&table, "a:i12/16 b:i5/16 c:u11/16");
     table_expect(&table, 0, "fd 0f ff ff", 32, "a=-3 b=-1 c=2047");
     table_expect(&table, 8, "00 00 fd 0f 1f 00", 48, "a=-3 b=-1 c=0");
-    /* A unit that is no power of two: bits 24..31 would cross 24, 24..35 not. */
+    /* A unit that is not a power of two: a field at bits 24..35 fits the unit at 24, one at 20..27
+     * crosses. */
     table_payload(&table, "a:u20/24 b:u8/24");
     table_expect(&table, 0, "00 00 00 ff", 32, "a=0 b=255");
     table_close(&table);
 }
 
-static void structures_are_aligned_on_their_largest_member(void **state)
+static void struct_is_aligned_to_largest_member(void **state)
 {
     (void)state;
     struct table table;
@@ -74,7 +75,7 @@ static void structures_are_aligned_on_their_largest_member(void **state)
     table_close(&table);
 }
 
-static void floats_of_every_width_become_doubles(void **state)
+static void floats_of_any_width_decode_to_double(void **state)
 {
     (void)state;
     /* IEEE 754: half 1.5 = 3e00, smallest 2^-24 = 0001, largest 65504 = 7bff, -inf = fc00; quad 1.5
@@ -87,12 +88,13 @@ static void floats_of_every_width_become_doubles(void **state)
         {"a:u4 b:f32@1 c:u4", "01 00fc 33", "a=1 short"},
         {"a:f128>", "3fff 8000 0000 0000 0000 0000 0000 0000", "a=1.5"},
         {"a:f128", "0000 0000 0000 0000 0000 0000 00c0 ffbf", "a=-1.75"},
-        /* 1 + 2^-53: halfway, to even; one bit more: up; 1 + 3*2^-53: halfway, to even above. */
+        /* 1 + 2^-53 is halfway, rounds to even (down); with one bit more, up; 1 + 3 * 2^-53 is
+         * halfway, rounds to even (up). */
         {"a:f128>", "3fff 0000 0000 0000 0800 0000 0000 0000", "a=1"},
         {"a:f128>", "3fff 0000 0000 0000 0800 0000 0000 0001", "a=1.0000000000000002"},
         {"a:f128>", "3fff 0000 0000 0000 1800 0000 0000 0000", "a=1.0000000000000004"},
-        /* 2^1024 is too large, 2^-1074 the smallest, 2^-1075 halfway to it, 1.5 * 2^-1075 nearer to
-           it. */
+        /* 2^1024 overflows; 2^-1074 is the smallest double; 2^-1075 is halfway to it, 1.5 * 2^-1075
+         * rounds up. */
         {"a:f128>", "43ff 0000 0000 0000 0000 0000 0000 0000", "a=inf"},
         {"a:f128>", "3bcd 0000 0000 0000 0000 0000 0000 0000", "a=4.9406564584124654e-324"},
         {"a:f128>", "3bcc 0000 0000 0000 0000 0000 0000 0000", "a=0"},
@@ -105,7 +107,7 @@ static void floats_of_every_width_become_doubles(void **state)
     EXPECT(samples);
 }
 
-static void integers_past_64_bits_are_decimal_text(void **state)
+static void integers_above_64_bits_decode_to_decimal_text(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -122,7 +124,7 @@ static void integers_past_64_bits_are_decimal_text(void **state)
     EXPECT(samples);
 }
 
-static void leb128_is_read_at_any_length(void **state)
+static void leb128_of_any_length_decodes(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -142,7 +144,7 @@ static void leb128_is_read_at_any_length(void **state)
     EXPECT(samples);
 }
 
-static void text_ends_at_its_zero_and_bytes_do_not(void **state)
+static void text_ends_at_zero_bytes_do_not(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -173,7 +175,7 @@ static void text_ends_at_its_zero_and_bytes_do_not(void **state)
     table_close(&table);
 }
 
-static void bits_that_mean_nothing_are_null(void **state)
+static void null_type_decodes_to_null(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -185,7 +187,7 @@ static void bits_that_mean_nothing_are_null(void **state)
     EXPECT(samples);
 }
 
-static void bytes_and_text_may_have_their_length_right_before_them(void **state)
+static void inline_length_text_and_bytes_decode(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -198,7 +200,7 @@ static void bytes_and_text_may_have_their_length_right_before_them(void **state)
     EXPECT(samples);
 }
 
-static void arrays_and_sequences_give_their_elements(void **state)
+static void arrays_and_sequences_decode_their_elements(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -221,8 +223,8 @@ static void arrays_and_sequences_give_their_elements(void **state)
     EXPECT(samples);
     struct table table;
     table_open(&table);
-    /* Each element is aligned, a sequence also when it is empty; one with its length inside only
-     * where it has elements. */
+    /* Elements are aligned. A sequence is aligned even if it is empty, but not if its length is
+     * inline. */
     table_payload(&table, "n:u8 a:[p.n]u32@32 b:u8");
     table_expect(&table, 0, "01000000 05000000 07", 72, "n=1 a=[1] .5 b=7");
     table_expect(&table, 0, "00000000 07", 40, "n=0 a=[0] b=7");
@@ -238,7 +240,7 @@ static void arrays_and_sequences_give_their_elements(void **state)
     table_close(&table);
 }
 
-static void optionals_and_variants_follow_their_selector(void **state)
+static void optionals_and_variants_decode_by_selector(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -253,14 +255,14 @@ static void optionals_and_variants_follow_their_selector(void **state)
         {"f:u8 v:|p.f(a=3..4:u16,b=0..9:s,c=2:{x:u8}) b:u8", "04 0200 05", "f=4 v=2 b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "02 6100 05", "f=2 v='a' b=5"},
         {"f:u8 v:|p.f(a=0..1:u16,b=2:s,c=3:{x:u8}) b:u8", "03 04 05", "f=3 v={1} .x=4 b=5"},
-        /* The usual header: a compact one with 27 bits of time, or an extended one. */
+        /* The usual CTF event header: compact with 27 bits of time, or extended. */
         {"id:u5=compact=0..30,extended=31; v:|p.id(compact=0..30:{t:u27},extended=31:{id:u32 "
          "t:u64}) b:u8",
          "25 00 00 00 07", "id=5(compact/1) v={1} .t=1 b=7"},
         {"id:u5=compact=0..30,extended=31; v:|p.id(compact=0..30:{t:u27},extended=31:{id:u32 "
          "t:u64}) b:u8",
          "1f 02000000 0300000000000000 07", "id=31(extended/1) v={2} .id=2 .t=3 b=7"},
-        /* A length that is one of several, of different widths. */
+        /* The length is a member of each option, with different widths. */
         {"f:u8 v:|p.f(a=0:{n:u8},b=1:{n:u16}) d:T(p.v.n)", "00 02 6162", "f=0 v={1} .n=2 d='ab'"},
         {"f:u8 v:|p.f(a=0:{n:u8},b=1:{n:u16}) d:T(p.v.n)", "01 0200 6162", "f=1 v={1} .n=2 d='ab'"},
     };
@@ -278,7 +280,7 @@ static void optionals_and_variants_follow_their_selector(void **state)
     table_close(&table);
 }
 
-static void labels_are_found_and_counted(void **state)
+static void labels_of_value_are_found_and_counted(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -299,7 +301,7 @@ static void labels_are_found_and_counted(void **state)
     EXPECT(samples);
 }
 
-static void reversed_numbers_begin_with_their_other_end(void **state)
+static void reversed_numbers_decode_last_bit_first(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -314,19 +316,19 @@ static void reversed_numbers_begin_with_their_other_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_stand_as_the_documents_draw_them),
-        cmocka_unit_test(a_gcc_bitfield_that_does_not_fit_its_unit_begins_the_next),
-        cmocka_unit_test(structures_are_aligned_on_their_largest_member),
-        cmocka_unit_test(floats_of_every_width_become_doubles),
-        cmocka_unit_test(integers_past_64_bits_are_decimal_text),
-        cmocka_unit_test(leb128_is_read_at_any_length),
-        cmocka_unit_test(text_ends_at_its_zero_and_bytes_do_not),
-        cmocka_unit_test(arrays_and_sequences_give_their_elements),
-        cmocka_unit_test(bits_that_mean_nothing_are_null),
-        cmocka_unit_test(bytes_and_text_may_have_their_length_right_before_them),
-        cmocka_unit_test(optionals_and_variants_follow_their_selector),
-        cmocka_unit_test(labels_are_found_and_counted),
-        cmocka_unit_test(reversed_numbers_begin_with_their_other_end),
+        cmocka_unit_test(integers_decode_as_specified),
+        cmocka_unit_test(gcc_bitfield_across_unit_starts_next_unit),
+        cmocka_unit_test(struct_is_aligned_to_largest_member),
+        cmocka_unit_test(floats_of_any_width_decode_to_double),
+        cmocka_unit_test(integers_above_64_bits_decode_to_decimal_text),
+        cmocka_unit_test(leb128_of_any_length_decodes),
+        cmocka_unit_test(text_ends_at_zero_bytes_do_not),
+        cmocka_unit_test(arrays_and_sequences_decode_their_elements),
+        cmocka_unit_test(null_type_decodes_to_null),
+        cmocka_unit_test(inline_length_text_and_bytes_decode),
+        cmocka_unit_test(optionals_and_variants_decode_by_selector),
+        cmocka_unit_test(labels_of_value_are_found_and_counted),
+        cmocka_unit_test(reversed_numbers_decode_last_bit_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* Values that take more than a load: labels, flags, floats of unusual width, integers past 64 bits,
- * LEB128, text of wide characters.
+/* Values that need more than a load: labels, flags, floats of unusual width, integers of more than
+ * 64 bits, LEB128, text of wide characters.
  *
- * IEEE 754 of 128 bits becomes the nearest double, ties to even.  An integer that does not fit 64
- * bits is given as its decimal text where it has at most WIDE_BITS_MAX bits, since the time for
- * that grows with the square, else as its bytes.  Wide characters that stand for nothing (lone
- * surrogates, beyond U+10FFFF, half a unit at the end) become U+FFFD. */
+ * A 128-bit IEEE 754 float is rounded to the nearest double, ties to even. An integer of more than
+ * 64 bits is returned as decimal text if it has at most WIDE_BITS_MAX bits, since conversion is
+ * quadratic, else as bytes. Invalid wide characters (lone surrogates, above U+10FFFF, half a unit
+ * at the end) become U+FFFD. */
 #include "base/utf.h"
 #include "base/wide.h"
 #include "layout/layout_program.h"
@@ -15,18 +15,19 @@
 
 uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
 {
-    struct bits bits = bits_over(base, at, end);
-    uint64_t x = step->flags & STEP_BIG ? bits_be(&bits, step->width) : bits_le(&bits, step->width);
+    struct bits bits = bits_init(base, at, end);
+    uint64_t x = step->flags & STEP_BIG ? bits_read_be(&bits, step->width)
+                                        : bits_read_le(&bits, step->width);
     if (step->flags & STEP_REVERSED)
         x = bits_reverse(x, step->width);
-    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign(x, step->width) : x;
+    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign_extend(x, step->width) : x;
 }
 
 /* --- Labels --- */
 
-void value_enum(const struct value_place *place, ttr_value *value)
+void value_enum(const struct value_source *source, ttr_value *value)
 {
-    const struct step *step = place->step;
+    const struct step *step = source->step;
     const struct type_labels *labels = step->type->labels;
     const struct lookup *lookup = step->table;
     uint64_t number = value->v.u;
@@ -35,20 +36,21 @@ void value_enum(const struct value_place *place, ttr_value *value)
         return;
     value->text = labels->label[index].name;
     value->count = 1;
-    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
-    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS;
+    uint32_t n = labels->n < LAYOUT_LABELS_SEARCHED_MAX ? labels->n : LAYOUT_LABELS_SEARCHED_MAX;
+    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS_MAX;
          i++) {
         const struct type_label *label = &labels->label[i];
-        value->count += type_in_ranges(label->ranges, label->ranges_n, labels->is_signed, number);
+        value->count +=
+            type_ranges_contain(label->ranges, label->ranges_n, labels->is_signed, number);
     }
 }
 
-static void value_flags(const struct value_place *place, ttr_value *value)
+static void value_flags(const struct value_source *source, ttr_value *value)
 {
-    const struct type_labels *labels = place->step->type->labels;
-    const uint64_t *masks = place->step->table;
-    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
-    for (uint32_t i = 0; i < n && value->count < LAYOUT_LABELS; i++) {
+    const struct type_labels *labels = source->step->type->labels;
+    const uint64_t *masks = source->step->table;
+    uint32_t n = labels->n < LAYOUT_LABELS_SEARCHED_MAX ? labels->n : LAYOUT_LABELS_SEARCHED_MAX;
+    for (uint32_t i = 0; i < n && value->count < LAYOUT_LABELS_MAX; i++) {
         if (!(masks[i] & value->v.u))
             continue;
         if (value->count++ == 0)
@@ -56,65 +58,65 @@ static void value_flags(const struct value_place *place, ttr_value *value)
     }
 }
 
-/* --- Bits in any number --- */
+/* --- Bit access for values of any width --- */
 
-/* The i-th bit of a value, the lowest first. */
-static unsigned bit_of(const struct value_place *place, uint64_t i)
+/* Returns bit i of a value; bit 0 is the least significant. */
+static unsigned value_bit(const struct value_source *source, uint64_t i)
 {
-    const struct step *step = place->step;
+    const struct step *step = source->step;
     bool is_big = step->flags & STEP_BIG;
     bool from_behind = is_big != ((step->flags & STEP_REVERSED) != 0);
-    uint64_t x = place->at + (from_behind ? step->width - 1 - i : i);
-    unsigned byte = place->base[x >> 3];
+    uint64_t x = source->at + (from_behind ? step->width - 1 - i : i);
+    unsigned byte = source->base[x >> 3];
     return byte >> (is_big ? 7 - (x & 7) : x & 7) & 1;
 }
 
-static uint64_t some_bits(const struct value_place *place, uint64_t from, unsigned n)
+static uint64_t value_bits(const struct value_source *source, uint64_t from, unsigned n)
 {
     uint64_t x = 0;
     for (unsigned i = 0; i < n; i++)
-        x |= (uint64_t)bit_of(place, from + i) << i;
+        x |= (uint64_t)value_bit(source, from + i) << i;
     return x;
 }
 
-/* The value as bytes, the lowest byte first where it is little-endian; in place where it lies at
- * bytes in its usual order. */
-static bool as_bytes(const struct value_place *place, ttr_value *value)
+/* Returns the value as bytes in its own byte order, without copying if it is byte-aligned and not
+ * reversed. Returns false if memory runs out. */
+static bool value_as_bytes(const struct value_source *source, ttr_value *value)
 {
-    const struct step *step = place->step;
+    const struct step *step = source->step;
     size_t n = (step->width + 7u) / 8u;
     value->type = TTR_TYPE_BYTES;
-    value->hint = TTR_HINT_RAW;
+    value->hint = TTR_DISPLAY_RAW;
     value->bits = 0;
-    if (!((place->at | step->width) & 7) && !(step->flags & STEP_REVERSED)) {
-        value->text = (ttr_text){(const char *)place->base + (place->at >> 3), n};
+    if (!((source->at | step->width) & 7) && !(step->flags & STEP_REVERSED)) {
+        value->text = (ttr_text){(const char *)source->base + (source->at >> 3), n};
         return true;
     }
-    uint8_t *to = place->scratch ? arena_take(place->scratch, n) : NULL;
+    uint8_t *to = source->scratch ? arena_alloc(source->scratch, n) : NULL;
     value->text = (ttr_text){(const char *)to, to ? n : 0};
     for (size_t i = 0; to && i < n; i++) {
         uint64_t from = 8 * (uint64_t)i, left = step->width - from;
         to[step->flags & STEP_BIG ? n - 1 - i : i] =
-            (uint8_t)some_bits(place, from, left < 8 ? (unsigned)left : 8);
+            (uint8_t)value_bits(source, from, left < 8 ? (unsigned)left : 8);
     }
     return to != NULL;
 }
 
-static void value_bool(const struct value_place *place, ttr_value *value)
+static void value_bool(const struct value_source *source, ttr_value *value)
 {
-    struct bits bits = bits_over(place->base, place->at, place->at + place->step->width);
-    bool is_big = place->step->flags & STEP_BIG;
+    struct bits bits = bits_init(source->base, source->at, source->at + source->step->width);
+    bool is_big = source->step->flags & STEP_BIG;
     uint64_t any = 0;
     while (bits_left(&bits) > 0) {
         unsigned n = bits_left(&bits) < 64 ? (unsigned)bits_left(&bits) : 64;
-        any |= is_big ? bits_be(&bits, n) : bits_le(&bits, n);
+        any |= is_big ? bits_read_be(&bits, n) : bits_read_le(&bits, n);
     }
     value->v.u = any != 0;
 }
 
 /* --- Floats --- */
 
-static double from_half(uint64_t half)
+static double double_of_half(uint64_t half)
 {
     uint64_t sign = half >> 15 & 1, exponent = half >> 10 & 31, fraction = half & 1023;
     if (exponent == 0) {
@@ -125,7 +127,7 @@ static double from_half(uint64_t half)
     return double_of_bits(sign << 63 | exponent << 52 | fraction << 42);
 }
 
-static double from_quad(uint64_t high, uint64_t low)
+static double double_of_quad(uint64_t high, uint64_t low)
 {
     uint64_t sign = high & UINT64_C(1) << 63, fraction = high & UINT64_C(0xffffffffffff);
     int exponent = (int)(high >> 48 & 0x7fff) - 16383;
@@ -137,27 +139,28 @@ static double from_quad(uint64_t high, uint64_t low)
         return double_of_bits(sign | UINT64_C(0x7ff) << 52);
     if (exponent < -1075)
         return double_of_bits(sign);
-    /* The highest 64 bits of the significand, the lowest telling of all that were cut off. */
+    /* The top 64 bits of the significand; the lowest one is sticky: it is set if any cut-off bit
+     * is. */
     uint64_t significand = UINT64_C(1) << 63 | fraction << 15 | low >> 49 | (low << 15 != 0);
     unsigned keep = exponent < -1022 ? (unsigned)(1075 + exponent) : 53;
     uint64_t kept = keep ? significand >> (64 - keep) : 0, rest = significand << keep,
              half = UINT64_C(1) << 63;
     kept += rest > half || (rest == half && (kept & 1));
-    /* The hidden bit, or a carry, adds one to the exponent. */
+    /* Adding `kept` carries the hidden bit, or a rounding overflow, into the exponent. */
     return double_of_bits(sign |
                           ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
 }
 
-static void value_float(const struct value_place *place, ttr_value *value)
+static void value_float(const struct value_source *source, ttr_value *value)
 {
-    uint32_t width = place->step->width;
-    uint64_t low = some_bits(place, 0, width < 64 ? width : 64);
+    uint32_t width = source->step->width;
+    uint64_t low = value_bits(source, 0, width < 64 ? width : 64);
     uint32_t single = (uint32_t)low;
     float f;
     memcpy(&f, &single, sizeof f);
     switch (width) {
     case 16:
-        value->v.f = from_half(low);
+        value->v.f = double_of_half(low);
         return;
     case 32:
         value->v.f = (double)f;
@@ -166,21 +169,22 @@ static void value_float(const struct value_place *place, ttr_value *value)
         value->v.f = double_of_bits(low);
         return;
     case 128:
-        value->v.f = from_quad(some_bits(place, 64, 64), low);
+        value->v.f = double_of_quad(value_bits(source, 64, 64), low);
         return;
     default:
-        (void)as_bytes(place, value);
+        (void)value_as_bytes(source, value);
     }
 }
 
-/* --- Integers past 64 bits --- */
+/* --- Integers of more than 64 bits --- */
 
-/* Writes n limbs (lowest first, 32 bits each; used up) as decimal digits into scratch. */
-static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct arena *scratch,
-                        ttr_text *text)
+/* Converts n limbs (32 bits each, least significant first) to decimal text in `scratch`. Destroys
+ * the limbs. Returns false if memory runs out. */
+static bool format_limbs(uint32_t *limbs, size_t n, bool is_negative, struct arena *scratch,
+                         ttr_text *text)
 {
     size_t room = n * 10 + 2, at = room;
-    char *to = scratch ? arena_take(scratch, room) : NULL;
+    char *to = scratch ? arena_alloc(scratch, room) : NULL;
     if (!to)
         return false;
     while (n > 0) {
@@ -203,7 +207,7 @@ static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct aren
     return true;
 }
 
-static void negate(uint32_t *limbs, size_t n)
+static void negate_limbs(uint32_t *limbs, size_t n)
 {
     uint64_t carry = 1;
     for (size_t i = 0; i < n; i++) {
@@ -213,39 +217,39 @@ static void negate(uint32_t *limbs, size_t n)
     }
 }
 
-/* A number of n limbs, negative where its highest bit says so. */
-static bool put_wide(uint32_t *limbs, size_t n, bool is_signed, struct arena *scratch,
-                     ttr_value *value)
+/* Converts n limbs in two's complement to a text value. Returns false if memory runs out. */
+static bool set_wide_value(uint32_t *limbs, size_t n, bool is_signed, struct arena *scratch,
+                           ttr_value *value)
 {
     bool is_negative = is_signed && limbs[n - 1] >> 31;
     if (is_negative)
-        negate(limbs, n);
+        negate_limbs(limbs, n);
     while (n > 0 && limbs[n - 1] == 0)
         n--;
     ttr_text text;
-    if (!put_decimal(limbs, n, is_negative, scratch, &text))
+    if (!format_limbs(limbs, n, is_negative, scratch, &text))
         return false;
-    *value = (ttr_value){.text = text, .type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER};
+    *value = (ttr_value){.text = text, .type = TTR_TYPE_TEXT, .hint = TTR_DISPLAY_DECIMAL};
     return true;
 }
 
-static void value_wide(const struct value_place *place, ttr_value *value)
+static void value_wide(const struct value_source *source, ttr_value *value)
 {
-    uint32_t limbs[WIDE_BITS_MAX / 32 + 1], width = place->step->width;
+    uint32_t limbs[WIDE_BITS_MAX / 32 + 1], width = source->step->width;
     if (width > WIDE_BITS_MAX) {
-        (void)as_bytes(place, value);
+        (void)value_as_bytes(source, value);
         return;
     }
     size_t n = (width + 31) / 32;
     for (size_t i = 0; i < n; i++) {
         uint32_t left = width - 32 * (uint32_t)i;
-        limbs[i] = (uint32_t)some_bits(place, 32 * i, left < 32 ? left : 32);
+        limbs[i] = (uint32_t)value_bits(source, 32 * i, left < 32 ? left : 32);
     }
-    bool is_signed = place->step->flags & STEP_SIGNED;
+    bool is_signed = source->step->flags & STEP_SIGNED;
     if (is_signed && width % 32 && limbs[n - 1] >> (width % 32 - 1) & 1)
         limbs[n - 1] |= UINT32_MAX << width % 32;
-    if (!put_wide(limbs, n, is_signed, place->scratch, value))
-        (void)as_bytes(place, value);
+    if (!set_wide_value(limbs, n, is_signed, source->scratch, value))
+        (void)value_as_bytes(source, value);
 }
 
 /* --- LEB128 --- */
@@ -269,7 +273,7 @@ bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
             x = (x & ~(UINT64_C(0x7f) << 7 * i)) | (uint64_t)group << 7 * i;
         else if (i == 9)
             x = (x & UINT64_MAX >> 1) | (uint64_t)group << 63;
-        /* Above bit 63 a number may only repeat its sign. */
+        /* Bits above 63 must be copies of the sign, or the number does not fit. */
         if (i == 9 && (is_signed ? group != padding : group > 1))
             return false;
         if (i > 9 && group != padding)
@@ -279,13 +283,13 @@ bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
     return true;
 }
 
-void value_leb(const struct value_place *place, size_t n, ttr_value *value)
+void value_leb(const struct value_source *source, size_t n, ttr_value *value)
 {
-    const uint8_t *p = place->base + (place->at >> 3);
-    bool is_signed = place->step->type->kind == TYPE_VAR_INT;
+    const uint8_t *p = source->base + (source->at >> 3);
+    bool is_signed = source->step->type->kind == TYPE_VAR_INT;
     if (leb_value(p, n, is_signed, &value->v.u)) {
-        if (place->step->table)
-            value_enum(place, value);
+        if (source->step->table)
+            value_enum(source, value);
         return;
     }
     uint32_t limbs[WIDE_BITS_MAX / 32 + 1] = {0};
@@ -298,11 +302,11 @@ void value_leb(const struct value_place *place, size_t n, ttr_value *value)
             uint32_t bit = p[i / 7] >> i % 7 & 1u;
             limbs[i / 32] = (limbs[i / 32] & ~(UINT32_C(1) << i % 32)) | bit << i % 32;
         }
-        if (put_wide(limbs, limbs_n, is_signed, place->scratch, value))
+        if (set_wide_value(limbs, limbs_n, is_signed, source->scratch, value))
             return;
     }
     *value =
-        (ttr_value){.text = {(const char *)p, n}, .type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW};
+        (ttr_value){.text = {(const char *)p, n}, .type = TTR_TYPE_BYTES, .hint = TTR_DISPLAY_RAW};
 }
 
 /* --- Wide characters --- */
@@ -321,8 +325,7 @@ static uint32_t load_character(const uint8_t *p, unsigned encoding)
     }
 }
 
-/* Passes over characters of two bytes, eight at a time and then four, as long as none of them is
- * zero. */
+/* Skips 2-byte characters, eight and then four at a time, while none of them is zero. */
 static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
 {
     typedef uint16_t wide __attribute__((vector_size(16)));
@@ -357,56 +360,57 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
     return SIZE_MAX;
 }
 
-/* Mostly texts are ASCII: then their end is found while they are converted. */
-static size_t ascii_string(const struct value_place *place, ttr_value *value)
+/* Converts UTF-16 and finds its end in one pass, assuming that it is ASCII, as most texts are.
+ * Returns SIZE_MAX if it is not, or memory runs out. */
+static size_t convert_ascii16(const struct value_source *source, ttr_value *value)
 {
-    const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
+    const uint8_t *p = source->base + (source->at >> 3), *end = source->base + (source->end >> 3);
     const size_t room = (size_t)(end - p) / 2 + 8;
-    char *spare = place->scratch ? arena_spare(place->scratch, room) : NULL;
+    char *spare = source->scratch ? arena_next_free(source->scratch, room) : NULL;
     if (spare) {
-        const size_t n = utf8_from_ascii16(spare, place->base, p, end);
+        const size_t n = utf8_from_ascii16(spare, source->base, p, end);
         value->text = (ttr_text){spare, n};
         if (n == SIZE_MAX)
             return n;
-        arena_keep(place->scratch, n);
+        arena_commit(source->scratch, n);
         return 2 * n;
     }
-    char *to = place->scratch ? arena_take(place->scratch, room) : NULL;
+    char *to = source->scratch ? arena_alloc(source->scratch, room) : NULL;
     if (!to)
         return SIZE_MAX;
-    const size_t n = utf8_from_ascii16(to, place->base, p, end);
-    arena_trim(place->scratch, to, n < room ? n : 0);
+    const size_t n = utf8_from_ascii16(to, source->base, p, end);
+    arena_shrink_last(source->scratch, to, n < room ? n : 0);
     value->text = (ttr_text){to, n};
     return n == SIZE_MAX ? n : 2 * n;
 }
 
-size_t value_wide_string(const struct value_place *place, ttr_value *value)
+size_t value_wide_string(const struct value_source *source, ttr_value *value)
 {
-    const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
-    const bool is_usual = place->step->load == ENCODING_UTF16LE;
-    size_t n = is_usual ? ascii_string(place, value) : SIZE_MAX;
+    const uint8_t *p = source->base + (source->at >> 3), *end = source->base + (source->end >> 3);
+    const bool is_usual = source->step->load == ENCODING_UTF16LE;
+    size_t n = is_usual ? convert_ascii16(source, value) : SIZE_MAX;
     if (n != SIZE_MAX)
         return n;
-    n = wide_length(p, end, place->step->width);
-    char *to = n != SIZE_MAX && is_usual && place->scratch
-                   ? arena_take(place->scratch, n + n / 2 + 3)
+    n = wide_length(p, end, source->step->width);
+    char *to = n != SIZE_MAX && is_usual && source->scratch
+                   ? arena_alloc(source->scratch, n + n / 2 + 3)
                    : NULL;
     if (to)
         value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
     else if (n != SIZE_MAX)
-        value_wide_text(place, n, value);
+        value_wide_text(source, n, value);
     return n;
 }
 
-void value_wide_text(const struct value_place *place, size_t n, ttr_value *value)
+void value_wide_text(const struct value_source *source, size_t n, ttr_value *value)
 {
-    unsigned encoding = place->step->load,
+    unsigned encoding = source->step->load,
              unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
-    const uint8_t *p = place->base + (place->at >> 3), *end = p + n;
-    /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three.
-     */
-    char *to =
-        place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
+    const uint8_t *p = source->base + (source->at >> 3), *end = p + n;
+    /* Room: UTF-8 needs at most 3 bytes per 2-byte unit, 4 per 4-byte unit, and 3 for the
+     * replacement of a partial unit. */
+    char *to = source->scratch && n < SIZE_MAX / 2 - 8 ? arena_alloc(source->scratch, n + n / 2 + 3)
+                                                       : NULL;
     if (!to) {
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)p, n};
@@ -421,7 +425,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     }
     while (p < end) {
         if ((size_t)(end - p) < unit) {
-            at += utf8_put(to + at, 0xfffd);
+            at += utf8_encode(to + at, 0xfffd);
             break;
         }
         uint32_t c = load_character(p, encoding);
@@ -434,35 +438,36 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
             c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff);
             p += unit;
         }
-        at += utf8_put(to + at, c);
+        at += utf8_encode(to + at, c);
     }
     value->text = (ttr_text){to, at};
 }
 
-/* --- All that stand still --- */
+/* --- Fixed-size values --- */
 
-void value_still(const struct value_place *place, ttr_value *value)
+void value_fixed(const struct value_source *source, ttr_value *value)
 {
-    const struct step *step = place->step;
+    const struct step *step = source->step;
     switch (step->code) {
-    case GIVE_FLOAT:
-        value_float(place, value);
+    case FIELD_FLOAT:
+        value_float(source, value);
         break;
-    case GIVE_BOOL:
-        value_bool(place, value);
+    case FIELD_BOOL:
+        value_bool(source, value);
         break;
-    case GIVE_WIDE:
-        value_wide(place, value);
+    case FIELD_WIDE:
+        value_wide(source, value);
         break;
-    case GIVE_FLAGS:
-        value->v.u = step_load(step, place->base, place->at, place->end);
-        value_flags(place, value);
+    case FIELD_FLAGS:
+        value->v.u = step_load(step, source->base, source->at, source->end);
+        value_flags(source, value);
         break;
-    case GIVE_TEXT_WIDE:
-        value_wide_text(place, (size_t)step->count, value);
+    case FIELD_TEXT_WIDE:
+        value_wide_text(source, (size_t)step->count, value);
         break;
     default:
-        value->text = (ttr_text){(const char *)place->base + (place->at >> 3), (size_t)step->count};
-        break; /* a blob */
+        value->text =
+            (ttr_text){(const char *)source->base + (source->at >> 3), (size_t)step->count};
+        break; /* FIELD_BLOB */
     }
 }

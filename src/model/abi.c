@@ -1,6 +1,6 @@
-/* Sizes that programs are compiled with: a change here is a change of the ABI, and wants a new
- * soversion. Structs that begin with `size` may grow; these may not.  Left out: machines with
- * 32-bit pointers. */
+/* Sizes of structs that are part of the ABI; a change needs a new soversion. Structs with a `size`
+ * member may grow; these may not. Left out: machines with 32-bit pointers. */
+#include <tracetta/analyse.h>
 #include <tracetta/tracetta.h>
 
 _Static_assert(sizeof(void *) != 8 || sizeof(ttr_event) == 128, "ttr_event is frozen");

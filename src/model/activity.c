@@ -1,9 +1,12 @@
-/* Activities.  A path of .NET:
+/* Activities. An activity id of .NET that encodes a path:
  *
- *   [0..11]  nibbles, the high one of a byte first: 0 = end   1..10 = that number   11 = an
- * overflow follows ("$")   12..15 = the number has 1..4 bytes from the next byte on, the lowest
- * first; where it is a high nibble, the low one stands above them [12..15] the sum of the three
- * words before and 0x599D99AD, in newer runtimes XOR the pid */
+ *   bytes 0..11   nibbles, the high one of a byte first
+ *                 0        end of the path
+ *                 1..10    a component with that number
+ *                 11       overflow: the next component is printed with "$"
+ *                 12..15   a component of 1..4 bytes, from the next byte on, little-endian;
+ *                          if this nibble is the high one, the low nibble is the number's top
+ *   bytes 12..15  the sum of the three words before and 0x599D99AD; newer runtimes XOR the pid */
 #include "model/activity.h"
 
 #include <string.h>
@@ -15,18 +18,20 @@
 
 enum { PATH_BYTES = 12, NIBBLE_LAST_NUMBER = 10, NIBBLE_OVERFLOW = 11, NIBBLE_BYTES = 12 };
 
-static bool ends_with(ttr_text name, const char *end)
+static bool text_ends_with(ttr_text name, const char *end)
 {
     size_t n = strlen(end);
     return name.n >= n && memcmp(name.p + name.n - n, end, n) == 0;
 }
 
-uint8_t activity_opcode(ttr_text name)
+uint8_t activity_opcode_of_name(ttr_text name)
 {
-    return ends_with(name, "Start") ? ACTIVITY_START : ends_with(name, "Stop") ? ACTIVITY_STOP : 0;
+    return text_ends_with(name, "Start")  ? ACTIVITY_START
+           : text_ends_with(name, "Stop") ? ACTIVITY_STOP
+                                          : 0;
 }
 
-/* A name without the version of its event ("ContentionStart_V1"). */
+/* Returns a name without the version of its event ("ContentionStart_V1"). */
 static ttr_text without_version(ttr_text name)
 {
     size_t n = name.n;
@@ -36,31 +41,33 @@ static ttr_text without_version(ttr_text name)
     return has_version ? (ttr_text){name.p, n - 2} : name;
 }
 
-/* Begin and end whose names have nothing in common. */
+/* Start and stop events whose names share no stem. */
 static const struct {
     const char *name, *task;
-} others[] = {{"MethodJittingStarted", "MethodJit"},
-              {"MethodLoadVerbose", "MethodJit"},
-              {"ThreadPoolEnqueue", "ThreadPoolQueue"},
-              {"ThreadPoolDequeue", "ThreadPoolQueue"},
-              {"ThreadPoolIOEnqueue", "ThreadPoolIOQueue"},
-              {"ThreadPoolIODequeue", "ThreadPoolIOQueue"},
-              {"IOThreadCreate", "IOThread"},
-              {"IOThreadTerminate", "IOThread"},
-              {"IOThreadRetire", "IOThreadRetirement"},
-              {"IOThreadUnretire", "IOThreadRetirement"}};
+} irregular_tasks[] = {{"MethodJittingStarted", "MethodJit"},
+                       {"MethodLoadVerbose", "MethodJit"},
+                       {"ThreadPoolEnqueue", "ThreadPoolQueue"},
+                       {"ThreadPoolDequeue", "ThreadPoolQueue"},
+                       {"ThreadPoolIOEnqueue", "ThreadPoolIOQueue"},
+                       {"ThreadPoolIODequeue", "ThreadPoolIOQueue"},
+                       {"IOThreadCreate", "IOThread"},
+                       {"IOThreadTerminate", "IOThread"},
+                       {"IOThreadRetire", "IOThreadRetirement"},
+                       {"IOThreadUnretire", "IOThreadRetirement"}};
 
-/* The part of a name that begin and end have in common: all of it where nothing would be left. */
+/* Returns the part of a name that start and stop events share; the complete name if that part is
+ * empty. */
 static ttr_text task_of(ttr_text name)
 {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strlen(others[i].name) == name.n && memcmp(others[i].name, name.p, name.n) == 0)
-            return (ttr_text){others[i].task, strlen(others[i].task)};
+    for (size_t i = 0; i < sizeof irregular_tasks / sizeof *irregular_tasks; i++)
+        if (strlen(irregular_tasks[i].name) == name.n &&
+            memcmp(irregular_tasks[i].name, name.p, name.n) == 0)
+            return (ttr_text){irregular_tasks[i].task, strlen(irregular_tasks[i].task)};
     static const char *const ends[] = {"Start", "Stop", "Begin", "End"};
     ttr_text task = without_version(name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n = strlen(ends[i]);
-        if (!ends_with(task, ends[i]))
+        if (!text_ends_with(task, ends[i]))
             continue;
         task.n -= n;
         task.n -= task.n > 0 && task.p[task.n - 1] == '/';
@@ -69,14 +76,15 @@ static ttr_text task_of(ttr_text name)
     return name;
 }
 
-ttr_id activity_task(ttr *t, ttr_id name)
+ttr_id activity_task_of_name(ttr *t, ttr_id name)
 {
     ttr_text text = ttr_text_get(t, name), task = task_of(text);
     return task.n == text.n ? name : ttr_text_add(t, task.p, task.n);
 }
 
-/* The same in every reading, whatever ids there are. */
-static uint64_t link_on_thread(const ttr *t, ttr_id thread, ttr_id task)
+/* Returns a link from the thread and the task. Hashes texts and tids, because ids differ between
+ * runs. */
+static uint64_t link_of_thread_task(const ttr *t, ttr_id thread, ttr_id task)
 {
     ttr_thread known = {0};
     ttr_text text = ttr_text_get(t, task);
@@ -84,20 +92,20 @@ static uint64_t link_on_thread(const ttr *t, ttr_id thread, ttr_id task)
     return hash_pair(known.tid, hash_bytes(text.p, text.n));
 }
 
-void activity_mark(const ttr *t, ttr_event *event, ttr_id task)
+void activity_make_span(const ttr *t, ttr_event *event, ttr_id task)
 {
     if (event->kind != TTR_KIND_INSTANT ||
         (event->opcode != ACTIVITY_START && event->opcode != ACTIVITY_STOP))
         return;
     const uint8_t *id = event->activity;
     event->kind = event->opcode == ACTIVITY_START ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END;
-    event->link =
-        id ? hash_pair(load_u64le(id), load_u64le(id + 8)) : link_on_thread(t, event->thread, task);
+    event->link = id ? hash_pair(load_u64le(id), load_u64le(id + 8))
+                     : link_of_thread_task(t, event->thread, task);
 }
 
-ttr_id activity_name(const ttr *t, const ttr_event *event)
+ttr_id activity_span_name(const ttr *t, const ttr_event *event)
 {
-    if (!activity_is(event))
+    if (!activity_is_start_or_stop(event))
         return event->name;
     ttr_text text = ttr_text_get(t, event->name), task = task_of(text);
     ttr_id id = task.n == text.n ? 0 : ttr_text_find(t, task.p, task.n);
@@ -109,9 +117,9 @@ static unsigned nibble_at(const uint8_t *id, unsigned at)
     return at & 1 ? id[at / 2] & 15u : id[at / 2] >> 4;
 }
 
-/* Takes a number of several bytes whose nibble is at `at`; false where it does not end with the
+/* Decodes a component of several bytes whose nibble is at `at`. Returns false if it exceeds the
  * path. */
-static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
+static bool decode_component(const uint8_t *id, unsigned *at, uint64_t *number)
 {
     unsigned bytes = nibble_at(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
     if (begin + bytes > PATH_BYTES)
@@ -123,8 +131,8 @@ static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
     return true;
 }
 
-/* Puts a path; 0 where it is none. */
-static size_t put_path(char *to, const uint8_t *id)
+/* Formats a path. Returns 0 if the id is not a path. */
+static size_t format_path(char *to, const uint8_t *id)
 {
     size_t n = 0;
     to[n++] = '/';
@@ -136,10 +144,10 @@ static size_t put_path(char *to, const uint8_t *id)
             return 0;
         if (!is_overflow && number <= NIBBLE_LAST_NUMBER)
             at++;
-        else if (!take_number(id, &at, &number))
+        else if (!decode_component(id, &at, &number))
             break;
         to[n++] = is_overflow ? '$' : '/';
-        n += number_put_u64(to + n, number);
+        n += number_format_u64(to + n, number);
     }
     to[n++] = '/';
     return n > 2 ? n : 0;
@@ -152,9 +160,9 @@ static bool is_path(const uint8_t *id, uint64_t pid)
     return stored == sum || (pid && stored == (sum ^ (uint32_t)pid));
 }
 
-size_t activity_text(char *to, const uint8_t *id, uint64_t pid)
+size_t activity_format_id(char *to, const uint8_t *id, uint64_t pid)
 {
-    size_t n = is_path(id, pid) ? put_path(to, id) : 0;
+    size_t n = is_path(id, pid) ? format_path(to, id) : 0;
     for (size_t i = 0; n == 0 && i < 16; i++) {
         to[2 * i] = "0123456789abcdef"[id[i] >> 4];
         to[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
@@ -162,7 +170,7 @@ size_t activity_text(char *to, const uint8_t *id, uint64_t pid)
     return n ? n : 32;
 }
 
-size_t activity_parent(ttr_text path)
+size_t activity_parent_length(ttr_text path)
 {
     if (path.n < 4 || path.p[0] != '/')
         return 0;
@@ -170,5 +178,5 @@ size_t activity_parent(ttr_text path)
     while (n > 1 && path.p[n - 1] != '/' && path.p[n - 1] != '$')
         n--;
     return n > 2 && path.p[n - 1] == '/' ? n
-                                         : 0; /* what lies between is not known of an overflow */
+                                         : 0; /* the components before an overflow are unknown */
 }

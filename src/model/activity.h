@@ -1,12 +1,14 @@
-/* Activities: work that begins and ends with an event each, which name it by 16 bytes.
+/* Activities: units of work with a start event and a stop event that carry the same 16-byte id.
  *
- * Formats without kinds of events of their own say so by the opcode (1 = start, 2 = stop).  Such an
- * event becomes the begin or the end of an async span, whose link is made of the activity's id.
- * Where an event has none, its span begins and ends on its thread, and is known by its task: what
- * begin and end are called without "Start" and "Stop", "Begin" and "End".  .NET writes paths as
- * ids: the third activity in the second one of all is
- * //2/3/.
- * Thread rule: as for the context. */
+ * Formats without event kinds mark such events by the opcode (1 = start, 2 = stop). The event then
+ * becomes the begin or end of an async span, whose link is a hash of the activity id. If an event
+ * has no id, its span belongs to its thread and is matched by its task: the event name without
+ * "Start", "Stop", "Begin" or "End". .NET encodes a path as the id: the third activity started
+ * within the second one is
+ *
+ *   //2/3/
+ *
+ * Thread rule: that of the context. */
 #ifndef TRACETTA_MODEL_ACTIVITY_H
 #define TRACETTA_MODEL_ACTIVITY_H
 
@@ -16,32 +18,33 @@
 #define ACTIVITY_STOP 2u
 #define ACTIVITY_TEXT_MAX 80u /* bytes of an id as text */
 
-/* Whether an event begins or ends an activity. */
-static inline bool activity_is(const ttr_event *event)
+/* Returns true if an event starts or stops an activity. */
+static inline bool activity_is_start_or_stop(const ttr_event *event)
 {
     return (event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END) &&
            (event->opcode == ACTIVITY_START || event->opcode == ACTIVITY_STOP);
 }
 
-/* The opcode that a name stands for: it ends with "Start" or "Stop"; 0 = neither. */
-uint8_t activity_opcode(ttr_text name);
+/* Returns the opcode implied by an event name that ends with "Start" or "Stop"; 0 = neither. */
+uint8_t activity_opcode_of_name(ttr_text name);
 
-/* The task of a start or stop event of that name, added to the texts when new; 0 when memory is
- * out. */
-ttr_id activity_task(ttr *t, ttr_id name);
+/* Returns the task of a start or stop event with this name; adds it to the strings if it is new.
+ * Returns 0 if memory runs out. */
+ttr_id activity_task_of_name(ttr *t, ttr_id name);
 
-/* Makes an instant with the opcode of a start or stop what it means. */
-void activity_mark(const ttr *t, ttr_event *event, ttr_id task);
+/* Turns an instant with a start or stop opcode into the begin or end of an async span. */
+void activity_make_span(const ttr *t, ttr_event *event, ttr_id task);
 
-/* What a begin or end is called as a span: an activity by its task, all others by their name. */
-ttr_id activity_name(const ttr *t, const ttr_event *event);
+/* Returns the name of the span that an event starts or ends: the task of an activity, else the
+ * event's name. */
+ttr_id activity_span_name(const ttr *t, const ttr_event *event);
 
-/* Puts an id as text: a path where it is one of the process, else a GUID as hexadecimal digits;
- * gives its length. */
-size_t activity_text(char *to, const uint8_t *id, uint64_t pid);
+/* Formats an id: as a path if it encodes one of the process `pid`, else as 32 hexadecimal digits.
+ * Returns the length; `to` has room for ACTIVITY_TEXT_MAX bytes. */
+size_t activity_format_id(char *to, const uint8_t *id, uint64_t pid);
 
-/* The length of a path without its last part; 0 where the text is no path, or has no more than one
- * part. */
-size_t activity_parent(ttr_text path);
+/* Returns the length of the parent's path, without the last component. Returns 0 if the text is not
+ * a path or has one component. */
+size_t activity_parent_length(ttr_text path);
 
 #endif

@@ -1,8 +1,11 @@
-/* Events made by hand: attributes in a view, fields in the packed encoding. */
+/* Event builder: events created by a program. Attributes are in `event`, fields in the encoding of
+ * event_copy.h. */
 #include <stdio.h>
 #include <string.h>
 
-#include <tracetta/write.h>
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #include "base/status.h"
 #include "model/event_copy.h"
@@ -11,9 +14,10 @@ struct ttr_builder {
     ttr *t;
     ttr_event event;
     struct buffer fields;
-    bool is_begun;      /* and not ended */
-    bool failed;        /* a string or thread found no memory */
-    ttr_status refused; /* the caller broke a rule: told at the end, where errors can be */
+    bool is_begun; /* between ttr_event_begin and ttr_event_build */
+    bool failed;   /* memory ran out for a string or thread */
+    /* first misuse by the caller; returned at the end, because earlier calls return nothing */
+    ttr_status refused;
     char why[160];
 };
 
@@ -36,8 +40,8 @@ void ttr_builder_free(ttr_builder *builder)
     alloc_free(alloc, builder, 1, sizeof *builder);
 }
 
-/* The first refusal counts. */
-static void refuse(ttr_builder *builder, ttr_status status, const char *why)
+/* Records a misuse; the first one counts. */
+static void record_misuse(ttr_builder *builder, ttr_status status, const char *why)
 {
     if (builder->refused != TTR_OK)
         return;
@@ -52,8 +56,8 @@ static ttr_id intern_text(ttr_builder *builder, const char *text)
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* A number that does not fit must not become one that is a kind. */
-static uint8_t small_kind(ttr_kind kind)
+/* Returns UINT8_MAX for an invalid kind, so that truncation does not make it valid. */
+static uint8_t clamp_kind(ttr_kind kind)
 {
     return (unsigned)kind <= UINT8_MAX ? (uint8_t)kind : UINT8_MAX;
 }
@@ -65,137 +69,139 @@ void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const ch
     builder->fields.failed = builder->failed = false;
     builder->is_begun = true;
     builder->refused = TTR_OK;
-    builder->event = (ttr_event){.kind = small_kind(kind), .time = time};
+    builder->event = (ttr_event){.kind = clamp_kind(kind), .time = time};
     builder->event.category = intern_text(builder, category);
     builder->event.name = intern_text(builder, name);
 }
 
-ttr_event *ttr_event_edit(ttr_builder *builder)
+ttr_event *ttr_event_attributes(ttr_builder *builder)
 {
     return &builder->event;
 }
 
-void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
+void ttr_event_set_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
-    if (builder->event.source >= builder->t->sources_n) { /* callers may set any */
-        refuse(builder, TTR_E_MISUSE,
-               "ttr_on_thread: the event's source is no input of the context; 0 stands for events "
-               "built by hand");
+    if (builder->event.source >= builder->t->sources_n) { /* callers may set any source */
+        record_misuse(
+            builder, TTR_E_MISUSE,
+            "ttr_event_set_thread: the event's source is not a source of the context; use 0 for "
+            "events that the program builds");
         return;
     }
     builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
     builder->failed |= builder->event.thread == 0;
 }
 
-void ttr_on_provider(ttr_builder *builder, const char *provider)
+void ttr_event_set_provider(ttr_builder *builder, const char *provider)
 {
     builder->event.provider = intern_text(builder, provider);
 }
 
-/* Why a field cannot be one; NULL where it can.  How counts and depths fit each other is left to
- * who writes it. */
+/* Returns the reason why a field is invalid, or NULL. Counts and depths are not checked against
+ * each other; writers do that. */
 static const char *field_flaw(const ttr_builder *builder, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     const uint32_t strings = builder->t->strings.n;
     const bool has_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     if (value->type >= TTR_TYPE_COUNT)
-        return "its type is none of ttr_type";
-    if (value->hint > TTR_HINT_ABSENT)
-        return "its hint is none of ttr_hint";
+        return "its type is not a ttr_type";
+    if (value->hint > TTR_DISPLAY_ABSENT)
+        return "its hint is not a ttr_display";
     if (field->group > TTR_GROUP_HEADER)
-        return "its group is none of ttr_group";
+        return "its group is not a ttr_group";
     if (field->name_id >= strings || value->text_id >= strings)
-        return "it bears the id of a string that the context has not";
+        return "its name_id or text_id is not a string of the context";
     if ((!field->name.p && field->name.n) || (has_text && !value->text.p && value->text.n))
         return "it has bytes at NULL";
     return NULL;
 }
 
-void ttr_put_field(ttr_builder *builder, const ttr_field *field)
+void ttr_add_field(ttr_builder *builder, const ttr_field *field)
 {
     char why[sizeof builder->why];
     const char *flaw = field_flaw(builder, field);
-    const bool is_deep = !flaw && field->depth > PACKED_DEEPEST;
+    const bool is_deep = !flaw && field->depth > EVENT_COPY_DEPTH_MAX;
     if (is_deep)
-        flaw = "it lies deeper than 255 levels";
+        flaw = "it is nested deeper than 255 levels";
     if (!flaw) {
-        packed_add(builder->t, &builder->fields, field);
+        event_copy_add_field(builder->t, &builder->fields, field);
         return;
     }
     (void)snprintf(why, sizeof why, "field \"%.*s\": %s",
                    field->name.p ? (int)(field->name.n < 60 ? field->name.n : 60) : 0,
                    field->name.p ? field->name.p : "", flaw);
-    refuse(builder, is_deep ? TTR_E_LIMIT : TTR_E_MISUSE, why);
+    record_misuse(builder, is_deep ? TTR_E_LIMIT : TTR_E_MISUSE, why);
 }
 
-static void put(ttr_builder *builder, const char *name, const ttr_value *value)
+static void add_value(ttr_builder *builder, const char *name, const ttr_value *value)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
+    ttr_add_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
 }
 
-void ttr_put_null(ttr_builder *builder, const char *name)
+void ttr_add_null(ttr_builder *builder, const char *name)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_NULL});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_NULL});
 }
 
-void ttr_put_bool(ttr_builder *builder, const char *name, bool value)
+void ttr_add_bool(ttr_builder *builder, const char *name, bool value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = value});
 }
 
-void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value)
+void ttr_add_uint(ttr_builder *builder, const char *name, uint64_t value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
-void ttr_put_int(ttr_builder *builder, const char *name, int64_t value)
+void ttr_add_int(ttr_builder *builder, const char *name, int64_t value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
 }
 
-void ttr_put_float(ttr_builder *builder, const char *name, double value)
+void ttr_add_float(ttr_builder *builder, const char *name, double value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_FLOAT, .v.f = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_FLOAT, .v.f = value});
 }
 
-void ttr_put_text(ttr_builder *builder, const char *name, const char *value)
+void ttr_add_text(ttr_builder *builder, const char *name, const char *value)
 {
     if (value)
-        put(builder, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+        add_value(builder, name,
+                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
     else
-        ttr_put_null(builder, name);
+        ttr_add_null(builder, name);
 }
 
-void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
+void ttr_add_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
 
-/* Where the fields are is the builder's to say: the caller may have put the whole of another event
- * there. */
-static void settle(ttr_builder *builder)
+/* Sets the members that belong to the builder; the caller may have copied a complete event into
+ * `event`. */
+static void finish_event(ttr_builder *builder)
 {
     ttr_event *event = &builder->event;
     event->payload = builder->fields.bytes;
     event->payload_size = (uint32_t)builder->fields.n;
-    event->schema = SCHEMA_PACKED;
+    event->schema = SCHEMA_EVENT_COPY;
     event->body = event->stack = event->part = 0;
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
 }
 
-ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
+ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
     if (!builder->is_begun)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "no event was begun: ttr_event_begin comes first, once for each event");
+                    "no event was begun: call ttr_event_begin first, once per event");
     builder->is_begun = false;
     if (builder->refused != TTR_OK)
         return fail(error, builder->refused, NO_OFFSET, "%s", builder->why);
-    /* No fields need a place too: walking them must not begin at NULL. */
+    /* An event without fields needs an address, too: iteration must not start at NULL. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
-    settle(builder);
+    finish_event(builder);
     *batch = (ttr_batch){.event = &builder->event, .n = 1};
     return TTR_OK;
 }
@@ -203,7 +209,7 @@ ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *err
 ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *error)
 {
     ttr_batch batch;
-    ttr_status status = ttr_event_take(builder, &batch, error);
+    ttr_status status = ttr_event_build(builder, &batch, error);
     return status == TTR_OK ? ttr_write(writer, &batch, error) : status;
 }
 

@@ -1,44 +1,42 @@
-/* The context: tables of everything that events name by id.  Append-only, so an id given once is
- * good as long as the context. Left out: any locking (one context, one thread), and forgetting:
- * memory grows with the number of distinct names, threads and inputs, never with the number of
- * events. */
+/* The context: tables of all objects that events refer to by id. Append-only, so an id is valid as
+ * long as the context. Left out: locking (one context, one thread) and removal. Memory grows with
+ * the number of distinct names, threads and inputs, not with the number of events. */
 #include "model/context.h"
 
 #include <string.h>
 
-#include "io/descriptors.h"
+#include "io/descriptor_pool.h"
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* The caller's allocator with the memory limit in front: what would pass the limit fails like any
- * other allocation. */
-static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
+/* Allocates with the caller's allocator. Fails like it if the memory limit would be exceeded. */
+static void *counted_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
-    ttr *t = own;
+    ttr *t = ctx;
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
-    void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    void *block = t->alloc.resize(t->alloc.ctx, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
     return block;
 }
 
-static bool grow_to(ttr *t, void **items, size_t *capacity, size_t need, size_t size)
+static bool reserve_items(ttr *t, void **items, size_t *capacity, size_t need, size_t size)
 {
     return alloc_reserve(&t->counted, items, capacity, need, size);
 }
 
-/* Index 0 of every table means "none", so that zeroed events name nothing. */
-static bool add_nones(ttr *t)
+/* Index 0 of every table means "none", so that a zeroed event refers to nothing. */
+static bool add_none_entries(ttr *t)
 {
-    if (!grow_to(t, (void **)&t->threads, &t->threads_capacity, 1, sizeof *t->threads) ||
-        !grow_to(t, (void **)&t->tracks, &t->tracks_capacity, 1, sizeof *t->tracks) ||
-        !grow_to(t, (void **)&t->schemas, &t->schemas_capacity, 2, sizeof *t->schemas))
+    if (!reserve_items(t, (void **)&t->threads, &t->threads_capacity, 1, sizeof *t->threads) ||
+        !reserve_items(t, (void **)&t->tracks, &t->tracks_capacity, 1, sizeof *t->tracks) ||
+        !reserve_items(t, (void **)&t->schemas, &t->schemas_capacity, 2, sizeof *t->schemas))
         return false;
     t->threads[0] = (struct thread){0};
     t->tracks[0] = (ttr_track){0};
     t->schemas[0] = (struct schema){0};
-    t->schemas[SCHEMA_PACKED] = (struct schema){.ops = &packed_field_ops, .own = t};
+    t->schemas[SCHEMA_EVENT_COPY] = (struct schema){.ops = &event_copy_field_ops, .ctx = t};
     t->threads_n = t->tracks_n = 1;
     t->schemas_n = 2;
     return context_add_source(t, "", "") == 0;
@@ -50,16 +48,16 @@ ttr *ttr_new(const ttr_options *options)
     if (options && options->size < sizeof *options)
         return NULL;
     if (options && options->resize)
-        alloc = (struct alloc){.resize = options->resize, .own = options->own};
+        alloc = (struct alloc){.resize = options->resize, .ctx = options->user_data};
     ttr *t = alloc_zero(&alloc, 1, sizeof *t);
     if (!t)
         return NULL;
     t->alloc = alloc;
-    t->counted = (struct alloc){.resize = counted_resize, .own = t};
+    t->counted = (struct alloc){.resize = counted_resize, .ctx = t};
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
-    t->descriptors = descriptors_new(&t->counted);
-    if (!t->descriptors || !intern_init(&t->strings, &t->counted) || !add_nones(t)) {
+    t->descriptor_pool = descriptor_pool_new(&t->counted);
+    if (!t->descriptor_pool || !intern_init(&t->strings, &t->counted) || !add_none_entries(t)) {
         ttr_free(t);
         return NULL;
     }
@@ -71,10 +69,10 @@ void ttr_free(ttr *t)
     if (!t)
         return;
     for (size_t i = 0; i < t->sources_n; i++) {
-        pairmap_free(&t->sources[i].processes);
-        pairmap_free(&t->sources[i].threads);
-        pairmap_free(&t->sources[i].threads_by_tid);
-        pairmap_free(&t->sources[i].names_by_tid);
+        pair_map_free(&t->sources[i].processes);
+        pair_map_free(&t->sources[i].threads);
+        pair_map_free(&t->sources[i].threads_by_tid);
+        pair_map_free(&t->sources[i].names_by_tid);
         alloc_free(&t->counted, t->sources[i].attributes, t->sources[i].attributes_capacity,
                    sizeof(ttr_attribute));
     }
@@ -85,41 +83,41 @@ void ttr_free(ttr *t)
     alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
     symbols_free(&t->symbols);
     intern_free(&t->strings);
-    descriptors_drop(t->descriptors);
+    descriptor_pool_unref(t->descriptor_pool);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
 }
 
-void ttr_watch(ttr *t, ttr_progress progress, void *own)
+void ttr_progress_set(ttr *t, ttr_progress progress, void *ctx)
 {
     t->progress = progress;
-    t->progress_own = own;
+    t->progress_ctx = ctx;
 }
 
 void context_share_descriptors(ttr *t, const ttr *with)
 {
-    descriptors_drop(t->descriptors);
-    t->descriptors = descriptors_hold(with->descriptors);
+    descriptor_pool_unref(t->descriptor_pool);
+    t->descriptor_pool = descriptor_pool_ref(with->descriptor_pool);
 }
 
-void context_offer(ttr *t, struct offer *offer)
+void context_publish_offer(ttr *t, struct offer *offer)
 {
-    struct offer **chain = &t->offers[offer->key % OFFERS];
+    struct offer **chain = &t->offers[offer->key % OFFER_CHAINS];
     offer->next = *chain;
     *chain = offer;
 }
 
-void context_withdraw(ttr *t, const struct offer *offer)
+void context_withdraw_offer(ttr *t, const struct offer *offer)
 {
-    struct offer **link = &t->offers[offer->key % OFFERS];
+    struct offer **link = &t->offers[offer->key % OFFER_CHAINS];
     while (*link != offer)
         link = &(*link)->next;
     *link = offer->next;
 }
 
-struct offer *context_offered(const ttr *t, const void *of, uint64_t key)
+struct offer *context_find_offer(const ttr *t, const void *of, uint64_t key)
 {
-    struct offer *offer = t->offers[key % OFFERS];
+    struct offer *offer = t->offers[key % OFFER_CHAINS];
     while (offer && (offer->of != of || offer->key != key))
         offer = offer->next;
     return offer;
@@ -127,8 +125,8 @@ struct offer *context_offered(const ttr *t, const void *of, uint64_t key)
 
 uint16_t context_add_source(ttr *t, const char *path, const char *format)
 {
-    if (t->sources_n >= UINT16_MAX || !grow_to(t, (void **)&t->sources, &t->sources_capacity,
-                                               t->sources_n + 1, sizeof *t->sources))
+    if (t->sources_n >= UINT16_MAX || !reserve_items(t, (void **)&t->sources, &t->sources_capacity,
+                                                     t->sources_n + 1, sizeof *t->sources))
         return UINT16_MAX;
     uint32_t path_id = intern_add(&t->strings, path, strlen(path));
     if (path_id == UINT32_MAX)
@@ -136,24 +134,24 @@ uint16_t context_add_source(ttr *t, const char *path, const char *format)
     struct source_entry *entry = &t->sources[t->sources_n];
     *entry = (struct source_entry){
         .path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
-    t->traces_n += t->sources_n > 0; /* the first is the caller */
-    pairmap_init(&entry->processes, &t->counted);
-    pairmap_init(&entry->threads, &t->counted);
-    pairmap_init(&entry->threads_by_tid, &t->counted);
-    pairmap_init(&entry->names_by_tid, &t->counted);
+    t->traces_n += t->sources_n > 0; /* source 0 is the program, not a trace */
+    pair_map_init(&entry->processes, &t->counted);
+    pair_map_init(&entry->threads, &t->counted);
+    pair_map_init(&entry->threads_by_tid, &t->counted);
+    pair_map_init(&entry->names_by_tid, &t->counted);
     return (uint16_t)t->sources_n++;
 }
 
 static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
 {
-    struct pairmap *map = &t->sources[source].processes;
-    const uint32_t *known = pairmap_get(map, pid, 0);
+    struct pair_map *map = &t->sources[source].processes;
+    const uint32_t *known = pair_map_get(map, pid, 0);
     if (known)
         return *known;
     if (t->processes_n >= UINT32_MAX ||
-        !grow_to(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1,
-                 sizeof *t->processes) ||
-        !pairmap_put(map, pid, 0, (uint32_t)t->processes_n))
+        !reserve_items(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1,
+                       sizeof *t->processes) ||
+        !pair_map_put(map, pid, 0, (uint32_t)t->processes_n))
         return UINT32_MAX;
     t->processes[t->processes_n] = (struct process){.pid = pid, .source = source};
     return (uint32_t)t->processes_n++;
@@ -161,18 +159,18 @@ static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
 
 static ttr_id add_thread(ttr *t, const struct thread *thread)
 {
-    if (t->threads_n >= UINT32_MAX || !grow_to(t, (void **)&t->threads, &t->threads_capacity,
-                                               t->threads_n + 1, sizeof *t->threads))
+    if (t->threads_n >= UINT32_MAX || !reserve_items(t, (void **)&t->threads, &t->threads_capacity,
+                                                     t->threads_n + 1, sizeof *t->threads))
         return 0;
     t->threads[t->threads_n] = *thread;
     return (ttr_id)t->threads_n++;
 }
 
-/* A thread known by its tid alone whose process has now turned up: the id stays, the pid is
- * learned. */
-static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
+/* Assigns a process to a thread that is known only by its tid, and returns its id. Returns 0 if
+ * there is none. */
+static ttr_id adopt_thread_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
-    const uint32_t *id = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
+    const uint32_t *id = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);
     if (!id || t->threads[*id].pid_known)
         return 0;
     t->threads[*id].process = process;
@@ -183,28 +181,28 @@ static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t proce
 ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid)
 {
     struct source_entry *entry = &t->sources[source];
-    const uint32_t *known = pairmap_get(&entry->threads, pid, tid);
+    const uint32_t *known = pair_map_get(&entry->threads, pid, tid);
     if (known)
         return *known;
     uint32_t process = process_index(t, source, pid);
     if (process == UINT32_MAX)
         return 0;
-    ttr_id id = adopt_by_tid(t, source, tid, process);
+    ttr_id id = adopt_thread_by_tid(t, source, tid, process);
     if (!id)
         id = add_thread(t, &(struct thread){.tid = tid,
                                             .process = process,
                                             .source = source,
                                             .pid_known = true,
                                             .tid_known = true});
-    if (!id || !pairmap_put(&entry->threads, pid, tid, id) ||
-        !pairmap_put(&entry->threads_by_tid, tid, 0, id))
+    if (!id || !pair_map_put(&entry->threads, pid, tid, id) ||
+        !pair_map_put(&entry->threads_by_tid, tid, 0, id))
         return 0;
     return id;
 }
 
 ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
 {
-    const uint32_t *known = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
+    const uint32_t *known = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);
     if (known)
         return *known;
     uint32_t process = process_index(t, source, 0);
@@ -212,14 +210,14 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
         return 0;
     ttr_id id = add_thread(
         t, &(struct thread){.tid = tid, .process = process, .source = source, .tid_known = true});
-    return id && pairmap_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
+    return id && pair_map_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
 }
 
-ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
+ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
 {
-    /* Stored beside the process under b = 1, so that it cannot be taken for a thread whatever its
-     * tid. */
-    const uint32_t *known = pairmap_get(&t->sources[source].processes, pid, 1);
+    /* Stored in the process map with 1 as second key, so that it cannot collide with a thread of
+     * any tid. */
+    const uint32_t *known = pair_map_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
     uint32_t process = process_index(t, source, pid);
@@ -227,7 +225,7 @@ ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
         return 0;
     ttr_id id =
         add_thread(t, &(struct thread){.process = process, .source = source, .pid_known = true});
-    return id && pairmap_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
+    return id && pair_map_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
 }
 
 bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name)
@@ -235,38 +233,38 @@ bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name)
     uint32_t process = process_index(t, source, pid);
     if (process == UINT32_MAX)
         return false;
-    t->names_changes += t->processes[process].name != name;
+    t->name_change_count += t->processes[process].name != name;
     t->processes[process].name = name;
     return true;
 }
 
 bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name)
 {
-    t->names_changes++;
-    return pairmap_put(&t->sources[source].names_by_tid, tid, 0, name);
+    t->name_change_count++;
+    return pair_map_put(&t->sources[source].names_by_tid, tid, 0, name);
 }
 
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name)
 {
     if (!thread || thread >= t->threads_n)
         return;
-    t->names_changes += t->threads[thread].name != name;
+    t->name_change_count += t->threads[thread].name != name;
     t->threads[thread].name = name;
 }
 
-void context_name_process_of(ttr *t, ttr_id thread, ttr_id name)
+void context_name_process_of_thread(ttr *t, ttr_id thread, ttr_id name)
 {
     if (!thread || thread >= t->threads_n)
         return;
     struct process *process = &t->processes[t->threads[thread].process];
-    t->names_changes += process->name != name;
+    t->name_change_count += process->name != name;
     process->name = name;
 }
 
 ttr_id context_add_track(ttr *t, const ttr_track *track)
 {
-    if (t->tracks_n >= UINT32_MAX ||
-        !grow_to(t, (void **)&t->tracks, &t->tracks_capacity, t->tracks_n + 1, sizeof *t->tracks))
+    if (t->tracks_n >= UINT32_MAX || !reserve_items(t, (void **)&t->tracks, &t->tracks_capacity,
+                                                    t->tracks_n + 1, sizeof *t->tracks))
         return 0;
     t->tracks[t->tracks_n] = *track;
     return (ttr_id)t->tracks_n++;
@@ -274,14 +272,14 @@ ttr_id context_add_track(ttr *t, const ttr_track *track)
 
 ttr_id context_add_schema(ttr *t, const struct schema *schema)
 {
-    if (t->schemas_n >= UINT32_MAX || !grow_to(t, (void **)&t->schemas, &t->schemas_capacity,
-                                               t->schemas_n + 1, sizeof *t->schemas))
+    if (t->schemas_n >= UINT32_MAX || !reserve_items(t, (void **)&t->schemas, &t->schemas_capacity,
+                                                     t->schemas_n + 1, sizeof *t->schemas))
         return 0;
     t->schemas[t->schemas_n] = *schema;
     return (ttr_id)t->schemas_n++;
 }
 
-void context_number_schema(ttr *t, ttr_id id, uint32_t number, uint32_t version)
+void context_set_event_number(ttr *t, ttr_id id, uint32_t number, uint32_t version)
 {
     struct schema *schema = &t->schemas[id];
     schema->has_number = true;
@@ -289,7 +287,7 @@ void context_number_schema(ttr *t, ttr_id id, uint32_t number, uint32_t version)
     schema->version = version;
 }
 
-/* Copies of its events stay readable. */
+/* Copies of the schema's events stay readable, but lose their event class. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {
     if (!schema || schema >= t->schemas_n)
@@ -302,27 +300,27 @@ void context_drop_schema(ttr *t, ttr_id schema)
     t->schemas[schema] = (struct schema){0};
 }
 
-ttr_id context_packed_schema(ttr *t, ttr_id schema)
+ttr_id context_copy_schema(ttr *t, ttr_id schema)
 {
     const struct schema *from = context_schema(t, schema);
-    if (from->ops == &packed_field_ops)
+    if (from->ops == &event_copy_field_ops)
         return schema;
     if (!from->event_class && !from->has_number)
-        return SCHEMA_PACKED;
+        return SCHEMA_EVENT_COPY;
     if (from->packed)
         return from->packed;
-    const struct schema packed = {.ops = &packed_field_ops,
-                                  .own = t,
-                                  .event_class = from->event_class,
-                                  .beneath = from->beneath ? from->beneath : schema,
-                                  .has_number = from->has_number,
-                                  .number = from->number,
-                                  .version = from->version,
-                                  .has_texts = from->has_texts,
-                                  .has_packet =
-                                      from->has_packet ||
-                                      (from->ops && from->ops->begin_group && from->event_class &&
-                                       type_is_rich(from->event_class->root[ROOT_PACKET_CONTEXT]))};
+    const struct schema packed = {
+        .ops = &event_copy_field_ops,
+        .ctx = t,
+        .event_class = from->event_class,
+        .beneath = from->beneath ? from->beneath : schema,
+        .has_number = from->has_number,
+        .number = from->number,
+        .version = from->version,
+        .has_texts = from->has_texts,
+        .has_packet = from->has_packet ||
+                      (from->ops && from->ops->begin_group && from->event_class &&
+                       type_has_user_value(from->event_class->root[ROOT_PACKET_CONTEXT]))};
     ttr_id id = context_add_schema(t, &packed);
     t->schemas[schema].packed = id;
     return id;
@@ -350,7 +348,7 @@ bool ttr_thread_get(const ttr *t, ttr_id id, ttr_thread *out)
                         .tid_known = thread->tid_known};
     if (!out->thread_name && thread->tid_known) {
         const uint32_t *name =
-            pairmap_get(&t->sources[thread->source].names_by_tid, thread->tid, 0);
+            pair_map_get(&t->sources[thread->source].names_by_tid, thread->tid, 0);
         out->thread_name = name ? *name : 0;
     }
     return true;
@@ -382,8 +380,8 @@ bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source)
     return true;
 }
 
-/* A text of the context's own, for as long as it lives. */
-static bool keep_text(ttr *t, ttr_text *text)
+/* Replaces a text by its interned copy, which lives as long as the context. */
+static bool intern_in_place(ttr *t, ttr_text *text)
 {
     uint32_t id = intern_add(&t->strings, text->p ? text->p : "", text->n);
     if (id == UINT32_MAX)
@@ -392,11 +390,11 @@ static bool keep_text(ttr *t, ttr_text *text)
     return true;
 }
 
-bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute)
+bool context_add_interned_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute)
 {
     struct source_entry *entry = &t->sources[source];
-    if (!alloc_reserve_few(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity,
-                           entry->attributes_n + 1, sizeof *entry->attributes))
+    if (!alloc_reserve_small(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity,
+                             entry->attributes_n + 1, sizeof *entry->attributes))
         return false;
     entry->attributes[entry->attributes_n++] = *attribute;
     return true;
@@ -405,10 +403,10 @@ bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *at
 bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value)
 {
     ttr_attribute attribute = {.name = {name, strlen(name)}, .value = *value};
-    if (!keep_text(t, &attribute.name) ||
-        (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
+    if (!intern_in_place(t, &attribute.name) ||
+        (value->type == TTR_TYPE_TEXT && !intern_in_place(t, &attribute.value.text)))
         return false;
-    return context_add_kept_attribute(t, source, &attribute);
+    return context_add_interned_attribute(t, source, &attribute);
 }
 
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from)

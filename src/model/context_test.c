@@ -1,14 +1,17 @@
-/* The context's tables: ids, names that become known later, memory limits, failing allocations. */
+/* Tables of the context: ids, details that become known later, the memory limit, failing
+ * allocations. */
 
 #include "support/support.h"
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "model/context.h"
 
-static void equal_bytes_have_equal_ids_and_zero_is_empty(void **state)
+static void equal_texts_share_id_and_id_0_is_empty(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -24,31 +27,32 @@ static void equal_bytes_have_equal_ids_and_zero_is_empty(void **state)
     ttr_free(t);
 }
 
-static void what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn(void **state)
+static void offer_is_found_by_format_and_key_until_withdrawn(void **state)
 {
     (void)state;
-    static const int here, there; /* for formats */
+    static const int here, there; /* stand-ins for two formats */
     ttr *t = ttr_new(NULL);
-    struct offer offers[] = {{.of = &here, .key = 7},
-                             {.of = &there, .key = 7},
-                             {.of = &here, .key = 7 + OFFERS}}; /* of one chain */
-    assert_null(context_offered(t, &here, 7));
+    struct offer offers[] = {
+        {.of = &here, .key = 7},
+        {.of = &there, .key = 7},
+        {.of = &here, .key = 7 + OFFER_CHAINS}}; /* same hash chain as the first */
+    assert_null(context_find_offer(t, &here, 7));
     for (size_t i = 0; i < 3; i++)
-        context_offer(t, &offers[i]);
+        context_publish_offer(t, &offers[i]);
     for (size_t i = 0; i < 3; i++)
-        assert_ptr_equal(context_offered(t, offers[i].of, offers[i].key), &offers[i]);
-    assert_null(context_offered(t, &there, 7 + OFFERS));
-    context_withdraw(t, &offers[1]);
-    assert_null(context_offered(t, &there, 7));
-    assert_ptr_equal(context_offered(t, &here, 7), &offers[0]);
-    assert_ptr_equal(context_offered(t, &here, 7 + OFFERS), &offers[2]);
-    context_withdraw(t, &offers[2]);
-    context_withdraw(t, &offers[0]);
-    assert_null(context_offered(t, &here, 7));
+        assert_ptr_equal(context_find_offer(t, offers[i].of, offers[i].key), &offers[i]);
+    assert_null(context_find_offer(t, &there, 7 + OFFER_CHAINS));
+    context_withdraw_offer(t, &offers[1]);
+    assert_null(context_find_offer(t, &there, 7));
+    assert_ptr_equal(context_find_offer(t, &here, 7), &offers[0]);
+    assert_ptr_equal(context_find_offer(t, &here, 7 + OFFER_CHAINS), &offers[2]);
+    context_withdraw_offer(t, &offers[2]);
+    context_withdraw_offer(t, &offers[0]);
+    assert_null(context_find_offer(t, &here, 7));
     ttr_free(t);
 }
 
-static void thread_known_by_tid_learns_its_process_and_keeps_its_id(void **state)
+static void thread_by_tid_keeps_id_when_process_is_known(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -65,7 +69,7 @@ static void thread_known_by_tid_learns_its_process_and_keeps_its_id(void **state
     ttr_free(t);
 }
 
-static void koids_with_high_bits_stay_apart(void **state)
+static void koids_with_high_bits_stay_distinct(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -81,7 +85,7 @@ static void koids_with_high_bits_stay_apart(void **state)
     ttr_free(t);
 }
 
-static void same_pid_and_tid_in_two_sources_are_two_threads(void **state)
+static void same_pid_and_tid_in_two_sources_are_distinct(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -91,7 +95,7 @@ static void same_pid_and_tid_in_two_sources_are_two_threads(void **state)
     ttr_free(t);
 }
 
-static void names_reach_threads_seen_before_and_after(void **state)
+static void tid_name_applies_to_earlier_and_later_threads(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -108,7 +112,7 @@ static void names_reach_threads_seen_before_and_after(void **state)
     ttr_free(t);
 }
 
-static void tracks_and_sources_are_listed_by_id(void **state)
+static void tracks_and_sources_are_found_by_id(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -130,7 +134,7 @@ static void tracks_and_sources_are_listed_by_id(void **state)
     ttr_free(t);
 }
 
-static void attributes_of_a_source_come_before_those_it_shares(void **state)
+static void source_attributes_precede_shared_ones(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -138,7 +142,7 @@ static void attributes_of_a_source_come_before_those_it_shares(void **state)
     char host[] = "box";
     assert_true(context_add_attribute(t, first, "hostname",
                                       &(ttr_value){.type = TTR_TYPE_TEXT, .text = {host, 3}}));
-    host[0] = 'f'; /* it was copied */
+    host[0] = 'f'; /* the context has copied the text */
     assert_true(context_add_attribute(t, second, "stream.id",
                                       &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 7}));
     context_share_attributes(t, second, first);
@@ -155,33 +159,33 @@ static void attributes_of_a_source_come_before_those_it_shares(void **state)
     ttr_free(t);
 }
 
-static void the_path_told_with_events_is_that_of_their_trace(void **state)
+static void displayed_path_is_that_of_the_trace(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t first = context_add_source(t, "folder/a", "x");
-    assert_int_equal(context_told_path(t, first), 0);
+    assert_int_equal(context_displayed_path(t, first), 0);
     assert_true(context_name_trace(t, first, "folder"));
     uint16_t second = context_add_source(t, "folder/b", "x");
     context_share_attributes(t, second, first);
-    assert_int_equal(context_told_path(t, first), 0);
-    assert_int_equal(context_told_path(t, second), 0);
+    assert_int_equal(context_displayed_path(t, first), 0);
+    assert_int_equal(context_displayed_path(t, second), 0);
     uint16_t other = context_add_source(t, "other", "x");
-    assert_string_equal(ttr_text_get(t, context_told_path(t, first)).p, "folder");
-    assert_string_equal(ttr_text_get(t, context_told_path(t, second)).p, "folder");
-    assert_string_equal(ttr_text_get(t, context_told_path(t, other)).p, "other");
-    assert_int_equal(ttr_text_get(t, context_told_path(t, 0)).n, 0);
-    assert_int_equal(context_told_path(t, 77), 0);
+    assert_string_equal(ttr_text_get(t, context_displayed_path(t, first)).p, "folder");
+    assert_string_equal(ttr_text_get(t, context_displayed_path(t, second)).p, "folder");
+    assert_string_equal(ttr_text_get(t, context_displayed_path(t, other)).p, "other");
+    assert_int_equal(ttr_text_get(t, context_displayed_path(t, 0)).n, 0);
+    assert_int_equal(context_displayed_path(t, 77), 0);
     ttr_free(t);
 }
 
-static void process_entry_is_no_thread_of_any_tid(void **state)
+static void process_thread_differs_from_any_tid(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source = context_add_source(t, "x", "fxt");
-    ttr_id whole = context_process(t, source, 7);
-    assert_int_equal(context_process(t, source, 7), whole);
+    ttr_id whole = context_process_thread(t, source, 7);
+    assert_int_equal(context_process_thread(t, source, 7), whole);
     assert_int_not_equal(context_thread(t, source, 7, 0), whole);
     assert_int_not_equal(context_thread(t, source, 7, 1), whole);
     ttr_thread thread;
@@ -190,7 +194,7 @@ static void process_entry_is_no_thread_of_any_tid(void **state)
     ttr_free(t);
 }
 
-static void memory_limit_stops_growth_without_breaking(void **state)
+static void memory_limit_fails_allocation(void **state)
 {
     (void)state;
     ttr_options options = {.size = sizeof options, .max_memory = 64 * 1024};
@@ -211,7 +215,8 @@ static void memory_limit_stops_growth_without_breaking(void **state)
 
 static bool use_everything(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     ttr *t = ttr_new(&options);
     if (!t)
         return false;
@@ -219,7 +224,7 @@ static bool use_everything(const struct alloc *alloc)
     bool good = source != UINT16_MAX;
     for (uint64_t i = 0; good && i < 100; i++)
         good = context_thread(t, source, i, i + 1000) && context_thread_by_tid(t, source, i) &&
-               context_process(t, source, i) && context_name_process(t, source, i, 1) &&
+               context_process_thread(t, source, i) && context_name_process(t, source, i, 1) &&
                context_name_tid(t, source, i, 1) &&
                context_add_track(t, &(ttr_track){.number = i}) &&
                context_add_schema(t, &(struct schema){0});
@@ -227,7 +232,7 @@ static bool use_everything(const struct alloc *alloc)
     return good;
 }
 
-static void every_failing_allocation_is_survived(void **state)
+static void failed_allocation_leaves_context_usable(void **state)
 {
     (void)state;
     support_fail_each(use_everything);
@@ -236,18 +241,18 @@ static void every_failing_allocation_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_bytes_have_equal_ids_and_zero_is_empty),
-        cmocka_unit_test(thread_known_by_tid_learns_its_process_and_keeps_its_id),
-        cmocka_unit_test(koids_with_high_bits_stay_apart),
-        cmocka_unit_test(same_pid_and_tid_in_two_sources_are_two_threads),
-        cmocka_unit_test(names_reach_threads_seen_before_and_after),
-        cmocka_unit_test(tracks_and_sources_are_listed_by_id),
-        cmocka_unit_test(attributes_of_a_source_come_before_those_it_shares),
-        cmocka_unit_test(the_path_told_with_events_is_that_of_their_trace),
-        cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
-        cmocka_unit_test(what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn),
-        cmocka_unit_test(memory_limit_stops_growth_without_breaking),
-        cmocka_unit_test(every_failing_allocation_is_survived),
+        cmocka_unit_test(equal_texts_share_id_and_id_0_is_empty),
+        cmocka_unit_test(thread_by_tid_keeps_id_when_process_is_known),
+        cmocka_unit_test(koids_with_high_bits_stay_distinct),
+        cmocka_unit_test(same_pid_and_tid_in_two_sources_are_distinct),
+        cmocka_unit_test(tid_name_applies_to_earlier_and_later_threads),
+        cmocka_unit_test(tracks_and_sources_are_found_by_id),
+        cmocka_unit_test(source_attributes_precede_shared_ones),
+        cmocka_unit_test(displayed_path_is_that_of_the_trace),
+        cmocka_unit_test(process_thread_differs_from_any_tid),
+        cmocka_unit_test(offer_is_found_by_format_and_key_until_withdrawn),
+        cmocka_unit_test(memory_limit_fails_allocation),
+        cmocka_unit_test(failed_allocation_leaves_context_usable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,36 +1,41 @@
-/* What a trace declares of its events: classes, and a walk over their fields from types.
- * Left out: headers of packets, which nobody sees as fields. */
+/* Declarations: the event classes of a trace, and an iteration over their declared fields. Left
+ * out: packet headers, which are not fields of events. */
 #include <string.h>
+
+#include <tracetta/event_class.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "base/status.h"
 #include "model/input.h"
 #include "model/type.h"
 
-#define DEPTH_MAX 48u /* more than descriptions keep to (type.h) */
-#define SHOWN_MAX 8u  /* names of a reference */
+#define DEPTH_MAX 48u /* nesting depth; larger than TYPE_DEPTH_MAX */
+#define SHOWN_MAX 8u  /* names per reference */
 
-/* What ttr_declarations.state holds. */
-struct walk {
-    uint32_t root; /* the next, in the order below */
+/* Iteration state, stored in ttr_field_declarations.state. */
+struct declaration_iter {
+    uint32_t root; /* next root to enter */
     uint32_t depth, given;
     uint8_t group;
-    const struct type *number; /* whose labels are asked for; NULL = none */
+    const struct type *number; /* type whose labels are returned next; NULL = none */
     uint32_t label, label_range;
-    const struct type_range *selector; /* of the field just given */
+    const struct type_range *selector; /* selector ranges of the last field */
     uint32_t selector_n, selector_at;
     ttr_text selector_name;
-    ttr_text shown[SHOWN_MAX]; /* the reference of the last field */
+    ttr_text shown[SHOWN_MAX]; /* display names of the last field's reference */
     struct frame {
         const struct type *type;
-        uint32_t at; /* of what is in it */
+        uint32_t at; /* index of the next member or element */
     } frame[DEPTH_MAX];
 };
 
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_declarations *)0)->state), "a walk fits");
-_Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root),
+_Static_assert(sizeof(struct declaration_iter) <= sizeof(((ttr_field_declarations *)0)->state),
+               "a walk fits");
+_Static_assert(sizeof(((ttr_event_class *)0)->internal) == sizeof(((struct event_class *)0)->root),
                "all roots");
 
-bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about)
+bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_event_class *about)
 {
     size_t size = about->size;
     struct input *in = size >= sizeof *about ? reader_input(reader, index) : NULL;
@@ -39,22 +44,22 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
     if (!in || !in->format->description ||
         !in->format->description->describe(in, i, &class, &events))
         return false;
-    *about = (ttr_class){.size = size,
-                         .name = class.name,
-                         .id = class.id,
-                         .stream = class.stream_id,
-                         .stream_name = class.stream_name,
-                         .emf_uri = class.emf_uri,
-                         .message = class.message,
-                         .description = class.description,
-                         .log_level = class.log_level,
-                         .has_log_level = class.has_log_level,
-                         .level = class.level,
-                         .events = events,
-                         .version = class.version,
-                         .has_version = class.has_version};
+    *about = (ttr_event_class){.size = size,
+                               .name = class.name,
+                               .id = class.id,
+                               .stream = class.stream_id,
+                               .stream_name = class.stream_name,
+                               .emf_uri = class.emf_uri,
+                               .message = class.message,
+                               .description = class.description,
+                               .log_level = class.log_level,
+                               .has_log_level = class.has_log_level,
+                               .level = class.level,
+                               .events = events,
+                               .version = class.version,
+                               .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
-        about->own[k] = class.root[k];
+        about->internal[k] = class.root[k];
     return true;
 }
 
@@ -65,11 +70,10 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
     ttr_report report = {.size = sizeof report};
     *text = (ttr_text){"", 0};
     if (!in && !ttr_reader_report(reader, index, &report))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_reader_metadata: there is no report %zu",
-                    index);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "ttr_reader_metadata: report %zu does not exist", index);
     if (!in || !in->format->description || !in->format->description->print)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "this trace holds no description that could be printed");
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "this trace has no metadata to print");
     buffer_clear(&in->description);
     ttr_status status = in->format->description->print(in, language, &in->description, error);
     if (status == TTR_OK && in->description.failed)
@@ -79,11 +83,12 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
     return status;
 }
 
-void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk)
+void ttr_field_declarations_begin(const ttr_event_class *about,
+                                  ttr_field_declarations *declaration_iter)
 {
-    *walk = (ttr_declarations){.own = {NULL}};
+    *declaration_iter = (ttr_field_declarations){.internal = {NULL}};
     for (size_t i = 0; i < ROOT_COUNT; i++)
-        walk->own[i] = about->own[i];
+        declaration_iter->internal[i] = about->internal[i];
 }
 
 static uint8_t value_type_of(const struct type *type)
@@ -100,11 +105,11 @@ static uint8_t value_type_of(const struct type *type)
     return types[type->kind < TYPE_KIND_COUNT ? type->kind : TYPE_NONE];
 }
 
-static uint8_t hint_of(const struct type *type)
+static uint8_t display_of_type(const struct type *type)
 {
     if (type->kind == TYPE_FLAGS)
-        return TTR_HINT_FLAGS;
-    return type->labels && type->kind != TYPE_BITS ? TTR_HINT_ENUM : type->hint;
+        return TTR_DISPLAY_FLAGS;
+    return type->labels && type->kind != TYPE_BITS ? TTR_DISPLAY_ENUM : type->hint;
 }
 
 static uint8_t group_of(enum type_root root)
@@ -128,40 +133,43 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
     return NULL;
 }
 
-/* The names of a reference as people see them, as the names of the fields; very long ones as they
- * are stored. */
-static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk,
-                                      const struct type_reference *reference)
+/* Returns the display names of a reference, as fields have them. A reference of more than SHOWN_MAX
+ * names keeps its stored names. */
+static const ttr_text *reference_display_names(const ttr_field_declarations *declarations,
+                                               struct declaration_iter *declaration_iter,
+                                               const struct type_reference *reference)
 {
-    const struct type *type = reference->names_n ? declarations->own[reference->root] : NULL;
+    const struct type *type = reference->names_n ? declarations->internal[reference->root] : NULL;
     if (reference->names_n > SHOWN_MAX)
         return reference->names;
     for (uint32_t i = 0; i < reference->names_n; i++) {
         const struct type_member *member = find_member(type, reference->names[i]);
-        walk->shown[i] = member && member->shown.p ? member->shown : reference->names[i];
+        declaration_iter->shown[i] =
+            member && member->shown.p ? member->shown : reference->names[i];
         type = member ? member->type : NULL;
     }
-    return walk->shown;
+    return declaration_iter->shown;
 }
 
-static void describe(const struct walk *walk, const struct type_member *member,
-                     const struct type *type, ttr_declaration *declaration)
+static void describe(const struct declaration_iter *declaration_iter,
+                     const struct type_member *member, const struct type *type,
+                     ttr_field_declaration *declaration)
 {
     static const ttr_text nameless = {"", 0};
     bool has_length =
         type->kind == TYPE_ARRAY || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
     bool has_reference = type->reference.names_n > 0;
-    *declaration = (ttr_declaration){
+    *declaration = (ttr_field_declaration){
         .name = !member           ? nameless
                 : member->shown.p ? member->shown
                                   : member->name,
-        .depth = (uint16_t)(walk->depth - 1),
-        .group = walk->group,
+        .depth = (uint16_t)(declaration_iter->depth - 1),
+        .group = declaration_iter->group,
         .type = value_type_of(type),
         .choice = type->kind == TYPE_OPTIONAL  ? TTR_CHOICE_OPTIONAL
                   : type->kind == TYPE_VARIANT ? TTR_CHOICE_VARIANT
                                                : TTR_CHOICE_NONE,
-        .hint = hint_of(type),
+        .hint = display_of_type(type),
         .base = type->base,
         .is_big_endian = type->is_big_endian,
         .is_technical = type->role != 0,
@@ -177,8 +185,8 @@ static void describe(const struct walk *walk, const struct type_member *member,
         declaration->name = nameless;
 }
 
-/* What is in the type at the end of the way, one after another; NULL behind the last. */
-static const struct type *next_inside(struct frame *frame, const struct type_member **member)
+/* Returns the next type inside the innermost frame; NULL past the last. */
+static const struct type *next_type_inside(struct frame *frame, const struct type_member **member)
 {
     const struct type *type = frame->type;
     *member = NULL;
@@ -191,91 +199,102 @@ static const struct type *next_inside(struct frame *frame, const struct type_mem
     return frame->at++ == 0 ? type->element : NULL;
 }
 
-static bool holds_others(const struct type *type)
+static bool has_contents(const struct type *type)
 {
     return type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT || type->kind == TYPE_ARRAY ||
            type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL;
 }
 
-/* Begins the next root that is there. */
-static bool enter_root(ttr_declarations *declarations, struct walk *walk)
+/* Enters the next declared root. Returns false if there is none. */
+static bool enter_root(ttr_field_declarations *declarations,
+                       struct declaration_iter *declaration_iter)
 {
-    for (uint32_t root = walk->root ? walk->root : ROOT_PACKET_CONTEXT; root < ROOT_COUNT; root++) {
-        const struct type *type = declarations->own[root];
+    for (uint32_t root = declaration_iter->root ? declaration_iter->root : ROOT_PACKET_CONTEXT;
+         root < ROOT_COUNT; root++) {
+        const struct type *type = declarations->internal[root];
         if (!type)
             continue;
-        walk->root = root + 1;
-        walk->group = group_of((enum type_root)root);
-        walk->depth = 1;
-        walk->frame[0] = (struct frame){.type = type};
+        declaration_iter->root = root + 1;
+        declaration_iter->group = group_of((enum type_root)root);
+        declaration_iter->depth = 1;
+        declaration_iter->frame[0] = (struct frame){.type = type};
         return true;
     }
-    walk->root = ROOT_COUNT;
+    declaration_iter->root = ROOT_COUNT;
     return false;
 }
 
-static void note_ranges(struct walk *walk, const struct type *around,
-                        const struct type_member *member, const struct type *type)
+static void set_label_ranges(struct declaration_iter *declaration_iter, const struct type *around,
+                             const struct type_member *member, const struct type *type)
 {
     bool is_option = member && around->kind == TYPE_VARIANT;
-    walk->number =
-        type->labels && (hint_of(type) == TTR_HINT_ENUM || hint_of(type) == TTR_HINT_FLAGS) ? type
-                                                                                            : NULL;
-    walk->label = walk->label_range = walk->selector_at = 0;
-    walk->selector = is_option ? member->ranges : type->kind == TYPE_OPTIONAL ? type->ranges : NULL;
-    walk->selector_n = is_option                     ? member->ranges_n
-                       : type->kind == TYPE_OPTIONAL ? type->ranges_n
-                                                     : 0;
-    walk->selector_name = is_option ? member->name : (ttr_text){"", 0};
+    declaration_iter->number = type->labels && (display_of_type(type) == TTR_DISPLAY_ENUM ||
+                                                display_of_type(type) == TTR_DISPLAY_FLAGS)
+                                   ? type
+                                   : NULL;
+    declaration_iter->label = declaration_iter->label_range = declaration_iter->selector_at = 0;
+    declaration_iter->selector = is_option                     ? member->ranges
+                                 : type->kind == TYPE_OPTIONAL ? type->ranges
+                                                               : NULL;
+    declaration_iter->selector_n = is_option                     ? member->ranges_n
+                                   : type->kind == TYPE_OPTIONAL ? type->ranges_n
+                                                                 : 0;
+    declaration_iter->selector_name = is_option ? member->name : (ttr_text){"", 0};
 }
 
-bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *declaration)
+bool ttr_field_declarations_next(ttr_field_declarations *declarations,
+                                 ttr_field_declaration *declaration)
 {
-    struct walk *walk = (struct walk *)(void *)declarations->state;
+    struct declaration_iter *declaration_iter =
+        (struct declaration_iter *)(void *)declarations->state;
     const struct type_member *member;
-    while (walk->given < TTR_DECLARATIONS_MAX) {
-        if (walk->depth == 0 && !enter_root(declarations, walk))
+    while (declaration_iter->given < TTR_FIELD_DECLARATIONS_MAX) {
+        if (declaration_iter->depth == 0 && !enter_root(declarations, declaration_iter))
             return false;
-        struct frame *frame = &walk->frame[walk->depth - 1];
-        const struct type *type = next_inside(frame, &member);
+        struct frame *frame = &declaration_iter->frame[declaration_iter->depth - 1];
+        const struct type *type = next_type_inside(frame, &member);
         if (!type) {
-            walk->depth--;
+            declaration_iter->depth--;
             continue;
         }
-        describe(walk, member, type, declaration);
-        declaration->reference = show_reference(declarations, walk, &type->reference);
-        note_ranges(walk, frame->type, member, type);
-        if (holds_others(type) && walk->depth < DEPTH_MAX)
-            walk->frame[walk->depth++] = (struct frame){.type = type};
-        walk->given++;
+        describe(declaration_iter, member, type, declaration);
+        declaration->reference =
+            reference_display_names(declarations, declaration_iter, &type->reference);
+        set_label_ranges(declaration_iter, frame->type, member, type);
+        if (has_contents(type) && declaration_iter->depth < DEPTH_MAX)
+            declaration_iter->frame[declaration_iter->depth++] = (struct frame){.type = type};
+        declaration_iter->given++;
         return true;
     }
     return false;
 }
 
-bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
+bool ttr_field_declarations_label(ttr_field_declarations *declarations, ttr_label *label)
 {
-    struct walk *walk = (struct walk *)(void *)declarations->state;
-    const struct type_labels *labels = walk->number ? walk->number->labels : NULL;
-    while (labels && walk->label < labels->n &&
-           walk->label_range == labels->label[walk->label].ranges_n) {
-        walk->label++;
-        walk->label_range = 0;
+    struct declaration_iter *declaration_iter =
+        (struct declaration_iter *)(void *)declarations->state;
+    const struct type_labels *labels =
+        declaration_iter->number ? declaration_iter->number->labels : NULL;
+    while (labels && declaration_iter->label < labels->n &&
+           declaration_iter->label_range == labels->label[declaration_iter->label].ranges_n) {
+        declaration_iter->label++;
+        declaration_iter->label_range = 0;
     }
-    if (!labels || walk->label == labels->n)
+    if (!labels || declaration_iter->label == labels->n)
         return false;
-    const struct type_label *at = &labels->label[walk->label];
-    const struct type_range *range = &at->ranges[walk->label_range++];
+    const struct type_label *at = &labels->label[declaration_iter->label];
+    const struct type_range *range = &at->ranges[declaration_iter->label_range++];
     *label = (ttr_label){at->name, range->low, range->high};
     return true;
 }
 
-bool ttr_declarations_selector(ttr_declarations *declarations, ttr_label *label)
+bool ttr_field_declarations_selector(ttr_field_declarations *declarations, ttr_label *label)
 {
-    struct walk *walk = (struct walk *)(void *)declarations->state;
-    if (walk->selector_at == walk->selector_n)
+    struct declaration_iter *declaration_iter =
+        (struct declaration_iter *)(void *)declarations->state;
+    if (declaration_iter->selector_at == declaration_iter->selector_n)
         return false;
-    const struct type_range *range = &walk->selector[walk->selector_at++];
-    *label = (ttr_label){walk->selector_name, range->low, range->high};
+    const struct type_range *range = &declaration_iter->selector[declaration_iter->selector_at++];
+    *label = (ttr_label){declaration_iter->selector_name, range->low, range->high};
     return true;
 }

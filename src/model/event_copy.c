@@ -1,6 +1,15 @@
-/* Packed fields: made by builders and by sorting, read back like any payload.  In memory only,
- * never in a file of ours, so the host's byte order is fine; still read through the bounded cursor
- * like everything else. */
+/* Event copies, in the encoding that event_copy.h draws. They exist in memory only, so the host's
+ * byte order is used; they are still read through a bounded cursor, because tests truncate them
+ * anywhere.
+ *
+ * Reading (event_copy_field_ops): copy_iter_begin places a cursor after the ids, the stack and the
+ * packet's fields; copy_iter_next decodes one field, or the next element of a row. The declared
+ * type of a field is found by its name among the members of the enclosing type (follow_types),
+ * starting after the member found last.
+ *
+ * Writing: event_copy_add appends the ids, the stack, the packet's fields and all fields of an
+ * iteration. A row of equal elements is open (struct repeat) as long as elements match its head;
+ * its count is stored when it ends. */
 #include "model/event_copy.h"
 
 #include <string.h>
@@ -10,62 +19,63 @@
 
 #define HEAD 16u
 #define MORE 8u
-#define HAS_MORE 0x80u    /* in the type */
-#define IS_REPEATED 0x40u /* there, too */
-#define HAS_TYPE                                                                                  \
-    1u /* in the flags: behind the labels stands a pointer to the declared type, which may be one \
-          of several */
-#define GOES_ON 2u       /* the text had more than zeros behind its end, which are gone */
-#define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
+#define HAS_MORE 0x80u    /* bit of copy_head.type: a struct copy_more follows */
+#define IS_REPEATED 0x40u /* bit of copy_head.type: a row of elements */
+/* bit of copy_more.flags: a pointer to the declared type follows the labels */
+#define HAS_TYPE 1u
+/* bit of copy_more.flags: field_ops.goes_on returned true; the rest of the room was not copied */
+#define GOES_ON 2u
+#define PACKED_DEPTH 16u /* nesting levels for which declared types are known */
 
-struct packed_head {
+struct copy_head {
     uint8_t type, hint, bits, depth;
     uint32_t name_id, count, text_id;
 };
 
-/* What only few fields have. */
-struct packed_more {
+/* Rare properties of a field. */
+struct copy_more {
     uint8_t group, base, choices;
     uint8_t flags;   /* HAS_TYPE, GOES_ON */
-    uint32_t labels; /* ids that follow */
+    uint32_t labels; /* number of label ids that follow */
 };
 
-/* The walk keeps a cursor and the strings in fields->state. */
-struct packed_walk {
+/* Iteration state, stored in fields->state. */
+struct copy_iter {
     struct cursor at;
     const struct intern *strings;
-    const uint8_t *labels; /* of the field given last; as many as its count */
+    const uint8_t *labels; /* label ids of the last field; as many as its count */
     const struct event_class
-        *about; /* of copies whose schema says what their fields are; NULL = nothing does */
+        *about; /* event class of the copy's schema; NULL = the fields have no declared types */
     const struct type *
-        type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
-    uint32_t
-        next[PACKED_DEPTH];    /* of these structs the member behind that of the field given last */
-    const struct type *root;   /* that the field given last is in */
-    ttr_field repeated;        /* of elements that stand together, without its value */
-    uint32_t repeats;          /* of them that are left */
-    const struct type *chosen; /* the declared type of the field given last, where it says so; only
-                                  as good as `about` */
+        /* declared types of the last field (at its depth) and of the structs and arrays around it
+         */
+        type[PACKED_DEPTH];
+    uint32_t next[PACKED_DEPTH]; /* index, per level, of the member after the last one found */
+    const struct type *root;     /* root type of the last field */
+    ttr_field repeated;          /* row: the element's field without its value */
+    uint32_t repeats;            /* row: elements left */
+    /* the type pointer stored with the last field, or NULL; valid as long as `about` */
+    const struct type *chosen;
     uint16_t depth;
-    uint8_t width, behind; /* bytes of each, and behind the last one */
-    bool goes_on;          /* the text given last did */
+    uint8_t width, behind; /* row: bytes per value, and padding after the last one */
+    bool goes_on;          /* GOES_ON of the last field */
 };
-_Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
-_Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
-_Static_assert(sizeof(struct packed_more) == MORE, "the rest is 8 bytes");
+_Static_assert(sizeof(struct copy_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct copy_head) == HEAD, "head is 16 bytes");
+_Static_assert(sizeof(struct copy_more) == MORE, "the rest is 8 bytes");
 
 static bool is_counted_bytes(uint8_t type)
 {
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
-static void packed_begin(ttr_fields *fields)
+static void copy_iter_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
-    const ttr *t = fields->own;
-    struct packed_walk walk = {.strings = &t->strings,
-                               .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_over(event->payload, event->payload_size, 0);
+    const ttr *t = fields->ctx;
+    struct copy_iter walk = {.strings = &t->strings,
+                             .about = context_schema(t, event->schema)->event_class};
+    walk.at = cursor_init(event->payload, event->payload_size, 0);
     if (event->body)
         (void)cursor_skip(&walk.at, event->body);
     memcpy(fields->state, &walk, sizeof walk);
@@ -76,7 +86,7 @@ static size_t labels_size(uint32_t labels)
     return (labels * (size_t)4 + 7) / 8 * 8;
 }
 
-static ttr_text label_at(const struct packed_walk *walk, uint32_t i)
+static ttr_text label_at(const struct copy_iter *walk, uint32_t i)
 {
     uint32_t id;
     memcpy(&id, walk->labels + 4 * (size_t)i, sizeof id);
@@ -84,15 +94,16 @@ static ttr_text label_at(const struct packed_walk *walk, uint32_t i)
     return (ttr_text){text.p, text.n};
 }
 
-static bool take_more(struct packed_walk *walk, struct cursor *from, ttr_field *field)
+static bool read_more(struct copy_iter *walk, struct cursor *from, ttr_field *field)
 {
-    const uint8_t *bytes = cursor_take(from, MORE);
-    struct packed_more more;
+    const uint8_t *bytes = cursor_read_bytes(from, MORE);
+    struct copy_more more;
     if (!bytes)
         return false;
     memcpy(&more, bytes, sizeof more);
-    walk->labels = cursor_take(from, labels_size(more.labels));
-    const uint8_t *type = more.flags & HAS_TYPE ? cursor_take(from, sizeof walk->chosen) : NULL;
+    walk->labels = cursor_read_bytes(from, labels_size(more.labels));
+    const uint8_t *type =
+        more.flags & HAS_TYPE ? cursor_read_bytes(from, sizeof walk->chosen) : NULL;
     if (!walk->labels || (more.flags & HAS_TYPE && !type))
         return false;
     if (type)
@@ -106,8 +117,8 @@ static bool take_more(struct packed_walk *walk, struct cursor *from, ttr_field *
     return true;
 }
 
-/* Whether values of a type are given so. */
-static bool suits(const struct type *type, const ttr_value *value)
+/* Returns true if a value of this kind can have the declared type. */
+static bool type_suits_value(const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
     case TYPE_STRUCT:
@@ -132,28 +143,28 @@ static bool suits(const struct type *type, const ttr_value *value)
     }
 }
 
-/* The type of a value that was declared so: through optionals, and of a variant whose choice is not
- * known the first option that suits. */
-static const struct type *type_of(const struct type *type, const ttr_value *value)
+/* Returns the type of a value below a declared one: skips optionals, and selects the first matching
+ * option of a variant whose choice is not stored. */
+static const struct type *resolve_type(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
         type = type->element;
     for (uint32_t i = 0; type && type->kind == TYPE_VARIANT && i < type->members_n; i++)
-        if (suits(type->members[i].type, value))
+        if (type_suits_value(type->members[i].type, value))
             return type->members[i].type;
-    return type && suits(type, value) ? type : NULL;
+    return type && type_suits_value(type, value) ? type : NULL;
 }
 
-static bool is_called(const struct type_member *member, ttr_text name)
+static bool member_is_named(const struct type_member *member, ttr_text name)
 {
-    ttr_text own = member->shown.p ? member->shown : member->name;
-    return own.n == name.n && (name.n == 0 || memcmp(own.p, name.p, name.n) == 0);
+    ttr_text ctx = member->shown.p ? member->shown : member->name;
+    return ctx.n == name.n && (name.n == 0 || memcmp(ctx.p, name.p, name.n) == 0);
 }
 
-/* Fields come in the order of members, some of which have none: so the search begins at *next, and
- * it goes round for those out of order. */
-static const struct type *member_of(const struct type *outer, const ttr_field *field,
-                                    uint32_t *next)
+/* Returns the type of the member with the field's name. Fields are in member order, but not all
+ * members have a field, so the search starts at *next and wraps around. */
+static const struct type *find_member_type(const struct type *outer, const ttr_field *field,
+                                           uint32_t *next)
 {
     if (outer && (outer->kind == TYPE_ARRAY || outer->kind == TYPE_SEQUENCE))
         return outer->element;
@@ -162,7 +173,7 @@ static const struct type *member_of(const struct type *outer, const ttr_field *f
     for (uint32_t tried = 0; tried < n; tried++) {
         const struct type_member *member = &outer->members[i++];
         i = i < n ? i : 0;
-        if (!is_called(member, field->name))
+        if (!member_is_named(member, field->name))
             continue;
         *next = i;
         return member->type;
@@ -170,8 +181,8 @@ static const struct type *member_of(const struct type *outer, const ttr_field *f
     return NULL;
 }
 
-/* Finds the declared type of a field, by its name in what it is in. */
-static void follow_types(struct packed_walk *walk, const ttr_field *field)
+/* Finds the declared type of a field by its name in the type around it. */
+static void follow_types(struct copy_iter *walk, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
                                     [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
@@ -182,7 +193,8 @@ static void follow_types(struct packed_walk *walk, const ttr_field *field)
         return;
     const struct type *const *root = walk->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT &&
-                     !root[ROOT_SPECIFIC_CONTEXT]; /* payloads may begin with it */
+                     /* the class has no root for the context: it is part of the payload type */
+                     !root[ROOT_SPECIFIC_CONTEXT];
     const struct type *outer = field->depth ? walk->type[field->depth - 1]
                                : is_joined  ? root[ROOT_PAYLOAD]
                                             : root[roots[field->group]];
@@ -192,60 +204,61 @@ static void follow_types(struct packed_walk *walk, const ttr_field *field)
     }
     if (field->depth + 1u < PACKED_DEPTH)
         walk->next[field->depth + 1u] = 0;
-    const struct type *declared = member_of(outer, field, &walk->next[field->depth]);
-    walk->type[field->depth] = walk->chosen ? walk->chosen : type_of(declared, &field->value);
+    const struct type *declared = find_member_type(outer, field, &walk->next[field->depth]);
+    walk->type[field->depth] = walk->chosen ? walk->chosen : resolve_type(declared, &field->value);
 }
 
-static const struct type *packed_type(const ttr_fields *fields)
+static const struct type *copy_iter_type(const ttr_fields *fields)
 {
-    const struct packed_walk *walk = (const struct packed_walk *)fields->state;
+    const struct copy_iter *walk = (const struct copy_iter *)fields->state;
     return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
 }
 
-/* In how many bytes values of elements stand. */
-static uint8_t width_of(uint8_t type, uint8_t bits)
+/* Returns the bytes per value in a row of elements. */
+static uint8_t row_value_width(uint8_t type, uint8_t bits)
 {
     if (type == TTR_TYPE_FLOAT || bits == 0 || bits > 32)
         return 8;
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
-/* The number that the lowest `width` bytes of x are. */
-static uint64_t widened(uint8_t type, uint64_t x, uint8_t width)
+/* Extends the lowest `width` bytes of x to 64 bits: with the sign if the type is INT, else with
+ * zeros. */
+static uint64_t extend_value(uint8_t type, uint64_t x, uint8_t width)
 {
     const unsigned spare = 64 - 8u * width;
     return type == TTR_TYPE_INT ? (uint64_t)((int64_t)(x << spare) >> spare) : x << spare >> spare;
 }
 
-static bool give_repeated(struct packed_walk *walk, ttr_field *field)
+static bool read_row_element(struct copy_iter *walk, ttr_field *field)
 {
     uint8_t low[8] = {0};
-    const uint8_t *bytes = cursor_take(&walk->at, walk->width);
+    const uint8_t *bytes = cursor_read_bytes(&walk->at, walk->width);
     if (!bytes)
         return false;
     memcpy(low, bytes, walk->width);
     *field = walk->repeated;
-    field->value.v.u = widened(field->value.type, load_u64le(low), walk->width);
+    field->value.v.u = extend_value(field->value.type, load_u64le(low), walk->width);
     if (--walk->repeats == 0 && !cursor_skip(&walk->at, walk->behind))
         return false;
     follow_types(walk, field);
     return true;
 }
 
-static bool begin_repeated(struct packed_walk *walk, uint32_t n, ttr_field *field)
+static bool begin_row(struct copy_iter *walk, uint32_t n, ttr_field *field)
 {
     walk->repeated = *field;
     walk->repeats = n;
-    walk->width = width_of(field->value.type, field->value.bits);
+    walk->width = row_value_width(field->value.type, field->value.bits);
     walk->behind = (uint8_t)((8 - (uint64_t)n * walk->width % 8) % 8);
-    return n && give_repeated(walk, field);
+    return n && read_row_element(walk, field);
 }
 
-/* Takes what stands before a value. */
-static inline bool take_head(struct packed_walk *walk, struct cursor *from,
-                             struct packed_head *head, ttr_field *field)
+/* Reads the head of a field, its rare properties and its labels. */
+static inline bool read_head(struct copy_iter *walk, struct cursor *from, struct copy_head *head,
+                             ttr_field *field)
 {
-    const uint8_t *bytes = cursor_take(from, HEAD);
+    const uint8_t *bytes = cursor_read_bytes(from, HEAD);
     if (!bytes)
         return false;
     memcpy(head, bytes, sizeof *head);
@@ -257,60 +270,60 @@ static inline bool take_head(struct packed_walk *walk, struct cursor *from,
     field->value.text_id = head->text_id;
     walk->chosen = NULL;
     walk->goes_on = false;
-    return !(head->type & HAS_MORE) || take_more(walk, from, field);
+    return !(head->type & HAS_MORE) || read_more(walk, from, field);
 }
 
-static inline bool take_value(struct cursor *from, const struct packed_head *head, ttr_field *field)
+static inline bool read_value(struct cursor *from, const struct copy_head *head, ttr_field *field)
 {
     if (is_counted_bytes(field->value.type)) {
-        const uint8_t *text = cursor_take(from, head->count);
+        const uint8_t *text = cursor_read_bytes(from, head->count);
         field->value.text = (ttr_text){(const char *)text, head->count};
         return text && cursor_skip(from, (8 - head->count % 8) % 8);
     }
     field->value.count = head->count;
-    const uint8_t *scalar = cursor_take(from, 8);
+    const uint8_t *scalar = cursor_read_bytes(from, 8);
     if (scalar)
         memcpy(&field->value.v, scalar, 8);
     return scalar != NULL;
 }
 
-static bool packed_next(ttr_fields *fields, ttr_field *field)
+static bool copy_iter_next(ttr_fields *fields, ttr_field *field)
 {
-    struct packed_walk *walk = (struct packed_walk *)fields->state;
-    struct packed_head head;
+    struct copy_iter *walk = (struct copy_iter *)fields->state;
+    struct copy_head head;
     if (walk->repeats)
-        return give_repeated(walk, field);
-    if (!take_head(walk, &walk->at, &head, field))
+        return read_row_element(walk, field);
+    if (!read_head(walk, &walk->at, &head, field))
         return false;
     if (head.type & IS_REPEATED)
-        return begin_repeated(walk, head.count, field);
-    if (!take_value(&walk->at, &head, field))
+        return begin_row(walk, head.count, field);
+    if (!read_value(&walk->at, &head, field))
         return false;
     follow_types(walk, field);
     return true;
 }
 
-static bool packed_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
-                         ttr_text *label)
+static bool copy_iter_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                            ttr_text *label)
 {
-    const struct packed_walk *walk = (const struct packed_walk *)fields->state;
+    const struct copy_iter *walk = (const struct copy_iter *)fields->state;
     if (i >= value->count || !walk->labels)
         return false;
     *label = label_at(walk, i);
     return true;
 }
 
-static bool packed_goes_on(const ttr_fields *fields, const ttr_value *text)
+static bool copy_iter_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
     (void)text;
-    return ((const struct packed_walk *)fields->state)->goes_on;
+    return ((const struct copy_iter *)fields->state)->goes_on;
 }
 
-static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses,
-                              uint32_t room)
+static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
+                            uint32_t room)
 {
-    (void)own;
-    struct cursor c = cursor_over(event->payload, event->body, 0);
+    (void)ctx;
+    struct cursor c = cursor_init(event->payload, event->body, 0);
     (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
     uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
     for (uint32_t i = 0; i < n && i < room; i++)
@@ -318,10 +331,10 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
     return (uint32_t)n;
 }
 
-/* Where what stands behind the ids and the stack of a copy begins. */
-static struct cursor behind_frames(const ttr_event *event)
+/* Returns a cursor after the ids and the stack of a copy, or at the end if they are invalid. */
+static struct cursor cursor_after_frames(const ttr_event *event)
 {
-    struct cursor c = cursor_over(event->payload, event->body, 0);
+    struct cursor c = cursor_init(event->payload, event->body, 0);
     (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
     const uint64_t frames = event->stack ? cursor_u64le(&c) : 0;
     if (frames > cursor_left(&c) / 8 || !cursor_skip(&c, (size_t)frames * 8))
@@ -329,40 +342,42 @@ static struct cursor behind_frames(const ttr_event *event)
     return c;
 }
 
-struct packed_part packed_packet(const ttr *t, const ttr_event *copy)
+struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy)
 {
     if (!context_schema(t, copy->schema)->has_packet || !copy->payload)
-        return (struct packed_part){.n = 0};
-    struct cursor c = behind_frames(copy);
+        return (struct event_copy_packet){.n = 0};
+    struct cursor c = cursor_after_frames(copy);
     const uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
     const size_t at = copy->body - cursor_left(&c);
-    const uint8_t *bytes = n <= cursor_left(&c) ? cursor_take(&c, (size_t)n) : NULL;
-    return bytes ? (struct packed_part){bytes, (size_t)n, at} : (struct packed_part){.n = 0};
+    const uint8_t *bytes = n <= cursor_left(&c) ? cursor_read_bytes(&c, (size_t)n) : NULL;
+    return bytes ? (struct event_copy_packet){bytes, (size_t)n, at}
+                 : (struct event_copy_packet){.n = 0};
 }
 
-static void packed_begin_group(ttr_fields *fields, ttr_group group)
+static void copy_iter_begin_group(ttr_fields *fields, ttr_group group)
 {
     const ttr_event *event = fields->event;
-    const ttr *t = fields->own;
-    const struct packed_part part =
-        group == TTR_GROUP_PACKET ? packed_packet(t, event) : (struct packed_part){.n = 0};
-    struct packed_walk walk = {.strings = &t->strings,
-                               .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_over(event->payload, part.at + part.n, 0);
+    const ttr *t = fields->ctx;
+    const struct event_copy_packet part = group == TTR_GROUP_PACKET
+                                              ? event_copy_find_packet(t, event)
+                                              : (struct event_copy_packet){.n = 0};
+    struct copy_iter walk = {.strings = &t->strings,
+                             .about = context_schema(t, event->schema)->event_class};
+    walk.at = cursor_init(event->payload, part.at + part.n, 0);
     if (part.at)
         (void)cursor_skip(&walk.at, part.at);
     memcpy(fields->state, &walk, sizeof walk);
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin,
-                                           .next = packed_next,
-                                           .begin_group = packed_begin_group,
-                                           .label = packed_label,
-                                           .frames = packed_frames,
-                                           .type = packed_type,
-                                           .goes_on = packed_goes_on};
+const struct field_ops event_copy_field_ops = {.begin = copy_iter_begin,
+                                               .next = copy_iter_next,
+                                               .begin_group = copy_iter_begin_group,
+                                               .label = copy_iter_label,
+                                               .frames = copy_frames,
+                                               .type = copy_iter_type,
+                                               .goes_on = copy_iter_goes_on};
 
-static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
+static ttr_id intern_label(ttr *t, struct buffer *to, ttr_text text)
 {
     ttr_id id = intern_add(&t->strings, text.p, text.n);
     to->failed |= id == UINT32_MAX;
@@ -371,27 +386,28 @@ static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 
 static bool has_labels(const ttr_value *value)
 {
-    return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
+    return (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) &&
+           value->count > 0;
 }
 
-/* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it
- * only the first name is known. */
-static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
+/* Appends group, base, labels and, if the type was chosen among several, its pointer. Without the
+ * iteration that returned the field only the first label is known. */
+static void append_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    const struct type *chosen = fields && field->choices ? field_type(fields) : NULL;
-    struct packed_more more = {.group = field->group,
-                               .base = value->base,
-                               .choices = field->choices,
-                               .flags = chosen ? HAS_TYPE : 0};
-    more.flags |= fields && text_goes_on(fields, value) ? GOES_ON : 0;
+    const struct type *chosen = fields && field->choices ? fields_declared_type(fields) : NULL;
+    struct copy_more more = {.group = field->group,
+                             .base = value->base,
+                             .choices = field->choices,
+                             .flags = chosen ? HAS_TYPE : 0};
+    more.flags |= fields && text_has_bytes_after_end(fields, value) ? GOES_ON : 0;
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
         ttr_text label = value->text;
         if (fields && !ttr_fields_label(fields, value, i, &label))
             label = (ttr_text){"", 0};
-        ttr_id id = add_id(t, to, label);
+        ttr_id id = intern_label(t, to, label);
         buffer_add(to, &id, sizeof id);
     }
     buffer_add_zeros(to, labels_size(more.labels) - more.labels * (size_t)4);
@@ -399,25 +415,28 @@ static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const tt
         buffer_add(to, &chosen, sizeof chosen);
 }
 
-static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
+static void append_field(ttr *t, struct buffer *to, const ttr_field *field,
+                         const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
     bool counted = is_counted_bytes(value->type), labelled = has_labels(value);
     bool has_more = field->group || value->base || field->choices || labelled ||
-                    (fields && text_goes_on(fields, value));
-    ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
+                    (fields && text_has_bytes_after_end(fields, value));
+    ttr_id name_id =
+        field->name_id || !field->name.n ? field->name_id : intern_label(t, to, field->name);
     to->failed |= counted && value->text.n > UINT32_MAX - 8;
-    struct packed_head head = {
+    struct copy_head head = {
         .type = (uint8_t)(value->type | (has_more ? HAS_MORE : 0)),
         .hint = value->hint,
         .bits = value->bits,
         .name_id = name_id,
-        .depth = (uint8_t)(field->depth < PACKED_DEEPEST ? field->depth : PACKED_DEEPEST),
+        .depth =
+            (uint8_t)(field->depth < EVENT_COPY_DEPTH_MAX ? field->depth : EVENT_COPY_DEPTH_MAX),
         .text_id = value->text_id};
     head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);
     if (has_more)
-        add_more(t, to, field, fields);
+        append_more(t, to, field, fields);
     if (counted) {
         buffer_add(to, value->text.p, value->text.n);
         buffer_add_zeros(to, (8 - value->text.n % 8) % 8);
@@ -426,13 +445,13 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
     }
 }
 
-/* Elements that stand together while they are added. */
+/* The row of elements that is being written. */
 struct repeat {
-    struct packed_head head;
-    struct packed_more more;
+    struct copy_head head;
+    struct copy_more more;
     const struct type *chosen;
-    size_t at;  /* of the head in the buffer */
-    uint32_t n; /* 0: there are none */
+    size_t at;  /* offset of the head in the buffer */
+    uint32_t n; /* 0: no row is open */
     uint8_t width;
 };
 
@@ -445,7 +464,7 @@ static bool is_plain_element(const ttr_field *field)
             type == TTR_TYPE_BOOL);
 }
 
-static void end_repeat(struct buffer *to, struct repeat *repeat)
+static void end_row(struct buffer *to, struct repeat *repeat)
 {
     if (repeat->n && !to->failed) {
         repeat->head.count = repeat->n;
@@ -455,30 +474,31 @@ static void end_repeat(struct buffer *to, struct repeat *repeat)
     repeat->n = 0;
 }
 
-/* Adds an element to those before it; false where it does not fit in with any. */
-static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field,
-                        const ttr_fields *fields)
+/* Appends an element to the open row, or opens a new one. Returns false if its value does not fit
+ * its declared width. */
+static bool append_row_element(struct buffer *to, struct repeat *repeat, const ttr_field *field,
+                               const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    const struct type *chosen = field->choices ? field_type(fields) : NULL;
-    const struct packed_more more = {.group = field->group,
-                                     .base = value->base,
-                                     .choices = field->choices,
-                                     .flags = chosen ? HAS_TYPE : 0};
+    const struct type *chosen = field->choices ? fields_declared_type(fields) : NULL;
+    const struct copy_more more = {.group = field->group,
+                                   .base = value->base,
+                                   .choices = field->choices,
+                                   .flags = chosen ? HAS_TYPE : 0};
     const bool has_more = field->group || value->base || field->choices;
-    const struct packed_head head = {
+    const struct copy_head head = {
         .type = (uint8_t)(value->type | IS_REPEATED | (has_more ? HAS_MORE : 0)),
         .hint = value->hint,
         .bits = value->bits,
         .depth = (uint8_t)field->depth,
         .text_id = value->text_id};
-    const uint8_t width = width_of(value->type, value->bits);
+    const uint8_t width = row_value_width(value->type, value->bits);
     uint8_t low[8];
-    if (widened(value->type, value->v.u, width) != value->v.u)
+    if (extend_value(value->type, value->v.u, width) != value->v.u)
         return false;
     if (repeat->n == UINT32_MAX || memcmp(&head, &repeat->head, sizeof head) != 0 ||
         memcmp(&more, &repeat->more, sizeof more) != 0 || chosen != repeat->chosen)
-        end_repeat(to, repeat);
+        end_row(to, repeat);
     if (!repeat->n) {
         *repeat = (struct repeat){
             .head = head, .more = more, .chosen = chosen, .at = to->n, .width = width};
@@ -494,13 +514,13 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
     return true;
 }
 
-void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
+void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field)
 {
-    add(t, to, field, NULL);
+    append_field(t, to, field, NULL);
 }
 
-/* The stack of an event, which is not that of its fields alone. */
-static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
+/* Appends the stack of an event, if it has one apart from its fields. */
+static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
 {
     uint64_t some[512];
     uint32_t n = ttr_event_frames(t, event, some, 512);
@@ -514,56 +534,57 @@ static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
         (void)ttr_event_frames(t, event, all, n);
     for (uint32_t i = 0; all && i < n; i++)
         store_u64le(at + 8 + 8 * (size_t)i, all[i]);
-    buffer_filled(to, 8 + 8 * (size_t)n);
+    buffer_commit(to, 8 + 8 * (size_t)n);
     if (n > 512)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
 
-/* Adds the fields that are left of a walk; in line, as all copies are made by it. */
-static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer *to,
-                                                           ttr_fields *fields)
+/* Appends the remaining fields of an iteration. Inlined, because all copies run it. */
+static inline __attribute__((always_inline)) void append_fields(ttr *t, struct buffer *to,
+                                                                ttr_fields *fields)
 {
     ttr_field field;
     struct repeat repeat = {.n = 0};
     while (ttr_fields_next(fields, &field)) {
-        if (is_plain_element(&field) && add_element(to, &repeat, &field, fields))
+        if (is_plain_element(&field) && append_row_element(to, &repeat, &field, fields))
             continue;
-        end_repeat(to, &repeat);
-        add(t, to, &field, fields);
+        end_row(to, &repeat);
+        append_field(t, to, &field, fields);
     }
-    end_repeat(to, &repeat);
+    end_row(to, &repeat);
 }
 
-/* What the packet of an event says, which the copy is not in any more. */
-static __attribute__((noinline)) void add_packet(ttr *t, struct buffer *to, const ttr_event *event)
+/* Appends the fields of the event's packet, because the copy is no longer in that packet. */
+static __attribute__((noinline)) void append_packet_fields(ttr *t, struct buffer *to,
+                                                           const ttr_event *event)
 {
     const size_t at = to->n;
     ttr_fields fields;
     buffer_add_zeros(to, 8);
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
-    add_walk(t, to, &fields);
+    append_fields(t, to, &fields);
     if (!to->failed)
         store_u64le(to->bytes + at, to->n - at - 8);
 }
 
-size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
+size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
 {
     size_t at = to->n;
     ttr_fields fields;
     *copy = *event;
-    copy->schema = context_packed_schema(t, event->schema);
+    copy->schema = context_copy_schema(t, event->schema);
     to->failed |= !copy->schema;
     if (event->activity)
         buffer_add(to, event->activity, 16);
     if (event->related)
         buffer_add(to, event->related, 16);
     if (event->stack)
-        add_frames(t, to, event);
+        append_frames(t, to, event);
     if (context_schema(t, copy->schema)->has_packet)
-        add_packet(t, to, event);
+        append_packet_fields(t, to, event);
     copy->body = (uint32_t)(to->n - at);
     ttr_fields_begin(t, event, &fields);
-    add_walk(t, to, &fields);
+    append_fields(t, to, &fields);
     to->failed |= to->n - at > UINT32_MAX;
     copy->payload = NULL;
     copy->payload_size = (uint32_t)(to->n - at);

@@ -1,47 +1,63 @@
-/* The library's own encoding of fields: what builders make, and what events become when they must
- * outlive their batch (sorting). Every field is a 16-byte head [type u8 | hint u8 | bits u8 | depth
- * u8 | name id u32 | count or length u32 | text id u32] followed by 8 bytes of value (scalars) or
- * its bytes (TEXT, BYTES; padded to 8).  Between them stands, where bit 7 of the type is set,
- * [group u8 | base u8 | choices u8 | flags u8 | names u32], the ids of a labelled value's names, 4
- * bytes each, padded to 8, and a pointer to the declared type of what was chosen among several.
- * Elements without names that differ in their values only stand together: one head with bit 6 of
- * the type set, whose count says how many they are, and the values in as many bytes (1, 2, 4 or 8)
- * as `bits` asks for, padded to 8.  Copies have these, not what builders make.
- * Memory only, host byte order. */
+/* Event copies: the library's own encoding of events in memory, for events that outlive their batch
+ * (sorting) and for built events.
+ *
+ * A copy's payload:
+ *
+ *   | activity 16 | related 16 | n u64, n frames u64 | size u64, packet fields | fields ... |
+ *     if present    if present   if it has a stack     if schema.has_packet   ^ event.body
+ *
+ * Each field starts with a head of 16 bytes:
+ *
+ *   | type u8 | display u8 | bits u8 | depth u8 | name id u32 | count or length u32 | text id u32 |
+ *   | group u8 | base u8 | choices u8 | flags u8 | labels u32 | label ids | type pointer |
+ *   | value: 8 bytes (scalars), or the bytes of a TEXT or BYTES, padded to 8 |
+ *
+ * The second line exists if bit 7 of the type is set: ids of all labels of an enumerated value, 4
+ * bytes each, padded to 8, and a pointer to the declared type if it was chosen among several.
+ * Consecutive unnamed elements that differ only in their values share one head with bit 6 of the
+ * type set. Its count is the number of elements; each value has 1, 2, 4 or 8 bytes, by `bits`; the
+ * row is padded to 8. Copies use such rows, built events do not.
+ *
+ * Order of calls: event_copy_add (sorting) or event_copy_add_field (builder) appends to a buffer;
+ * when the buffer no longer moves, event_copy_settle sets the copy's pointers. The copy's schema
+ * (context_copy_schema) makes ttr_fields read it like any payload.
+ *
+ * Invariants: every field starts at a multiple of 8 bytes. Names are interned in the same context.
+ * A type pointer is valid as long as the schema's event class.
+ *
+ * Cost: 24 bytes per scalar field, 1 to 8 per element of a row. Left out: use in files; the byte
+ * order is that of the host. */
 #ifndef TRACETTA_MODEL_EVENT_COPY_H
 #define TRACETTA_MODEL_EVENT_COPY_H
 
 #include "base/buffer.h"
 #include "model/context.h"
 
-#define PACKED_DEEPEST 255u /* what the depth of a field has room for */
+#define EVENT_COPY_DEPTH_MAX 255u /* largest depth of a field */
 
-extern const struct field_ops packed_field_ops;
+extern const struct field_ops event_copy_field_ops;
 
-/* Appends a field; its name is interned, and of the names of an enumerated value the first.  The
- * buffer's failed flag tells of memory. */
-void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
+/* Appends a field. Interns its name, and the first label of an enumerated value. Failure sets
+ * to->failed. */
+void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field);
 
-/* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related`
- * where they are not NULL, then, where `stack` is not 0, the count of its frames and the frames, 8
- * bytes each, then, where the copy's schema has it (has_packet), the size of the fields of its
- * packet in 8 bytes and these fields, then all of its own.  `copy` becomes an event whose payload
- * is at the returned offset of the buffer; its pointers only tell what is there until packed_settle
- * puts them right. */
-size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
+/* Appends a copy of an event to the buffer, in the layout above. `copy` becomes the event; its
+ * payload starts at the returned offset. Its pointers only mark what is present until
+ * event_copy_settle sets them. */
+size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 
-/* The fields of its packet that a copy holds, as bytes: the same where packets say the same; none
- * where it holds none. */
-struct packed_part {
+/* The fields of its packet within a copy. Equal packets have equal bytes. n is 0 if the copy has
+ * none. */
+struct event_copy_packet {
     const uint8_t *bytes;
     size_t n;
-    size_t at; /* in the payload */
+    size_t at; /* offset in the payload */
 };
 
-struct packed_part packed_packet(const ttr *t, const ttr_event *copy);
+struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy);
 
-/* Points a copy to its payload, wherever that has come to rest. */
-static inline void packed_settle(ttr_event *copy, const uint8_t *payload)
+/* Sets a copy's pointers to the final address of its payload. */
+static inline void event_copy_settle(ttr_event *copy, const uint8_t *payload)
 {
     copy->payload = copy->payload_size ? payload : NULL;
     copy->related = copy->related ? payload + (copy->activity ? 16 : 0) : NULL;

@@ -1,6 +1,9 @@
-/* Builders, packed fields, and copies that outlive their batch. */
+/* Event builder, and copies of events that outlive their batch. */
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/fields.h>
 #include <tracetta/tracetta.h>
 
 #include "model/event_copy.h"
@@ -10,20 +13,20 @@ static ttr_event build_sample(ttr_builder *builder)
 {
     ttr_batch batch;
     ttr_event_begin(builder, TTR_KIND_SPAN, 100, "cat", "work");
-    ttr_on_thread(builder, 1, 2);
-    ttr_put_null(builder, "nothing");
-    ttr_put_bool(builder, "yes", true);
-    ttr_put_uint(builder, "big", UINT64_MAX);
-    ttr_put_int(builder, "small", INT64_MIN);
-    ttr_put_float(builder, "half", 0.5);
-    ttr_put_text(builder, "text", "hello");
-    ttr_put_bytes(builder, "bytes", "\0\xff\n", 3);
+    ttr_event_set_thread(builder, 1, 2);
+    ttr_add_null(builder, "nothing");
+    ttr_add_bool(builder, "yes", true);
+    ttr_add_uint(builder, "big", UINT64_MAX);
+    ttr_add_int(builder, "small", INT64_MIN);
+    ttr_add_float(builder, "half", 0.5);
+    ttr_add_text(builder, "text", "hello");
+    ttr_add_bytes(builder, "bytes", "\0\xff\n", 3);
     ttr_field list = {.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}};
     ttr_field item = {.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 7}};
-    ttr_put_field(builder, &list);
-    ttr_put_field(builder, &item);
-    ttr_put_field(builder, &item);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_field(builder, &list);
+    ttr_add_field(builder, &item);
+    ttr_add_field(builder, &item);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_int_equal(batch.n, 1);
     return *ttr_batch_at(&batch, 0);
 }
@@ -64,7 +67,7 @@ static void check_sample(ttr *t, const ttr_event *event)
     assert_false(ttr_field_find(t, event, "none", &field));
 }
 
-static void built_event_gives_back_every_field(void **state)
+static void built_event_returns_all_fields(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -77,7 +80,7 @@ static void built_event_gives_back_every_field(void **state)
     ttr_free(t);
 }
 
-static void copy_is_independent_of_the_event_it_was_made_from(void **state)
+static void copy_survives_original_event(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -90,9 +93,9 @@ static void copy_is_independent_of_the_event_it_was_made_from(void **state)
     struct buffer buffer;
     buffer_init(&buffer, &t->counted);
     buffer_add_zeros(&buffer, 5);
-    size_t at = packed_copy(t, &buffer, &event, &copy);
+    size_t at = event_copy_add(t, &buffer, &event, &copy);
     assert_false(buffer.failed);
-    packed_settle(&copy, buffer.bytes + at);
+    event_copy_settle(&copy, buffer.bytes + at);
     ttr_builder_free(builder);
     check_sample(t, &copy);
     assert_int_equal(copy.flags, TTR_EVENT_CLAMPED);
@@ -103,7 +106,7 @@ static void copy_is_independent_of_the_event_it_was_made_from(void **state)
     ttr_free(t);
 }
 
-static void cut_payload_ends_the_walk_at_every_length(void **state)
+static void truncated_payload_ends_iteration(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -124,8 +127,7 @@ static void cut_payload_ends_the_walk_at_every_length(void **state)
     ttr_free(t);
 }
 
-/* Fields as a described format gives them: two names for one value, a base, groups, an absent
- * optional. */
+/* Stub format with declared types: two labels for one value, a base, groups, an absent optional. */
 struct given {
     unsigned at;
 };
@@ -144,19 +146,19 @@ static bool given_next(ttr_fields *fields, ttr_field *field)
                    .text = {"RED", 3},
                    .count = 3,
                    .type = TTR_TYPE_UINT,
-                   .hint = TTR_HINT_ENUM,
+                   .hint = TTR_DISPLAY_ENUM,
                    .bits = 8,
                    .base = 16}},
         {.name = {"none", 4},
          .choices = 2,
-         .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
+         .value = {.type = TTR_TYPE_NULL, .hint = TTR_DISPLAY_ABSENT}},
         {.name = {"wide", 4},
          .group = TTR_GROUP_CONTEXT,
          .value = {.text = {"18446744073709551616", 20},
                    .type = TTR_TYPE_TEXT,
-                   .hint = TTR_HINT_NUMBER}},
+                   .hint = TTR_DISPLAY_DECIMAL}},
         {.name = {"flags", 5},
-         .value = {.v = {.u = 8}, .type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS}},
+         .value = {.v = {.u = 8}, .type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_FLAGS}},
     };
     struct given *walk = (struct given *)fields->state;
     if (walk->at == sizeof given / sizeof given[0])
@@ -204,19 +206,19 @@ static void check_given(ttr *t, const ttr_event *event, uint32_t labels)
         expect_label(&fields, &field.value, i, i == 1 ? "GREEN" : "");
     assert_false(ttr_fields_label(&fields, &field.value, labels, &label));
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.type == TTR_TYPE_NULL && field.value.hint == TTR_HINT_ABSENT &&
+    assert_true(field.value.type == TTR_TYPE_NULL && field.value.hint == TTR_DISPLAY_ABSENT &&
                 field.choices == 2 && field.group == 0);
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.hint == TTR_HINT_NUMBER && field.group == TTR_GROUP_CONTEXT);
+    assert_true(field.value.hint == TTR_DISPLAY_DECIMAL && field.group == TTR_GROUP_CONTEXT);
     support_assert_text(field.value.text.p, field.value.text.n, "18446744073709551616");
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.hint == TTR_HINT_FLAGS && field.value.count == 0 &&
+    assert_true(field.value.hint == TTR_DISPLAY_FLAGS && field.value.count == 0 &&
                 field.value.v.u == 8);
     assert_false(ttr_fields_label(&fields, &field.value, 0, &label));
     assert_false(ttr_fields_next(&fields, &field));
 }
 
-static void fields_end_a_call_after_a_value_of_several_names(void **state)
+static void value_with_several_labels_ends_call(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -228,16 +230,17 @@ static void fields_end_a_call_after_a_value_of_several_names(void **state)
     assert_int_equal(ttr_event_fields(buffer, &event, &field), 1);
     assert_true(ttr_event_label(buffer, &field[0].value, 1, &label));
     support_assert_text(label.p, label.n, "GREEN");
-    assert_int_equal(ttr_more_fields(buffer, &field), 3);
-    assert_true(field[0].value.hint == TTR_HINT_ABSENT && field[1].value.hint == TTR_HINT_NUMBER);
-    assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);
-    assert_int_equal(ttr_more_fields(buffer, &field), 0);
+    assert_int_equal(ttr_event_fields_next(buffer, &field), 3);
+    assert_true(field[0].value.hint == TTR_DISPLAY_ABSENT &&
+                field[1].value.hint == TTR_DISPLAY_DECIMAL);
+    assert_int_equal(field[2].value.hint, TTR_DISPLAY_FLAGS);
+    assert_int_equal(ttr_event_fields_next(buffer, &field), 0);
     assert_int_equal(ttr_event_fields(buffer, &unknown, &field), 0);
     ttr_field_buffer_free(buffer);
     ttr_free(t);
 }
 
-static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
+static void copy_keeps_group_base_and_all_labels(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -246,14 +249,14 @@ static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
     struct buffer buffer, again;
     buffer_init(&buffer, &t->counted);
     buffer_init(&again, &t->counted);
-    size_t at = packed_copy(t, &buffer, &event, &copy);
-    packed_settle(&copy, buffer.bytes + at);
+    size_t at = event_copy_add(t, &buffer, &event, &copy);
+    event_copy_settle(&copy, buffer.bytes + at);
     check_given(t, &event, 3);
     check_given(t, &copy, 3);
-    /* A copy of the copy, cut anywhere. */
+    /* A copy of the copy, truncated at every length. */
     ttr_event second;
-    at = packed_copy(t, &again, &copy, &second);
-    packed_settle(&second, again.bytes + at);
+    at = event_copy_add(t, &again, &copy, &second);
+    event_copy_settle(&second, again.bytes + at);
     check_given(t, &second, 3);
     for (uint32_t whole = second.payload_size; second.payload_size > 0;) {
         ttr_fields fields;
@@ -269,7 +272,7 @@ static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
     ttr_free(t);
 }
 
-/* Two roots whose members share names, one of them twice, and one that events lack. */
+/* Two roots whose members share names, one of them twice, and one that the events lack. */
 static const struct type shared_types[] = {{.kind = TYPE_UINT, .base = 2},
                                            {.kind = TYPE_UINT, .base = 8},
                                            {.kind = TYPE_UINT, .base = 16}};
@@ -301,7 +304,7 @@ static bool shared_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **state)
+static void copy_finds_types_of_equal_names_by_order(void **state)
 {
     (void)state;
     static const uint8_t bases[] = {16, 8, 2, 8, 0, 16, 8};
@@ -316,10 +319,10 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     ttr_field field;
     size_t n = 0;
     buffer_init(&buffer, &t->counted);
-    size_t at = packed_copy(t, &buffer, &event, &copy);
-    packed_settle(&copy, buffer.bytes + at);
+    size_t at = event_copy_add(t, &buffer, &event, &copy);
+    event_copy_settle(&copy, buffer.bytes + at);
     for (ttr_fields_begin(t, &copy, &fields); ttr_fields_next(&fields, &field); n++) {
-        const struct type *type = packed_field_ops.type(&fields);
+        const struct type *type = event_copy_field_ops.type(&fields);
         assert_int_equal(type ? type->base : 0, bases[n]);
     }
     assert_int_equal(n, sizeof bases);
@@ -327,7 +330,8 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     ttr_free(t);
 }
 
-/* An array of what is given, and a copy of its event: that has the same fields, each as it was. */
+/* Builds an event with an array of `element`, copies it, and checks that the copy has the same
+ * fields. Returns the copy's size. */
 static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uint32_t n)
 {
     ttr *t = ttr_new(NULL);
@@ -340,24 +344,24 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
                              .group = element->group,
                              .value = {.type = TTR_TYPE_ARRAY, .count = n}};
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
-    ttr_put_field(builder, &list);
+    ttr_add_field(builder, &list);
     for (uint32_t i = 0; i < n; i++) {
         field = *element;
         field.value.v.u = value[i];
-        ttr_put_field(builder, &field);
+        ttr_add_field(builder, &field);
     }
-    ttr_put_uint(builder, "behind", 7);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_uint(builder, "behind", 7);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     buffer_init(&bytes, alloc_default());
-    assert_int_equal(packed_copy(t, &bytes, ttr_batch_at(&batch, 0), &copy), 0);
+    assert_int_equal(event_copy_add(t, &bytes, ttr_batch_at(&batch, 0), &copy), 0);
     assert_false(bytes.failed);
-    packed_settle(&copy, bytes.bytes);
+    event_copy_settle(&copy, bytes.bytes);
     for (uint32_t cut = 0; cut <= copy.payload_size;
-         cut++) { /* no walk reads further than there are bytes */
+         cut++) { /* a truncated copy is not read past its end */
         ttr_event part = copy;
-        uint8_t *own = test_malloc(cut + 1);
-        memcpy(own, bytes.bytes, cut);
-        part.payload = own;
+        uint8_t *ctx = test_malloc(cut + 1);
+        memcpy(ctx, bytes.bytes, cut);
+        part.payload = ctx;
         part.payload_size = cut;
         uint32_t got = 0;
         ttr_fields_begin(t, &part, &fields);
@@ -373,7 +377,7 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
             assert_true(got == 0 || field.value.v.u == (is_element ? value[got - 1] : 7));
         }
         assert_int_equal(got == n + 2, cut == copy.payload_size);
-        test_free(own);
+        test_free(ctx);
     }
     const uint32_t size = copy.payload_size;
     buffer_free(&bytes);
@@ -382,13 +386,13 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     return size;
 }
 
-static void elements_of_a_copy_take_what_their_values_need(void **state)
+static void elements_in_copy_use_minimal_width(void **state)
 {
     enum {
         ENDS = 24 + 24,
         HEAD_BYTES = 16,
         MORE_BYTES = 8
-    }; /* of the list and of what is behind it; before the elements */
+    }; /* heads of the array and of the field after it; then the elements */
     static const uint64_t small[] = {0, 1, 127, 128, 255, 3, 4, 5, 6},
                           large[] = {0, UINT64_MAX, 1u << 31, 5, 70000, 1, 2, 3, 4};
     static const uint64_t below[] = {
@@ -408,7 +412,7 @@ static void elements_of_a_copy_take_what_their_values_need(void **state)
     assert_int_equal(copied_size(&u64, large, 9), ENDS + HEAD_BYTES + 72);
     assert_int_equal(copied_size(&f, large, 9), ENDS + HEAD_BYTES + 72);
     assert_int_equal(copied_size(&hex, small, 9), ENDS + MORE_BYTES + HEAD_BYTES + MORE_BYTES + 24);
-    /* values that their type says not to have stand alone: 1 and 5 to 6 are with others */
+    /* values wider than their declared bits are stored alone: 1 and 5 to 6 are in rows */
     assert_int_equal(copied_size(&u8, large, 9),
                      ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8) + 24 + (HEAD_BYTES + 8));
     assert_int_equal(copied_size(&s8, small, 9),
@@ -417,8 +421,7 @@ static void elements_of_a_copy_take_what_their_values_need(void **state)
 
 /* --- Structs in arrays --- */
 
-/* What the i-th struct of an array is: the same in two of three, then now and then something else.
- */
+/* Adds struct i of an array: equal in two of three cases, else with a deviation. */
 static void put_struct(ttr_builder *builder, uint64_t *seed, unsigned oddity)
 {
     static const char word[] = "a word, or a part of it";
@@ -444,25 +447,25 @@ static void put_struct(ttr_builder *builder, uint64_t *seed, unsigned oddity)
          .value = {.type = TTR_TYPE_FLOAT, .bits = 64, .base = which == 3 ? 16 : 0, .v.u = dice}},
         {.name = {"none", 4}, .depth = 2, .value = {.type = TTR_TYPE_NULL}}};
     if (which == 4)
-        field[1].value.v.u = 300; /* more than it says to have room for */
+        field[1].value.v.u = 300; /* exceeds its declared bits */
     if (which == 5)
         field[1].value = (ttr_value){.type = TTR_TYPE_UINT,
-                                     .hint = TTR_HINT_ENUM,
+                                     .hint = TTR_DISPLAY_ENUM,
                                      .bits = 8,
                                      .v.u = 1,
                                      .count = 1,
                                      .text = {"ONE", 3}};
     const size_t n = which == 6 ? 3 : sizeof field / sizeof *field;
     for (size_t i = 0; i < n; i++)
-        ttr_put_field(builder, &field[i]);
+        ttr_add_field(builder, &field[i]);
     if (which != 7)
         return;
-    ttr_put_field(
+    ttr_add_field(
         builder,
         &(ttr_field){.name = {"a", 1}, .depth = 2, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    ttr_put_field(builder,
+    ttr_add_field(builder,
                   &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 1}});
-    ttr_put_field(builder,
+    ttr_add_field(builder,
                   &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 2}});
 }
 
@@ -483,8 +486,8 @@ static void expect_same_field(const ttr_field *a, const ttr_field *b)
                 a->value.v.u == b->value.v.u);
 }
 
-/* Copies an event, and the copy; cut anywhere, a walk gives some of the fields and reads nothing
- * after its bytes. */
+/* Copies an event, and the copy again. A copy truncated at every length yields some of the fields
+ * and is not read past its end. */
 static void expect_same_copies(ttr *t, const ttr_event *event)
 {
     struct buffer bytes, again;
@@ -493,9 +496,9 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
     ttr_field a, b;
     buffer_init(&bytes, alloc_default());
     buffer_init(&again, alloc_default());
-    (void)packed_copy(t, &bytes, event, &copy);
-    packed_settle(&copy, bytes.bytes);
-    (void)packed_copy(t, &again, &copy, &second);
+    (void)event_copy_add(t, &bytes, event, &copy);
+    event_copy_settle(&copy, bytes.bytes);
+    (void)event_copy_add(t, &again, &copy, &second);
     assert_false(bytes.failed || again.failed);
     assert_int_equal(bytes.n, again.n);
     assert_memory_equal(bytes.bytes, again.bytes, bytes.n);
@@ -507,9 +510,9 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
     }
     assert_false(ttr_fields_next(&other, &b));
     for (uint32_t cut = 0; cut < bytes.n; cut++) {
-        uint8_t *own = test_malloc(cut + 1);
-        memcpy(own, bytes.bytes, cut);
-        copy.payload = own;
+        uint8_t *ctx = test_malloc(cut + 1);
+        memcpy(ctx, bytes.bytes, cut);
+        copy.payload = ctx;
         copy.payload_size = cut;
         ttr_fields_begin(t, event, &one);
         ttr_fields_begin(t, &copy, &other);
@@ -517,13 +520,13 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
             assert_true(ttr_fields_next(&one, &a));
             expect_same_field(&a, &b);
         }
-        test_free(own);
+        test_free(ctx);
     }
     buffer_free(&bytes);
     buffer_free(&again);
 }
 
-/* Copies an array of structs between arrays of numbers. */
+/* Copies an array of structs between two arrays of numbers. */
 static void structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
 {
     ttr *t = ttr_new(NULL);
@@ -531,30 +534,30 @@ static void structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
     ttr_batch batch;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
     for (unsigned i = 0; i < 3; i++) {
-        ttr_put_field(builder,
+        ttr_add_field(builder,
                       &(ttr_field){.name = {"list", 4},
                                    .value = {.type = TTR_TYPE_ARRAY, .count = i == 1 ? n : 3}});
         for (uint32_t k = 0; i != 1 && k < 3; k++)
-            ttr_put_field(
+            ttr_add_field(
                 builder,
                 &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = k}});
         for (uint32_t k = 0; i == 1 && k < n; k++)
             put_struct(builder, &seed, oddity);
     }
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     expect_same_copies(t, ttr_batch_at(&batch, 0));
     ttr_builder_free(builder);
     ttr_free(t);
 }
 
-static void structs_of_a_copy_are_those_of_the_event(void **state)
+static void copied_structs_equal_originals(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 200; seed++)
         structs_copied(seed, (uint32_t)(seed % 20), seed % 3 ? 2 + (unsigned)seed % 7 : 0);
 }
 
-/* A variant of two options of one kind, inside another one. */
+/* A variant of two options of the same kind, inside another variant. */
 static const struct type option_types[] = {{.kind = TYPE_UINT, .base = 2},
                                            {.kind = TYPE_UINT, .base = 8},
                                            {.kind = TYPE_UINT, .base = 16}};
@@ -583,7 +586,7 @@ static const struct type *chosen_type(const ttr_fields *fields)
     return &option_types[2];
 }
 
-static void copies_know_which_option_was_chosen(void **state)
+static void copy_keeps_chosen_option_type(void **state)
 {
     (void)state;
     static const struct field_ops ops = {
@@ -595,14 +598,14 @@ static void copies_know_which_option_was_chosen(void **state)
     struct buffer buffer[2];
     ttr_fields fields;
     ttr_field field;
-    for (size_t i = 0; i < 2; i++) { /* the second is a copy of the copy */
+    for (size_t i = 0; i < 2; i++) { /* the second one is a copy of the copy */
         buffer_init(&buffer[i], &t->counted);
-        size_t at = packed_copy(t, &buffer[i], &event, &copy);
-        packed_settle(&copy, buffer[i].bytes + at);
+        size_t at = event_copy_add(t, &buffer[i], &event, &copy);
+        event_copy_settle(&copy, buffer[i].bytes + at);
         ttr_fields_begin(t, &copy, &fields);
         assert_true(ttr_fields_next(&fields, &field));
         assert_int_equal(field.choices, 2);
-        assert_ptr_equal(packed_field_ops.type(&fields), &option_types[2]);
+        assert_ptr_equal(event_copy_field_ops.type(&fields), &option_types[2]);
         assert_false(ttr_fields_next(&fields, &field));
         event = copy;
     }
@@ -611,7 +614,7 @@ static void copies_know_which_option_was_chosen(void **state)
     ttr_free(t);
 }
 
-static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
+static void built_field_keeps_its_single_label(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -622,47 +625,48 @@ static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "");
     given_begin(&fields);
     while (given_next(&fields, &field))
-        ttr_put_field(builder, &field);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+        ttr_add_field(builder, &field);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     check_given(t, ttr_batch_at(&batch, 0), 1);
     ttr_builder_free(builder);
     ttr_free(t);
 }
 
-static void event_of_a_source_that_is_none_has_no_thread(void **state)
+static void invalid_source_fails_thread(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
     ttr_batch batch;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "");
-    ttr_event_edit(builder)->source = 77;
-    ttr_on_thread(builder, 1, 2);
-    assert_int_not_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_event_attributes(builder)->source = 77;
+    ttr_event_set_thread(builder, 1, 2);
+    assert_int_not_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     ttr_builder_free(builder);
     ttr_free(t);
 }
 
 static bool build_with(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     ttr *t = ttr_new(&options);
     ttr_builder *builder = t ? ttr_builder_new(t) : NULL;
     bool good = builder != NULL;
     if (good) {
         ttr_batch batch;
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "category", "name");
-        ttr_on_thread(builder, 1, 2);
-        ttr_on_provider(builder, "provider");
-        ttr_put_text(builder, "key", "value");
-        good = ttr_event_take(builder, &batch, NULL) == TTR_OK;
+        ttr_event_set_thread(builder, 1, 2);
+        ttr_event_set_provider(builder, "provider");
+        ttr_add_text(builder, "key", "value");
+        good = ttr_event_build(builder, &batch, NULL) == TTR_OK;
     }
     ttr_builder_free(builder);
     ttr_free(t);
     return good;
 }
 
-static void every_failing_allocation_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(build_with);
@@ -671,18 +675,18 @@ static void every_failing_allocation_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_event_gives_back_every_field),
-        cmocka_unit_test(copy_is_independent_of_the_event_it_was_made_from),
-        cmocka_unit_test(cut_payload_ends_the_walk_at_every_length),
-        cmocka_unit_test(fields_end_a_call_after_a_value_of_several_names),
-        cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
-        cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
-        cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),
-        cmocka_unit_test(structs_of_a_copy_are_those_of_the_event),
-        cmocka_unit_test(copies_know_which_option_was_chosen),
-        cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
-        cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
-        cmocka_unit_test(every_failing_allocation_is_told),
+        cmocka_unit_test(built_event_returns_all_fields),
+        cmocka_unit_test(copy_survives_original_event),
+        cmocka_unit_test(truncated_payload_ends_iteration),
+        cmocka_unit_test(value_with_several_labels_ends_call),
+        cmocka_unit_test(copy_keeps_group_base_and_all_labels),
+        cmocka_unit_test(copy_finds_types_of_equal_names_by_order),
+        cmocka_unit_test(elements_in_copy_use_minimal_width),
+        cmocka_unit_test(copied_structs_equal_originals),
+        cmocka_unit_test(copy_keeps_chosen_option_type),
+        cmocka_unit_test(built_field_keeps_its_single_label),
+        cmocka_unit_test(invalid_source_fails_thread),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

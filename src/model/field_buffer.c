@@ -1,18 +1,19 @@
-/* Fields that stay where they are from one event of a schema to the next. */
+/* Field buffer: keeps the fields of each schema in memory from one event to the next (field cache).
+ */
 #include "model/context.h"
 
-#define SPARE_FIELDS 64u /* of one call if they are not held */
-#define HELD_FIELDS \
-    16u /* room for those of a schema at first, doubled where its events have more */
-#define HELD_FIELDS_MOST 1024u
-#define HELD_BYTES_MOST (4u << 20) /* of all schemas */
+#define SPARE_FIELDS 64u /* fields per call if they are not cached */
+/* initial capacity per schema, doubled when events have more fields */
+#define CACHED_FIELDS_INITIAL 16u
+#define CACHED_FIELDS_MAX 1024u
+#define CACHED_BYTES_MAX (4u << 20) /* bytes for all schemas */
 
 struct ttr_field_buffer {
     const ttr *t;
     struct alloc alloc;
-    struct held_fields *held; /* by schema; never more than there are */
+    struct field_cache *held; /* indexed by schema id */
     size_t held_n;
-    size_t bytes; /* of fields in `held` */
+    size_t bytes; /* size of all cached fields */
     ttr_fields fields;
     ttr_field spare[SPARE_FIELDS];
 };
@@ -38,26 +39,26 @@ void ttr_field_buffer_free(ttr_field_buffer *buffer)
     alloc_free(&alloc, buffer, 1, sizeof *buffer);
 }
 
-/* Makes more room for the fields of a schema, where it may have more. */
-static void widen(ttr_field_buffer *buffer, struct held_fields *held)
+/* Doubles the capacity for the fields of a schema, within the limits. */
+static void grow_cache(ttr_field_buffer *buffer, struct field_cache *held)
 {
-    const uint32_t n = held->n ? held->n * 2 : HELD_FIELDS;
+    const uint32_t n = held->n ? held->n * 2 : CACHED_FIELDS_INITIAL;
     const size_t more = (n - held->n) * sizeof *held->field;
     ttr_field *field = NULL;
-    if (n <= HELD_FIELDS_MOST && more <= HELD_BYTES_MOST - buffer->bytes)
+    if (n <= CACHED_FIELDS_MAX && more <= CACHED_BYTES_MAX - buffer->bytes)
         field = alloc_resize(&buffer->alloc, held->field, held->n, n, sizeof *field);
     if (!field)
         return;
-    *held = (struct held_fields){.field = field, .n = n};
+    *held = (struct field_cache){.field = field, .n = n};
     buffer->bytes += more;
 }
 
-/* Returns the fields of a schema, NULL if there is no memory for them. */
-static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
+/* Returns the cached fields of a schema. Returns NULL if memory runs out. */
+static struct field_cache *cache_of_schema(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
     if (schema >= buffer->held_n) {
-        struct held_fields *held =
+        struct field_cache *held =
             schema < n ? alloc_resize(&buffer->alloc, buffer->held, buffer->held_n, n, sizeof *held)
                        : NULL;
         if (!held)
@@ -67,17 +68,19 @@ static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
         buffer->held_n = n;
     }
     if (buffer->held[schema].n == 0)
-        widen(buffer, &buffer->held[schema]);
+        grow_cache(buffer, &buffer->held[schema]);
     return buffer->held[schema].n ? &buffer->held[schema] : NULL;
 }
 
 static bool has_several_names(const ttr_value *value)
 {
-    return value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
+    return value->count > 1 &&
+           (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
 }
 
-/* Returns the next fields of a walk, in `spare`. */
-static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, const ttr_field **field)
+/* Returns the next fields of an iteration, in `spare`. */
+static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buffer,
+                                                           const ttr_field **field)
 {
     ttr_fields *fields = &buffer->fields;
     const struct field_ops *ops = fields->ops;
@@ -94,13 +97,14 @@ static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, cons
     return n;
 }
 
-/* Holds the fields of an event whose walk begins; 0: the walk is to return them. */
-static __attribute__((noinline)) uint32_t hold_first(ttr_field_buffer *buffer,
-                                                     const ttr_field **field)
+/* Decodes an event's fields into the cache, which is created if needed. Returns 0 if the fields
+ * must be read by iteration. */
+static __attribute__((noinline)) uint32_t cache_fields(ttr_field_buffer *buffer,
+                                                       const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
-    struct held_fields *held =
-        ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+    struct field_cache *held =
+        ops && ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     *field = held ? held->field : NULL;
     return held ? ops->hold(&buffer->fields, held) : 0;
 }
@@ -109,26 +113,27 @@ uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, cons
 {
     const struct schema *schema = context_schema(buffer->t, event->schema);
     uint32_t n;
-    fields_begin(&buffer->fields, schema, event);
+    fields_begin_with_schema(&buffer->fields, schema, event);
     if (__builtin_expect(event->schema < buffer->held_n && buffer->held[event->schema].n, 1)) {
-        struct held_fields *held = &buffer->held[event->schema];
+        struct field_cache *held = &buffer->held[event->schema];
         *field = held->field;
         n = schema->ops->hold(&buffer->fields, held);
     } else {
-        n = hold_first(buffer, field);
+        n = cache_fields(buffer, field);
     }
-    return __builtin_expect(n > 0, 1) ? n : walk_on(buffer, field);
+    return __builtin_expect(n > 0, 1) ? n : read_more_fields(buffer, field);
 }
 
-uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
+uint32_t ttr_event_fields_next(ttr_field_buffer *buffer, const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
     if (__builtin_expect(!ops, 1))
         return 0;
-    struct held_fields *held = ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+    struct field_cache *held =
+        ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
-        widen(buffer, held);
-    return walk_on(buffer, field);
+        grow_cache(buffer, held);
+    return read_more_fields(buffer, field);
 }
 
 bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i,
@@ -137,7 +142,7 @@ bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uin
     return ttr_fields_label(&buffer->fields, value, i, label);
 }
 
-const ttr_fields *field_buffer_walk(const ttr_field_buffer *buffer)
+const ttr_fields *field_buffer_iter(const ttr_field_buffer *buffer)
 {
     return &buffer->fields;
 }

@@ -1,38 +1,42 @@
-/* Fields given into a buffer where it holds few of them, none, or memory is out.  What is held of
- * records of many types: layout_random_test.c. */
+/* Field buffer: a cache with little room, without cache, and out of memory. Cached records of many
+ * types: layout_random_test.c. */
 #include "support/layout_test.h"
 
+#include <tracetta/build.h>
+#include <tracetta/fields.h>
+#include <tracetta/tracetta.h>
+
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
-/* A schema of records of one type. */
-static ttr_id schema_of(struct table *table, struct layout_schema *own, const char *text)
+/* Adds a schema for records of one type. */
+static ttr_id schema_of(struct table *table, struct layout_schema *ctx, const char *text)
 {
     table_payload(table, text);
-    *own = (struct layout_schema){.layout = table->layout,
+    *ctx = (struct layout_schema){.layout = table->layout,
                                   .place = place,
-                                  .is_in_payload = layout_is_at_any_byte(table->layout),
+                                  .is_in_payload = layout_is_byte_aligned(table->layout),
                                   .body_mask = 0xff};
     const struct schema schema = {.ops = &layout_field_ops,
-                                  .own = own,
-                                  .start = layout_start(table->layout),
-                                  .start_with = layout_start_with(own)};
+                                  .ctx = ctx,
+                                  .start = layout_iter_start(table->layout),
+                                  .start_with = layout_iter_start_flags(ctx)};
     return context_add_schema(table->t, &schema);
 }
 
-/* How many fields an event gives, which are `a`, its elements 0, 1, 2 ..., and `b`, in how many
- * calls. */
+/* Checks that the fields are `a`, its elements 0, 1, 2 ..., and `b`. Returns their number, and in
+ * `calls` the number of calls. */
 static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned *calls)
 {
     const ttr_field *field;
     uint32_t at = 0, elements = event->payload[0];
     *calls = 0;
     for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
-         n = ttr_more_fields(buffer, &field), ++*calls)
+         n = ttr_event_fields_next(buffer, &field), ++*calls)
         for (uint32_t i = 0; i < n; i++, at++) {
             assert_int_equal(field[i].depth, at > 0 && at <= elements);
             assert_int_equal(at == 0 ? field[i].value.count : field[i].value.v.u, at == 0 ? elements
@@ -43,15 +47,15 @@ static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned
     return at;
 }
 
-static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void **state)
+static void cache_grows_for_events_with_many_fields(void **state)
 {
     (void)state;
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     uint8_t bytes[202];
     unsigned calls, before = UINT32_MAX;
     table_open(&table);
-    ttr_event event = {.payload = bytes, .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+    ttr_event event = {.payload = bytes, .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
     for (unsigned i = 0; i < 200; i++)
         bytes[1 + i] = (uint8_t)i;
@@ -70,18 +74,18 @@ static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void 
     table_close(&table);
 }
 
-/* An event that is cut right behind an array as long as that of the event before. */
-static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
+/* A record truncated after an array with as many elements as in the event before. */
+static void event_truncated_after_array_returns_complete_fields(void **state)
 {
     (void)state;
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     static const uint8_t bytes[] = {2, 0, 1, 77};
     unsigned calls;
     table_open(&table);
     ttr_event event = {.payload = bytes,
                        .payload_size = sizeof bytes,
-                       .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+                       .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
     for (unsigned i = 0; i < 4; i++) {
         event.payload_size = sizeof bytes - i % 2;
@@ -91,8 +95,8 @@ static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
     table_close(&table);
 }
 
-/* Such as events that were built or copied: their fields are taken. */
-static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
+/* For example built or copied events, whose fields are read by iteration. */
+static void uncached_schema_returns_fields(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -103,13 +107,13 @@ static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
     ttr_error error;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "e");
     for (unsigned i = 0; i < 100; i++)
-        ttr_put_uint(builder, "n", i);
-    assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
+        ttr_add_uint(builder, "n", i);
+    assert_int_equal(ttr_event_build(builder, &batch, &error), TTR_OK);
     const ttr_event *event = ttr_batch_at(&batch, 0);
     for (unsigned k = 0; k < 3; k++) {
         uint64_t at = 0;
         for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
-             n = ttr_more_fields(buffer, &field))
+             n = ttr_event_fields_next(buffer, &field))
             for (uint32_t i = 0; i < n; i++)
                 assert_int_equal(field[i].value.v.u, at++);
         assert_int_equal(at, 100);
@@ -123,18 +127,18 @@ static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
     ttr_free(t);
 }
 
-/* All memory that the buffer asks for is there up to the n-th time. */
+/* Runs with an allocator that fails from the n-th allocation on. */
 static bool gives_without(size_t n)
 {
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     struct support_heap heap;
     static const uint8_t bytes[] = {2, 0, 1, 77};
     table_open(&table);
     support_heap_init(&heap, n);
     const ttr_event event = {.payload = bytes,
                              .payload_size = sizeof bytes,
-                             .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+                             .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     const struct alloc usual = table.t->counted;
     unsigned calls;
     table.t->counted = heap.alloc;
@@ -149,7 +153,7 @@ static bool gives_without(size_t n)
     return heap.requests >= n;
 }
 
-static void where_memory_is_out_fields_are_given_all_the_same(void **state)
+static void failed_allocation_returns_fields_uncached(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -161,10 +165,10 @@ static void where_memory_is_out_fields_are_given_all_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_of_many_fields_are_given_at_once_when_more_of_them_come),
-        cmocka_unit_test(an_event_cut_behind_its_array_gives_what_is_whole),
-        cmocka_unit_test(fields_of_events_that_nothing_is_held_of_are_given_too),
-        cmocka_unit_test(where_memory_is_out_fields_are_given_all_the_same),
+        cmocka_unit_test(cache_grows_for_events_with_many_fields),
+        cmocka_unit_test(event_truncated_after_array_returns_complete_fields),
+        cmocka_unit_test(uncached_schema_returns_fields),
+        cmocka_unit_test(failed_allocation_returns_fields_uncached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

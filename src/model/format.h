@@ -1,167 +1,174 @@
-/* How a format plugs in: its folder has one constant `struct format`, and formats/formats.list has
- * its name.
+/* Interface of a format: its folder defines one constant `struct format`, which
+ * formats/formats.list names.
  *
- * The constant points to tables of what the format can do.  A table is NULL if the format cannot,
- * else complete: only the members marked optional may be NULL. */
+ * The constant points to tables of functions, one per capability. A table is NULL if the format
+ * lacks the capability. In other tables only the members marked optional may be NULL. */
 #ifndef TRACETTA_MODEL_FORMAT_H
 #define TRACETTA_MODEL_FORMAT_H
 
-#include <tracetta/read.h>
-#include <tracetta/write.h>
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 struct buffer;
 struct event_class;
 struct folder;
-struct folder_begin;
+struct file_prefix;
 struct input;
 
-/* What a bidder sees: the first bytes of the (uncompressed) input, followed by at least 64 zero
- * bytes that do not count. */
+/* Input of format detection: the first uncompressed bytes of a file, followed by at least 64 zero
+ * bytes that are not counted. */
 struct peek {
     const uint8_t *bytes;
     size_t n;      /* at most 64 KiB */
-    bool is_whole; /* the input ends with them */
+    bool is_whole; /* the input has no more bytes */
     const char *path;
 };
 
-/* A folder that was found below a directory. */
-struct folder_found {
+/* A folder of files found below a directory. */
+struct found_folder {
     struct folder *folder;
-    const char *untold; /* a sentence why nothing in it can be read (it lacks a good anchor), or
-                           NULL */
+    /* reason why nothing in it can be read (no valid anchor), as a sentence, or NULL */
+    const char *untold;
 };
 
-/* Folders of one format that were found below a directory. */
-struct folders_found {
-    const struct folder_found *list;
-    size_t n;        /* >= 1 */
-    bool has_others; /* there are more folders than these: if none of them can be read, the damage
-                        that replaces them names the reason */
+/* Folders of one format found below a directory. */
+struct found_folders {
+    const struct found_folder *list;
+    size_t n; /* at least 1 */
+    /* more folders exist than these; if none of these can be read, the damage that replaces them
+     * gives the reason */
+    bool has_others;
 };
 
-/* What an option is for, and which notes it helps with. */
+/* Purpose of an option, and the diagnostics that it can resolve. */
 struct option_use {
     const char *option;   /* "FORMAT.KEY" */
     ttr_option_role role; /* 0 = none */
-    const char *notes;    /* codes, with blanks between them; "" = none */
+    const char *notes;    /* codes separated by blanks; "" = none */
 };
 
-/* Answers to questions of programs, so that these know no format by name.  Each list may be empty.
- */
+/* Properties of a format that programs need, so that they name no format themselves. Each list may
+ * be empty. */
 struct format_hints {
-    bool is_general; /* holds traces of all kinds: TTR_FORMAT_GENERAL */
+    bool is_general; /* can store events of any other format: TTR_FORMAT_GENERAL */
     const struct option_use *uses;
     size_t uses_n;
     const char
-        *warnings; /* codes of notes for ttr_note_is_warning, with blanks between; "" = none */
+        /* codes of diagnostics for ttr_note_is_warning, separated by blanks; "" = none */
+        *warnings;
     const ttr_style_info *styles;
     size_t styles_n;
 };
 
-/* Reads one file, or one stream of bytes. */
+/* Reader of one file or byte stream. */
 struct format_reader {
-    ttr_order order; /* what it promises */
-    /* Returns how many bits of the first bytes it verified, 0 = not this format.  Keeps no state.
-     * Optional: a part of a trace that only its folder opens has none. */
+    ttr_order order; /* guaranteed order of events */
+    /* Returns the number of bits of the first bytes that it verified, 0 = not this format. Keeps no
+     * state. Optional: NULL if only the folder's reader opens such files. */
     unsigned (*bid)(const struct peek *peek);
-    /* Returns a sentence why this is not the format though it looks like it (a name clash), or
-     * NULL.  Optional. */
+    /* Returns a sentence that explains why an input is not this format despite its looks (a name
+     * clash), or NULL. Optional. */
     const char *(*refuse)(const struct peek *peek);
-    size_t state_size; /* of input->own, zeroed before open */
+    size_t state_size; /* size of input->ctx, zeroed before open */
     ttr_status (*open)(struct input *in, ttr_error *error);
-    /* Adds up to in->batch events (at least one) with input_event, or returns TTR_END or an
-     * error. */
+    /* Adds up to in->batch events, at least one, with input_add_event; or returns TTR_END or an
+     * error.
+     */
     ttr_status (*next)(struct input *in, ttr_error *error);
-    void (*close)(struct input *in); /* also after a failed open */
-    /* `next` stops before the first event at or after in->until, and then sets in->is_stopped; it
-     * may add no event. */
+    void (*close)(struct input *in); /* also called after a failed open */
+    /* `next` stops before the first event at or after in->until and sets in->is_stopped; it may
+     * then add no event. */
     bool stops;
-    /* Optional: returns the kinds of events that may come, as bits.  Before the first `next`. */
+    /* Optional: returns a bit set of the kinds of events that may occur. Called before the first
+     * `next`. */
     uint32_t (*kinds)(struct input *in);
-    /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be read, but
-     * spans that reach in must.  Before the first `next`; if called more than once, each of the
-     * ranges holds. */
+    /* Optional: events outside of [from_ns, to_ns) may be skipped, except spans that overlap it.
+     * Times are before the user's offset. Called before the first `next`; if called repeatedly, all
+     * ranges apply. */
     void (*range)(struct input *in, int64_t from_ns, int64_t to_ns);
-    /* Keys of options, with blanks between them, that say how an input is read, or how much of it,
-     * and that do not apply to a copy of it ("metadata").  Optional. */
+    /* Keys of options, separated by blanks, that affect only how this input is read and do not
+     * apply to a copy of it ("metadata"). Optional. */
     const char *input_options;
 };
 
-/* Traces of many files, each trace a folder. */
+/* Reader of traces that consist of a folder of files. */
 struct format_folder {
-    const char *anchor; /* the file that makes a folder a trace ("metadata"); the reader's `bid`
-                           sees its first bytes */
-    const char *anchor_option; /* optional: the option that names a file to be read instead, so that
-                                  a folder needs no anchor */
-    bool reads_alone;          /* a single file is a trace too */
-    /* Makes the reader: inputs (input_new) over the files, merged.  Owns the folder, also on
-     * failure.  `only`: the one file of the folder to be read, NULL = all.  A file that bids and is
-     * next to an anchor is opened so too. */
+    /* file that makes a folder a trace ("metadata"); `bid` is given its first bytes */
+    const char *anchor;
+    /* optional: option that names a replacement of the anchor file; a folder then needs no anchor
+     */
+    const char *anchor_option;
+    bool reads_alone; /* a single file is a trace, too */
+    /* Opens a reader over the folder's files: inputs (input_new), merged. Owns the folder, even on
+     * failure. `only`: the one file to read, NULL = all. Also called for a file that `bid` accepts
+     * and that is next to an anchor. */
     ttr_reader *(*open)(ttr *t, struct folder *folder, const char *only,
                         const ttr_read_options *options, ttr_error *error);
-    /* Optional: the same for folders below one directory, so that parts of one trace are read as
-     * one.  Owns all of them.  A folder that is `untold` is replaced by an input without events
-     * with that damage (`directory.untold`); one that cannot be read, among others that can, too
-     * (`trace.unreadable`).  NULL: each folder is a trace of its own. */
-    ttr_reader *(*open_several)(ttr *t, const struct folders_found *found,
-                                const ttr_read_options *options, ttr_error *error);
+    /* Optional: opens folders below one directory together, so that parts of one trace are read as
+     * one. Owns all of them. A folder that is `untold`, or that cannot be read while others can, is
+     * replaced by an input without events and with damage (`directory.untold`, `trace.unreadable`).
+     * NULL: each folder is a trace of its own. */
+    ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
+                                 const ttr_read_options *options, ttr_error *error);
 };
 
-/* Traces that come over a network. */
+/* Reader of traces from a network. */
 struct format_url {
-    const char *schemes; /* of its URLs: "net net4" */
+    const char *schemes; /* URL schemes, separated by blanks: "net net4" */
     ttr_reader *(*open)(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error);
 };
 
-/* What a trace declares before its events. */
+/* Declarations of a trace, as far as they precede its events. */
 struct format_description {
-    /* Describes the i-th class of events; false past the end.  `events` = how many of it this input
-     * has read so far. */
+    /* Describes event class i; returns false past the last. `events`: number of its events read so
+     * far. */
     bool (*describe)(struct input *in, size_t i, struct event_class *about, uint64_t *events);
-    /* Optional: appends all of it, in a language, to `to`. */
+    /* Optional: appends the complete declaration in a metadata language to `to`. */
     ttr_status (*print)(struct input *in, const char *language, struct buffer *to,
                         ttr_error *error);
 };
 
 struct format_writer {
-    bool is_text;           /* the output is for people or for tools that read lines */
-    bool wants_order;       /* events by time; the caller sorts them first */
-    const ttr_loss *losses; /* what it may lose, count 0; NULL if it loses nothing */
+    bool is_text;           /* the output is text, for people or line-based tools */
+    bool wants_order;       /* events must be in time order; the caller sorts them */
+    const ttr_loss *losses; /* possible losses, with count 0; NULL if it loses nothing */
     size_t losses_n;
-    /* The target is a folder, which has the file format->folder->anchor in the end; out->folder is
+    /* The output is a folder, which contains format->folder->anchor when finished; out->folder is
      * set instead of out->sink. */
     bool writes_folder;
-    /* Optional: returns whether a file may be of the trace whose anchor is next to it, by the first
-     * bytes of both: other files keep the folder from being replaced. */
-    bool (*is_part)(const struct folder_begin *anchor, const struct folder_begin *file);
-    size_t state_size; /* of out->own, zeroed before create */
-    /* Makes state only: the first bytes are written with the first batch or by finish. */
+    /* Optional: returns true if a file may belong to the trace with this anchor, judged by the
+     * first bytes of both. Any other file prevents the folder from being replaced. */
+    bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
+    size_t state_size; /* size of out->ctx, zeroed before create */
+    /* Initializes the state only; the first bytes are written with the first batch or by finish. */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-    /* Optional: keeps what `write` of later batches needs to know of this one.  With it, several
-     * writers may each write some of the batches, and the texts are joined. */
+    /* Optional: updates the state as `write` would, without writing. With it, several writers can
+     * each write some of the batches, and their texts are concatenated. */
     void (*pass)(struct ttr_writer *out, const ttr_batch *batch);
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
-    /* Optional: returns whether the output is the same if the inputs of a reader, of which nothing
-     * was read yet, come one after another. */
-    bool (*takes_scattered)(struct ttr_writer *out, ttr_reader *in);
-    /* Optional: frees the state, after finish or without it. */
+    /* Optional: returns true if the output does not depend on whether the reader merges its inputs
+     * or reads them one after another. Nothing was read yet. */
+    bool (*can_use_stream_order)(struct ttr_writer *out, ttr_reader *in);
+    /* Optional: frees the state; called with or without a preceding finish. */
     void (*drop)(struct ttr_writer *out);
 };
 
 struct format {
-    const char *name, *title;               /* "fxt"; one line */
-    const char *extensions;                 /* "fxt ftf" */
-    const char *spec;                       /* which versions */
-    const ttr_diagnostic_info *diagnostics; /* the codes of its notes, ended by a row without a
-                                               code; NULL if it has none */
+    const char *name, *title; /* "fxt"; a title of one line */
+    const char *extensions;   /* without dots, separated by blanks: "fxt ftf" */
+    const char *spec;         /* supported versions of the specification */
+    /* codes of its diagnostics, ended by a row without a code; NULL if it has none */
+    const ttr_diagnostic_info *diagnostics;
     const struct format_reader *reader;
     const struct format_folder *folder;
     const struct format_url *url;
     const struct format_description *description;
     const struct format_writer *writer;
     const struct format_hints *hints;
-    const ttr_option_info *options; /* of reading and writing */
+    const ttr_option_info *options; /* options of the reader and the writer */
     size_t options_n;
 };
 

@@ -1,10 +1,10 @@
-/* A format's reader: the part that is the same for all of them. */
+/* The part of a format's reader that all formats share. */
 #include "model/input.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/status.h"
 #include "model/options.h"
 
@@ -12,7 +12,8 @@ size_t input_add_clock(struct input *in, const ttr_clock *clock)
 {
     const struct alloc *alloc = &in->base.t->counted;
     if (in->clocks_n ==
-        in->clocks_capacity) { /* most inputs have one, and there may be thousands of them */
+        /* grown from one: most inputs have one clock, and there may be thousands of inputs */
+        in->clocks_capacity) {
         const size_t more = in->clocks_n ? 2 * in->clocks_n : 1;
         ttr_clock *clocks =
             alloc_resize(alloc, in->clocks, in->clocks_capacity, more, sizeof *clocks);
@@ -31,59 +32,59 @@ const char *input_option(const struct input *in, const char *key)
     return options_get(in->format_options, in->format_options_n, key);
 }
 
-/* Damaged numbers may point behind the end: what is told lies inside.  What is about the whole
- * input has no place. */
+/* Returns a region clipped to the input, since corrupt offsets may point past its end. NO_OFFSET
+ * stands for the input as a whole. */
 static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes,
                                 const char *code)
 {
     if (offset == NO_OFFSET)
         return (ttr_region){.offset = NO_OFFSET, .code = code};
-    uint64_t end = in->size ? in->size : in->source ? source_end(in->source) : UINT64_MAX;
+    uint64_t end = in->size ? in->size : in->source ? source_end_offset(in->source) : UINT64_MAX;
     offset = offset < end ? offset : end;
     return (ttr_region){
         .offset = offset, .bytes = bytes < end - offset ? bytes : end - offset, .code = code};
 }
 
-ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code,
-                        ttr_error *error, const char *format, ...)
+ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code,
+                            ttr_error *error, const char *format, ...)
 {
     va_list values;
     const ttr_region region = region_inside(in, offset, bytes, code);
     va_start(values, format);
-    notes_add(&in->notes, TTR_NOTE_DAMAGE, &region, format, values);
+    diagnostics_add(&in->notes, TTR_SEVERITY_DAMAGE, &region, format, values);
     va_end(values);
     if (!(in->flags & TTR_READ_STRICT))
         return TTR_OK;
-    char text[NOTES_TEXT_MAX];
+    char text[DIAGNOSTICS_TEXT_MAX];
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
     return fail(error, TTR_E_MALFORMED, region.offset, "%s (%s)", text, code);
 }
 
-void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code,
-                const char *format, ...)
+void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offset,
+                          const char *code, const char *format, ...)
 {
     va_list values;
     const ttr_region region = region_inside(in, offset, 0, code);
     va_start(values, format);
-    notes_add(&in->notes, severity, &region, format, values);
+    diagnostics_add(&in->notes, severity, &region, format, values);
     va_end(values);
 }
 
-ttr_status input_broken(struct input *in, const ttr_error *broken, ttr_error *error)
+ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken, ttr_error *error)
 {
-    return input_damage(in, broken->offset, 0, "input.compression", error, "%s", broken->text);
+    return input_add_damage(in, broken->offset, 0, "input.compression", error, "%s", broken->text);
 }
 
 ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error)
 {
-    ttr_error own;
-    ttr_status status = source_fill(in->source, offset, need, &in->window, &own);
+    ttr_error ctx;
+    ttr_status status = source_fill(in->source, offset, need, &in->window, &ctx);
     if (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED)
-        return input_broken(in, &own, error);
+        return input_add_stream_damage(in, &ctx, error);
     if (status != TTR_OK && error)
-        *error = own;
+        *error = ctx;
     return status;
 }
 
@@ -91,13 +92,13 @@ static void shift_times(struct input *in)
 {
     for (uint32_t i = 0; i < in->n; i++) {
         bool clamped = false;
-        in->events[i].time = clockmath_add(in->events[i].time, in->time_offset, &clamped);
+        in->events[i].time = add_saturated(in->events[i].time, in->time_offset, &clamped);
         if (clamped)
             in->events[i].flags |= TTR_EVENT_CLAMPED;
     }
 }
 
-static void count(struct input *in)
+static void count_events(struct input *in)
 {
     for (uint32_t i = 0; i < in->n; i++) {
         const ttr_event *event = &in->events[i];
@@ -117,9 +118,9 @@ static bool has_time(const ttr_event *event)
            !(event->flags & TTR_EVENT_NO_TIME);
 }
 
-/* When the first and the last event were, where that is to be seen without looking at all of them.
- */
-static void note_times(struct input *in)
+/* Records the times of the first and last event of an input in time order, without looking at the
+ * events between. */
+static void record_times(struct input *in)
 {
     uint32_t first = 0, last = in->n;
     if (in->base.order != TTR_ORDER_TIME)
@@ -136,9 +137,9 @@ static void note_times(struct input *in)
         in->last = in->events[last - 1].time;
 }
 
-/* Keeps how a batch ended until it was given: mostly the input did, and there is nothing else to
- * tell. */
-static void keep_pending(struct input *in, ttr_status status, const ttr_error *error)
+/* Stores the status that ended a batch for the next read. The error is allocated only if there is
+ * one, since most inputs just end. */
+static void store_pending_status(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->pending = status;
     if (status <= TTR_AGAIN)
@@ -150,8 +151,8 @@ static void keep_pending(struct input *in, ttr_status status, const ttr_error *e
         in->pending = TTR_E_NOMEM;
 }
 
-/* Tells it. */
-static ttr_status tell_pending(const struct input *in, ttr_error *error)
+/* Returns the stored status and error. */
+static ttr_status return_pending_status(const struct input *in, ttr_error *error)
 {
     if (in->pending_error)
         *error = *in->pending_error;
@@ -160,26 +161,26 @@ static ttr_status tell_pending(const struct input *in, ttr_error *error)
     return in->pending;
 }
 
-/* Counts a batch of at least one event. A failure after it is reported by the next read. */
-static void settle_batch(struct input *in, ttr_status status, const ttr_error *error)
+/* Counts a batch of at least one event. A failure after it is returned by the next read. */
+static void finish_batch(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
-    note_times(in);
+    record_times(in);
     if (status != TTR_OK)
-        keep_pending(in, status, error);
-    count(in);
+        store_pending_status(in, status, error);
+    count_events(in);
 }
 
-/* Says which format failed, unless it was not the trace's doing. */
-static void sign(const struct input *in, ttr_status status, ttr_error *error)
+/* Adds the format's name to the error, unless the status is not a failure of the format. */
+static void set_error_format(const struct input *in, ttr_status status, ttr_error *error)
 {
     if (status > TTR_AGAIN && !error->format[0])
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
 }
 
-/* Nothing more comes: others of many that are read one after another have better use for the room.
- */
-static void let_go(struct input *in)
+/* Frees the event buffer at the end. When thousands of inputs are read one after another, the
+ * others need the memory. */
+static void free_event_buffer(struct input *in)
 {
     if (in->lent)
         return;
@@ -193,45 +194,47 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
         if (in->pending == TTR_END)
-            let_go(in);
-        return tell_pending(in, error);
+            free_event_buffer(in);
+        return return_pending_status(in, error);
     }
     in->n = 0;
-    if (!in->events) /* not before: many may be open that share room in the end */
+    /* allocated late: a merge may supply a shared buffer after all inputs are open */
+    if (!in->events)
         in->events =
             in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
     ttr_status status = in->format->reader->next(in, error);
-    sign(in, status, error);
+    set_error_format(in, status, error);
     if (status != TTR_OK && in->n == 0) {
         in->position = UINT64_MAX;
         if (status == TTR_END)
-            let_go(in);
+            free_event_buffer(in);
         return status;
     }
     if (in->time_offset)
         shift_times(in);
-    settle_batch(in, status, error);
+    finish_batch(in, status, error);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
 }
 
-/* Those of definitions are read as they are; so are times that are moved. */
-static bool can_stop(const struct input *in)
+/* Returns true if the format can stop before a time: not if definitions are wanted or times are
+ * shifted. */
+static bool can_read_until(const struct input *in)
 {
     return in->format->reader->stops && in->base.order == TTR_ORDER_TIME &&
            !(in->flags & TTR_READ_DEFINITIONS) && !in->time_offset;
 }
 
-static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)
+static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *some, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
     if (!some)
-        return can_stop(in) ? TTR_OK : TTR_E_UNSUPPORTED;
+        return can_read_until(in) ? TTR_OK : TTR_E_UNSUPPORTED;
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
-        return tell_pending(in, error);
+        return return_pending_status(in, error);
     }
     in->events = in->lent = some->events;
     in->batch = some->room;
@@ -239,7 +242,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
     in->is_stopped = false;
     in->n = 0;
     ttr_status status = in->format->reader->next(in, error);
-    sign(in, status, error);
+    set_error_format(in, status, error);
     some->n = in->n;
     some->is_stopped = in->is_stopped && status == TTR_OK;
     some->next = in->stopped_at;
@@ -247,11 +250,11 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
         in->position = status == TTR_OK ? in->position : UINT64_MAX;
         return status;
     }
-    settle_batch(in, status, error);
+    finish_batch(in, status, error);
     return TTR_OK;
 }
 
-/* Frees the events of the last batch, unless a caller lent their memory. */
+/* Frees the events of the last batch, unless the caller supplied the buffer. */
 static void free_events(struct input *in)
 {
     if (!in->lent)
@@ -259,21 +262,22 @@ static void free_events(struct input *in)
     in->events = NULL;
 }
 
-bool input_rename(struct input *in, const struct rename *what, int64_t time)
+bool input_add_name_change(struct input *in, const struct rename *what, int64_t time)
 {
     ttr *t = in->base.t;
     bool is_clamped = false;
     if (in->renames)
-        return renames_add(in->renames, what, clockmath_add(time, in->time_offset, &is_clamped),
-                           t->sources[in->id].lane);
-    rename_apply(t, what);
+        return pending_names_add(in->renames, what,
+                                 add_saturated(time, in->time_offset, &is_clamped),
+                                 t->sources[in->id].lane);
+    name_change_apply(t, what);
     return true;
 }
 
-void input_rest(struct input *in)
+void input_free_buffers(struct input *in)
 {
     free_events(in);
-    source_rest(in->source);
+    source_free_window(in->source);
 }
 
 static void input_close(ttr_reader *reader)
@@ -281,19 +285,19 @@ static void input_close(ttr_reader *reader)
     struct input *in = (struct input *)reader;
     const struct alloc *alloc = &in->base.t->counted;
     free_events(in);
-    if (in->own)
+    if (in->ctx)
         in->format->reader->close(in);
     source_close(in->source);
-    notes_free(&in->notes);
+    diagnostics_free(&in->notes);
     options_free(alloc, in->format_options, in->format_options_n);
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
-    alloc_free(alloc, in->own, 1, in->format->reader->state_size);
+    alloc_free(alloc, in->ctx, 1, in->format->reader->state_size);
     alloc_free(alloc, in->pending_error, 1, sizeof *in->pending_error);
     alloc_free(alloc, in, 1, sizeof *in);
 }
 
-/* The trace that the input is a part of. */
+/* Sets the trace that the input is a part of. */
 static void report_trace(const struct input *in, ttr_report *report)
 {
     const ttr *t = in->base.t;
@@ -316,18 +320,17 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->version = in->version ? in->version : "";
     report->compression = source_compression(in->source);
     report->path = ttr_text_get(reader->t, reader->t->sources[in->id].path);
-    const uint64_t behind = in->window.offset + in->window.n, end = source_end(in->source);
-    report->bytes =
-        in->window.n == 0 && end < behind
-            ? end
-            : behind; /* what is damaged may say that more is to come far behind the end */
+    const uint64_t behind = in->window.offset + in->window.n, end = source_end_offset(in->source);
+    report->bytes = in->window.n == 0 && end < behind
+                        ? end
+                        : behind; /* a corrupt offset may have moved the window past the end */
     report->disk_size = source_disk_size(in->source);
-    report->disk_used = source_disk_used(in->source);
+    report->disk_used = source_disk_bytes_read(in->source);
     report->shares_file = in->shares_file;
     if (in->shares_file)
         report->bytes = report->disk_size = report->disk_used = 0;
-    /* A mapped file is in the window as a whole from the start; the events tell how far it was
-     * read. */
+    /* A mapped file is in the window as a whole, so the offset of the last event is the progress.
+     */
     if (!*report->compression && in->position < report->disk_used)
         report->disk_used = in->position;
     report->events = in->events_total;
@@ -352,17 +355,18 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     return true;
 }
 
-static struct input *input_self(ttr_reader *reader, size_t index)
+static struct input *input_of_reader(ttr_reader *reader, size_t index)
 {
     return index == 0 ? (struct input *)reader : NULL;
 }
 
-static struct notes *input_notes(ttr_reader *reader)
+static struct diagnostics *input_diagnostics(ttr_reader *reader)
 {
     return &((struct input *)reader)->notes;
 }
 
-/* The format's own times are those before the offset.  One that no number holds is no border. */
+/* Passes the range to the format in its own times, before the user's offset. A bound that would
+ * overflow is dropped. */
 static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
 {
     struct input *in = (struct input *)reader;
@@ -378,7 +382,7 @@ static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
 static void input_crowd(ttr_reader *reader, uint32_t batch)
 {
     struct input *in = (struct input *)reader;
-    batch = batch < INPUT_BATCH_LEAST ? INPUT_BATCH_LEAST : batch;
+    batch = batch < INPUT_BATCH_MIN ? INPUT_BATCH_MIN : batch;
     in->batch = batch < in->batch ? batch : in->batch;
 }
 
@@ -402,7 +406,7 @@ static void input_rank(ttr_reader *reader, uint32_t *next)
     in->base.t->sources[in->id].rank = (*next)++;
 }
 
-static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
+static void input_renames(ttr_reader *reader, struct pending_names *renames, uint32_t lane)
 {
     struct input *in = (struct input *)reader;
     in->renames = renames;
@@ -412,23 +416,23 @@ static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t 
 static const struct reader_ops input_ops = {.next = input_next,
                                             .close = input_close,
                                             .range = input_range,
-                                            .crowd = input_crowd,
+                                            .set_batch_size = input_crowd,
                                             .lend = input_lend,
                                             .kinds = input_kinds,
                                             .some = input_some,
                                             .renames = input_renames,
                                             .rank = input_rank,
                                             .report = input_report,
-                                            .input = input_self,
-                                            .notes = input_notes};
+                                            .input = input_of_reader,
+                                            .notes = input_diagnostics};
 
-static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options,
-                         ttr_error *error)
+static ttr_status init_input(struct input *in, const char *path, const ttr_read_options *options,
+                             ttr_error *error)
 {
     ttr *t = in->base.t;
-    in->own = alloc_zero(&t->counted, 1, in->format->reader->state_size);
+    in->ctx = alloc_zero(&t->counted, 1, in->format->reader->state_size);
     in->id = context_add_source(t, path, in->format->name);
-    if (!in->own || in->id == UINT16_MAX)
+    if (!in->ctx || in->id == UINT16_MAX)
         return fail_memory(error);
     if (!options)
         return TTR_OK;
@@ -455,12 +459,12 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
         (ttr_reader){.t = t, .ops = &input_ops, .order = format->reader->order, .reports = 1};
     in->format = format;
     in->source = source;
-    in->batch = INPUT_BATCH;
+    in->batch = INPUT_BATCH_SIZE;
     in->until = INT64_MAX;
     in->max_record = UINT32_MAX;
-    notes_init(&in->notes, &t->counted);
+    diagnostics_init(&in->notes, &t->counted);
     buffer_init(&in->description, &t->counted);
-    ttr_status status = set_up(in, path, options, error);
+    ttr_status status = init_input(in, path, options, error);
     if (status == TTR_OK)
         status = format->reader->open(in, error);
     if (status == TTR_OK)

@@ -1,10 +1,26 @@
-/* A format's reader as its folder sees it: a window over the bytes, a batch to fill, notes to
- * leave.
+/* Format reader: the interface between a format and the library: a window over the bytes, a batch
+ * to fill, and diagnostics.
  *
- * The pattern of `next`: decode records from the window while whole ones are there; when fewer
- * bytes are left than the record needs, end the batch if it has events, else input_fill.  Payload
- * pointers must lie in the window (or live as long as the reader), and input_fill is only called
- * while the batch is empty. */
+ * Order of calls: input_new calls the format's `open`. For each batch the format's `next` runs:
+ *
+ *   while in->n < in->batch:
+ *       if the window holds a complete record:  input_add_event(in), fill it
+ *       else if in->n > 0:                      return TTR_OK      (end of the batch)
+ *       else:                                   input_fill(in, offset, need, error)
+ *
+ *   file:    |.........[window.offset ............ + window.n)........|
+ *   events:             payload -^          payload -^
+ *
+ * Damage is reported by input_add_damage; TTR_OK then means to continue after it. Other findings
+ * use input_add_diagnostic. Names that change between events use input_add_name_change.
+ *
+ * Invariants: payload pointers of a batch are in the window, or in memory that lives as long as the
+ * reader. Therefore input_fill moves the window only while the batch is empty (in->n == 0). A
+ * failure after events is kept and returned by the next read. Nothing is read after TTR_END.
+ *
+ * Cost: the events of a batch are allocated at the first read and freed at the end, unless the
+ * caller supplies a buffer (reader_set_buffer). Left out: order between inputs; pipeline/merge.h
+ * does that. */
 #ifndef TRACETTA_MODEL_INPUT_H
 #define TRACETTA_MODEL_INPUT_H
 
@@ -12,64 +28,69 @@
 #include "io/source.h"
 #include "model/context.h"
 #include "model/format.h"
-#include "model/notes.h"
+#include "model/diagnostics.h"
 #include "model/reader.h"
 #include "model/pending_names.h"
 
-#define INPUT_BATCH 256u /* events of a batch */
-#define INPUT_RECORD_MIN \
-    65536u /* bytes: what a limit of records cannot go below, since usual ones have as many */
-#define INPUT_BATCH_LEAST 16u /* the same where many inputs are read at once */
+#define INPUT_BATCH_SIZE 256u /* events per batch */
+/* bytes; lowest record size limit, since ordinary records reach it */
+#define INPUT_RECORD_MIN 65536u
+#define INPUT_BATCH_MIN 16u /* lowest batch size when many inputs are read at once */
 
 struct input {
     struct ttr_reader base;
     const struct format *format;
-    void *own; /* the format's state, format->reader->state_size bytes */
+    void *ctx; /* state of the format, format->reader->state_size bytes */
     struct source *source;
-    struct window window; /* what input_fill gave */
-    struct notes notes;
-    uint64_t size; /* bytes of the input, where the format found them out; 0 = it is for the source
-                      to say */
-    ttr_event *events; /* room for `batch` of them; NULL before the first `next` */
-    uint32_t batch;    /* most events of a batch; does not change once reading has begun */
-    uint32_t n;        /* in the batch so far */
-    int64_t until; /* formats that stop: no event at this time or later is wanted, before the user's
-                      offset; else INT64_MAX */
-    bool is_stopped; /* the next event is at `stopped_at`, which is not before that */
+    struct window window; /* bytes obtained by input_fill */
+    struct diagnostics notes;
+    uint64_t size;     /* bytes of the input, if the format knows; 0 = ask the source */
+    ttr_event *events; /* buffer of `batch` events; NULL before the first `next` */
+    uint32_t batch;    /* maximum number of events per batch; fixed once reading has begun */
+    uint32_t n;        /* events in the batch so far */
+    /* if reader->stops: no event at or after this time is needed, before the user's offset; else
+     * INT64_MAX */
+    int64_t until;
+    bool is_stopped; /* `next` stopped: the next event is at `stopped_at` >= `until` */
     int64_t stopped_at;
-    ttr_event *lent;         /* room for events that a caller lent; NULL: it is the input's own */
-    struct renames *renames; /* where names told between events wait; NULL: they hold at once */
-    uint16_t id;             /* ttr_event.source */
-    uint32_t flags;          /* TTR_READ_* */
+    /* buffer supplied by the caller for events; NULL = the input allocates it */
+    ttr_event *lent;
+    struct pending_names
+        *renames;   /* queue for names set between events; NULL = names apply at once */
+    uint16_t id;    /* ttr_event.source */
+    uint32_t flags; /* TTR_READ_* */
     uint64_t max_record;
     int64_t time_offset;
     uint64_t events_total, lost, lost_packets, gaps;
-    uint64_t packets;    /* read so far; the format counts them */
-    uint64_t duplicates; /* packets that were left out; the format counts them */
-    bool shares_file;    /* an input before it reads the same file, whose bytes count there */
+    uint64_t packets;    /* read so far; counted by the format */
+    uint64_t duplicates; /* duplicate packets skipped; counted by the format */
+    bool shares_file;    /* an earlier input reads the same file and counts its bytes */
     bool has_times;
-    int64_t first, last; /* of an ordered input: times of the first and last event given */
-    uint64_t position;   /* of the last event given, UINT64_MAX behind the last: for progress */
-    ttr_status pending;  /* failure met behind the events of the batch just given */
-    ttr_error *pending_error; /* what it was; NULL: nothing but its status is known */
+    /* if has_times, for inputs in time order: times of the first and last event returned */
+    int64_t first, last;
+    /* offset of the last event returned, UINT64_MAX at the end: for progress */
+    uint64_t position;
+    ttr_status pending;       /* status to return after the events of the current batch */
+    ttr_error *pending_error; /* its error; NULL: only the status is known */
     const char *version;      /* for the report; static, or NULL */
-    ttr_clock *clocks;        /* for the report; the format fills them with input_add_clock */
+    ttr_clock *clocks;        /* for the report; added by input_add_clock */
     size_t clocks_n, clocks_capacity;
-    struct buffer description; /* of ttr_reader_metadata */
-    char **format_options;     /* copies, NULL at the end */
+    struct buffer description; /* buffer of ttr_reader_metadata */
+    char **format_options;     /* copies, terminated by NULL */
     size_t format_options_n;
 };
 
-/* Makes the window begin at `offset` with at least `need` bytes where the input has them.  Only
- * while in->n == 0.  A compressed stream that is broken is damage, and the input ends where it
- * breaks. */
+/* Moves the window to `offset`, with at least `need` bytes if the input has them. Call only while
+ * in->n == 0. A corrupt compressed stream is reported as damage, and the input ends there. */
 TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error);
 
-/* Notes that damage, of which the source told; for who reads the source before the format does. */
-TTR_MUST ttr_status input_broken(struct input *in, const ttr_error *broken, ttr_error *error);
+/* Reports damage of the compressed stream. For code that reads the source before the format does.
+ */
+TTR_MUST ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken,
+                                            ttr_error *error);
 
-/* Zeroes an event by whole vectors: compilers make a string instruction of a plain assignment,
- * which costs as much as decoding. */
+/* Zeroes an event with vector stores. Compilers emit a string instruction for an assignment, which
+ * costs as much as decoding the event. */
 static inline void input_clear_event(ttr_event *event)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -80,9 +101,9 @@ static inline void input_clear_event(ttr_event *event)
     part[4] = zero, part[5] = zero, part[6] = zero, part[7] = zero;
 }
 
-/* The next event of the batch, zeroed but for `source`; the caller checks in->n < in->batch before.
- */
-static inline ttr_event *input_event(struct input *in)
+/* Returns the next event of the batch, zeroed but for `source`. The caller has checked in->n <
+ * in->batch. */
+static inline ttr_event *input_add_event(struct input *in)
 {
     ttr_event *event = &in->events[in->n++];
     input_clear_event(event);
@@ -90,31 +111,30 @@ static inline ttr_event *input_event(struct input *in)
     return event;
 }
 
-/* Adds a clock and gives its index; SIZE_MAX when memory is out. */
+/* Adds a clock to the report. Returns its index, or SIZE_MAX if memory runs out. */
 TTR_MUST size_t input_add_clock(struct input *in, const ttr_clock *clock);
 
-/* The value of a format option ("layout"), or NULL. */
+/* Returns the value of a format option ("layout"), or NULL. */
 const char *input_option(const struct input *in, const char *key);
 
-/* Damage: `bytes` from `offset` are not decoded.  TTR_OK to go on (adjacent ranges of one code grow
- * together), or the strict mode's error. */
-TTR_MUST ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes,
-                                 const char *code, ttr_error *error, const char *format, ...)
+/* Reports damage: `bytes` bytes from `offset` on are not decoded. Returns TTR_OK to continue, or an
+ * error in strict mode. Adjacent ranges with the same code are merged. */
+TTR_MUST ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t bytes,
+                                     const char *code, ttr_error *error, const char *format, ...)
     TTR_PRINTF(6, 7);
 
-/* A remark or an oddity; cheap when the code was noted before. */
-void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code,
-                const char *format, ...) TTR_PRINTF(5, 6);
+/* Reports a remark or an oddity. Repeated codes are only counted, which is cheap. */
+void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offset,
+                          const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
-/* Names a thread or a process from an event on, whose time is before the user's offset.  What comes
- * before that must be given: the batch is empty, but for the event itself.  False when memory is
- * out. */
-TTR_MUST bool input_rename(struct input *in, const struct rename *what, int64_t time);
+/* Names a thread or process from a time on (before the user's offset). Call only while the batch is
+ * empty, or contains only the event that names it. Returns false if memory runs out. */
+TTR_MUST bool input_add_name_change(struct input *in, const struct rename *what, int64_t time);
 
-/* Frees what is at hand of an input that has ended: its events, and its bytes. */
-void input_rest(struct input *in);
+/* Frees the events and the window of an input that has ended. Its report stays valid. */
+void input_free_buffers(struct input *in);
 
-/* Makes an input over a source (taken over, also on failure) for a format. */
+/* Creates an input over a source and opens it with a format. Owns the source, even on failure. */
 TTR_MUST struct input *input_new(ttr *t, struct source *source, const struct format *format,
                                  const char *path, const ttr_read_options *options,
                                  ttr_error *error);

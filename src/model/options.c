@@ -1,13 +1,13 @@
-/* "key=value" options of formats.  "FORMAT.key=value" restricts one to a format, so that options
- * for several inputs of different formats can be given together. */
+/* "key=value" options of formats. "FORMAT.key=value" restricts an option to one format, so that
+ * options for inputs of different formats can be combined. */
 #include "model/options.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-/* Where the key begins for this format, or NULL when the option is another format's. */
-static const char *own_part(const struct format *format, const char *option)
+/* Returns the start of the key, or NULL if the option is for another format. */
+static const char *find_own_key(const struct format *format, const char *option)
 {
     const char *dot = strchr(option, '.');
     const char *equals = strchr(option, '=');
@@ -17,7 +17,7 @@ static const char *own_part(const struct format *format, const char *option)
     return strlen(format->name) == n && memcmp(format->name, option, n) == 0 ? dot + 1 : NULL;
 }
 
-static bool is_known(const struct options_list *list, const char *option, size_t key_n)
+static bool is_known_key(const struct options_list *list, const char *option, size_t key_n)
 {
     for (size_t i = 0; i < list->format->options_n; i++) {
         const ttr_option_info *info = &list->format->options[i];
@@ -28,14 +28,14 @@ static bool is_known(const struct options_list *list, const char *option, size_t
     return false;
 }
 
-static ttr_status copy_one(const struct options_list *list, const char *option, char **copy,
-                           ttr_error *error)
+static ttr_status copy_option(const struct options_list *list, const char *option, char **copy,
+                              ttr_error *error)
 {
     const char *equals = strchr(option, '=');
     if (!equals)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "option \"%s\" has no value: write KEY=VALUE",
                     option);
-    if (!is_known(list, option, (size_t)(equals - option)))
+    if (!is_known_key(list, option, (size_t)(equals - option)))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "format %s has no option \"%s\" for %s: see tracetta formats",
                     list->format->name, option, list->for_writing ? "writing" : "reading");
@@ -62,8 +62,8 @@ ttr_status options_copy(const struct options_list *list, char ***copies, size_t 
     *n = given_n + 1;
     size_t used = 0;
     for (size_t i = 0; i < given_n; i++) {
-        const char *own = own_part(list->format, list->given[i]);
-        ttr_status status = own ? copy_one(list, own, &(*copies)[used++], error) : TTR_OK;
+        const char *ctx = find_own_key(list->format, list->given[i]);
+        ttr_status status = ctx ? copy_option(list, ctx, &(*copies)[used++], error) : TTR_OK;
         if (status != TTR_OK)
             return status;
     }

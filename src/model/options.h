@@ -1,4 +1,4 @@
-/* "key=value" options of formats, for readers and writers alike. */
+/* "key=value" options of a format, for readers and writers. */
 #ifndef TRACETTA_MODEL_OPTIONS_H
 #define TRACETTA_MODEL_OPTIONS_H
 
@@ -7,20 +7,20 @@
 
 struct options_list {
     const struct alloc *alloc;
-    const char *const *given; /* NULL at the end, or NULL */
+    const char *const *given; /* options terminated by NULL, or NULL */
     const struct format *format;
     bool for_writing;
 };
 
-/* Copies the options that are this format's own, with NULL at the end, which `n` counts too: copies
- * can be given again.  One that names another format ("heph.layout=auto" for fxt) is passed over,
- * an unknown key is TTR_E_MISUSE and says which there are. */
+/* Copies the options for this format; `n` includes the terminating NULL, so the copies can be
+ * passed on. Skips options that name another format ("heph.layout=auto" for fxt). Returns
+ * TTR_E_MISUSE for an unknown key. */
 TTR_MUST ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n,
                                  ttr_error *error);
 
 void options_free(const struct alloc *alloc, char **copies, size_t n);
 
-/* The value of a key, or NULL. */
+/* Returns the value of a key, or NULL. */
 const char *options_get(char *const *copies, size_t n, const char *key);
 
 #endif

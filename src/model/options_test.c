@@ -1,4 +1,4 @@
-/* Options of formats: a reader or writer keeps its own, and gives them to one like it. */
+/* Options of formats: which ones a reader or writer copies, and that copies can be passed on. */
 #include "model/options.h"
 
 #include "support/support.h"
@@ -9,7 +9,7 @@ static const ttr_option_info infos[] = {
 };
 static const struct format made = {.name = "made", .options = infos, .options_n = 2};
 
-static void copies_end_with_null_so_that_they_can_be_given_again(void **state)
+static void option_copies_are_null_terminated(void **state)
 {
     (void)state;
     const struct alloc *alloc = alloc_default();
@@ -38,7 +38,7 @@ static void copies_end_with_null_so_that_they_can_be_given_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_end_with_null_so_that_they_can_be_given_again),
+        cmocka_unit_test(option_copies_are_null_terminated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* Symbols: which range counts at which time, in which process, and that piles of ranges cost
- * little. */
+/* Symbols: the range that wins by time and process, and searches with many overlapping ranges. */
 #include "support/support.h"
 
 #include "model/context.h"
@@ -39,7 +38,7 @@ static const char *name_at(struct world *world, ttr_id thread, uint64_t address,
                : "";
 }
 
-static void a_function_holds_the_addresses_of_its_range(void **state)
+static void function_contains_addresses_of_its_range(void **state)
 {
     (void)state;
     struct world world = begin();
@@ -54,7 +53,7 @@ static void a_function_holds_the_addresses_of_its_range(void **state)
     ttr_free(world.t);
 }
 
-static void of_two_at_one_place_the_one_loaded_last_before_the_time_counts(void **state)
+static void overlapping_ranges_resolve_by_load_time(void **state)
 {
     (void)state;
     struct world world = begin();
@@ -70,19 +69,19 @@ static void of_two_at_one_place_the_one_loaded_last_before_the_time_counts(void 
     ttr_free(world.t);
 }
 
-static void what_became_known_only_later_serves_too(void **state)
+static void range_loaded_later_is_found(void **state)
 {
     (void)state;
     struct world world = begin();
     add(&world, world.one, 0x1000, 0x100, 10, "first");
     add(&world, world.one, 0x1000, 0x100, 20, "second");
     assert_string_equal(name_at(&world, world.one, 0x1000, 5), "first");
-    add(&world, world.one, 0x2000, 0x100, SYMBOLS_ALWAYS, "rundown");
+    add(&world, world.one, 0x2000, 0x100, SYMBOLS_TIME_UNKNOWN, "rundown");
     assert_string_equal(name_at(&world, world.one, 0x2000, -5), "rundown");
     ttr_free(world.t);
 }
 
-static void what_is_told_again_is_kept_once(void **state)
+static void repeated_range_is_stored_once(void **state)
 {
     (void)state;
     struct world world = begin();
@@ -96,7 +95,7 @@ static void what_is_told_again_is_kept_once(void **state)
     ttr_free(world.t);
 }
 
-static void ranges_up_to_the_last_address_do_not_wrap(void **state)
+static void range_up_to_last_address_does_not_wrap(void **state)
 {
     (void)state;
     struct world world = begin();
@@ -106,7 +105,7 @@ static void ranges_up_to_the_last_address_do_not_wrap(void **state)
     ttr_free(world.t);
 }
 
-static void an_address_in_a_mapping_has_a_module_and_an_offset_in_it(void **state)
+static void mapped_address_has_module_and_offset(void **state)
 {
     (void)state;
     struct world world = begin();
@@ -116,13 +115,14 @@ static void an_address_in_a_mapping_has_a_module_and_an_offset_in_it(void **stat
         .offset = 0x200,
         .from = 3,
         .process = world.t->threads[world.one].process,
-        .module = symbols_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
+        .module = symbols_add_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
     ttr_symbol symbol;
     assert_true(symbols_add(&world.t->symbols, SYMBOL_MAPPING, &range));
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_int_equal(symbol.module, 0);
-    symbols_name_module(&world.t->symbols, range.module,
-                        ttr_text_add(world.t, "libc.so", 7)); /* told later */
+    symbols_set_module_name(&world.t->symbols, range.module,
+                            /* named after its ranges were added */
+                            ttr_text_add(world.t, "libc.so", 7));
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_string_equal(ttr_text_get(world.t, symbol.module).p, "libc.so");
     assert_int_equal(symbol.offset, 0x210);
@@ -134,7 +134,7 @@ static void an_address_in_a_mapping_has_a_module_and_an_offset_in_it(void **stat
     ttr_free(world.t);
 }
 
-static void random_ranges_are_found_as_by_looking_at_all(void **state)
+static void random_ranges_match_linear_search(void **state)
 {
     (void)state;
     struct world world = begin();
@@ -179,7 +179,7 @@ static bool add_many(const struct alloc *alloc)
     return is_fine;
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void symbols_report_failed_allocation(void **state)
 {
     (void)state;
     support_fail_each(add_many);
@@ -188,14 +188,14 @@ static void memory_that_is_out_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_function_holds_the_addresses_of_its_range),
-        cmocka_unit_test(of_two_at_one_place_the_one_loaded_last_before_the_time_counts),
-        cmocka_unit_test(what_became_known_only_later_serves_too),
-        cmocka_unit_test(what_is_told_again_is_kept_once),
-        cmocka_unit_test(ranges_up_to_the_last_address_do_not_wrap),
-        cmocka_unit_test(an_address_in_a_mapping_has_a_module_and_an_offset_in_it),
-        cmocka_unit_test(random_ranges_are_found_as_by_looking_at_all),
-        cmocka_unit_test(memory_that_is_out_is_told),
+        cmocka_unit_test(function_contains_addresses_of_its_range),
+        cmocka_unit_test(overlapping_ranges_resolve_by_load_time),
+        cmocka_unit_test(range_loaded_later_is_found),
+        cmocka_unit_test(repeated_range_is_stored_once),
+        cmocka_unit_test(range_up_to_last_address_does_not_wrap),
+        cmocka_unit_test(mapped_address_has_module_and_offset),
+        cmocka_unit_test(random_ranges_match_linear_search),
+        cmocka_unit_test(symbols_report_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

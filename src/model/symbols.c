@@ -1,24 +1,24 @@
-/* Symbols by address: ranges are appended as they come and sorted when somebody asks.
+/* Symbols by address: ranges are appended in order of arrival and sorted at the first search.
  *
- * Ranges may overlap, since code is unloaded and its place used again.  So a search goes back from
- * the last range that begins at or before the address, as long as one before may reach it, but not
- * further than LOOK_BACK: a file may pile up ranges without end. */
+ * Ranges may overlap, since code is unloaded and its memory reused. A search scans backwards from
+ * the last range that starts at or before the address, while an earlier range may still reach it
+ * (`reach`). SCAN_BACK_MAX limits the scan, because a hostile file may pile up ranges. */
 #include "model/symbols.h"
 
 #include <stdlib.h>
 
 #include "model/context.h"
 
-#define LOOK_BACK 256u
-#define ANCESTORS 8u
+#define SCAN_BACK_MAX 256u
+#define ANCESTORS_MAX 8u
 
 void symbols_init(struct symbols *symbols, const struct alloc *alloc)
 {
     *symbols = (struct symbols){.alloc = alloc};
     for (size_t i = 0; i < SYMBOL_KINDS; i++)
-        pairmap_init(&symbols->table[i].latest, alloc);
-    pairmap_init(&symbols->modules, alloc);
-    pairmap_init(&symbols->build_ids, alloc);
+        pair_map_init(&symbols->table[i].latest, alloc);
+    pair_map_init(&symbols->modules, alloc);
+    pair_map_init(&symbols->build_ids, alloc);
 }
 
 void symbols_free(struct symbols *symbols)
@@ -27,59 +27,60 @@ void symbols_free(struct symbols *symbols)
         struct symbol_table *table = &symbols->table[i];
         alloc_free(symbols->alloc, table->range, table->capacity, sizeof *table->range);
         alloc_free(symbols->alloc, table->reach, table->reach_capacity, sizeof *table->reach);
-        pairmap_free(&table->latest);
+        pair_map_free(&table->latest);
     }
-    pairmap_free(&symbols->modules);
-    pairmap_free(&symbols->build_ids);
+    pair_map_free(&symbols->modules);
+    pair_map_free(&symbols->build_ids);
     alloc_free(symbols->alloc, symbols->module, symbols->modules_capacity, sizeof *symbols->module);
     symbols_init(symbols, symbols->alloc);
 }
 
-uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint64_t number)
+uint32_t symbols_add_module(struct symbols *symbols, uint32_t process, uint64_t number)
 {
-    const uint32_t *known = pairmap_get(&symbols->modules, number, process);
+    const uint32_t *known = pair_map_get(&symbols->modules, number, process);
     if (known)
         return *known;
     size_t n = symbols->modules_n;
     if (n >= UINT32_MAX - 1 ||
         !alloc_reserve(symbols->alloc, (void **)&symbols->module, &symbols->modules_capacity, n + 1,
                        sizeof *symbols->module) ||
-        !pairmap_put(&symbols->modules, number, process, (uint32_t)n + 1))
+        !pair_map_put(&symbols->modules, number, process, (uint32_t)n + 1))
         return 0;
     symbols->module[n] = (struct symbol_module){0};
     return (uint32_t)++symbols->modules_n;
 }
 
-void symbols_name_module(struct symbols *symbols, uint32_t module, ttr_id name)
+void symbols_set_module_name(struct symbols *symbols, uint32_t module, ttr_id name)
 {
     symbols->module[module - 1].name = name;
 }
 
-void symbols_place_module(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path)
+void symbols_set_module_path(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path)
 {
     symbols->module[module - 1].path = path;
     symbols->module[module - 1].source = source;
 }
 
-bool symbols_build_id(struct symbols *symbols, uint16_t source, ttr_id path, ttr_id build_id)
+bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path, ttr_id build_id)
 {
-    return pairmap_put(&symbols->build_ids, path, source, build_id);
+    return pair_map_put(&symbols->build_ids, path, source, build_id);
 }
 
-static ttr_id name_of(const struct symbols *symbols, uint32_t module)
+static ttr_id module_name(const struct symbols *symbols, uint32_t module)
 {
     return module ? symbols->module[module - 1].name : 0;
 }
 
-/* The range added last at that place; sorting moves ranges, so it is found by its start again. */
-static const struct symbol_range *latest_at(const struct symbol_table *table,
-                                            const struct symbol_range *range)
+/* Returns the range added last at the same start, or NULL. Sorting moves ranges, so the map is
+ * updated there. */
+static const struct symbol_range *latest_range_at(const struct symbol_table *table,
+                                                  const struct symbol_range *range)
 {
-    const uint32_t *at = pairmap_get(&table->latest, range->start, range->process);
+    const uint32_t *at = pair_map_get(&table->latest, range->start, range->process);
     return at ? &table->range[*at] : NULL;
 }
 
-static bool is_same(const struct symbol_range *a, const struct symbol_range *b)
+static bool ranges_equal(const struct symbol_range *a, const struct symbol_range *b)
 {
     return a->start == b->start && a->process == b->process && a->size == b->size &&
            a->name == b->name && a->module == b->module && a->offset == b->offset;
@@ -88,20 +89,20 @@ static bool is_same(const struct symbol_range *a, const struct symbol_range *b)
 bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct symbol_range *range)
 {
     struct symbol_table *table = &symbols->table[kind];
-    const struct symbol_range *before = latest_at(table, range);
-    if (range->size == 0 || (before && is_same(before, range)))
+    const struct symbol_range *before = latest_range_at(table, range);
+    if (range->size == 0 || (before && ranges_equal(before, range)))
         return true;
     if (table->n >= UINT32_MAX ||
         !alloc_reserve(symbols->alloc, (void **)&table->range, &table->capacity, table->n + 1,
                        sizeof *table->range) ||
-        !pairmap_put(&table->latest, range->start, range->process, (uint32_t)table->n))
+        !pair_map_put(&table->latest, range->start, range->process, (uint32_t)table->n))
         return false;
-    symbols->reused += before && range->from != SYMBOLS_ALWAYS;
+    symbols->reused += before && range->from != SYMBOLS_TIME_UNKNOWN;
     table->range[table->n++] = *range;
     return true;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_ranges(const void *left, const void *right)
 {
     const struct symbol_range *a = left, *b = right;
     if (a->process != b->process)
@@ -111,26 +112,26 @@ static int compare(const void *left, const void *right)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-static uint64_t end_of(const struct symbol_range *range)
+static uint64_t range_end(const struct symbol_range *range)
 {
     return range->size > UINT64_MAX - range->start ? UINT64_MAX : range->start + range->size;
 }
 
-static bool sort(struct symbols *symbols, struct symbol_table *table)
+static bool sort_ranges(struct symbols *symbols, struct symbol_table *table)
 {
     if (table->sorted == table->n)
         return true;
     if (!alloc_reserve(symbols->alloc, (void **)&table->reach, &table->reach_capacity, table->n,
                        sizeof *table->reach))
         return false;
-    qsort(table->range, table->n, sizeof *table->range, compare);
+    qsort(table->range, table->n, sizeof *table->range, compare_ranges);
     for (size_t i = 0; i < table->n; i++) {
         const struct symbol_range *range = &table->range[i];
         bool continues = i > 0 && range[-1].process == range->process;
-        table->reach[i] = end_of(range);
+        table->reach[i] = range_end(range);
         if (continues && table->reach[i - 1] > table->reach[i])
             table->reach[i] = table->reach[i - 1];
-        uint32_t *latest = pairmap_get(&table->latest, range->start, range->process);
+        uint32_t *latest = pair_map_get(&table->latest, range->start, range->process);
         if (latest)
             *latest = (uint32_t)i;
     }
@@ -138,8 +139,9 @@ static bool sort(struct symbols *symbols, struct symbol_table *table)
     return true;
 }
 
-/* How many ranges begin at or before an address of a process, counted from the first of all. */
-static size_t count_up_to(const struct symbol_table *table, uint32_t process, uint64_t address)
+/* Returns the index after the last range that starts at or before an address of a process. */
+static size_t count_ranges_up_to(const struct symbol_table *table, uint32_t process,
+                                 uint64_t address)
 {
     size_t low = 0, high = table->n;
     while (low < high) {
@@ -153,8 +155,9 @@ static size_t count_up_to(const struct symbol_table *table, uint32_t process, ui
     return low;
 }
 
-/* Whether `a` says more of a time than `b`: loaded last before it, else first behind it. */
-static bool is_better(const struct symbol_range *a, const struct symbol_range *b, int64_t time)
+/* Returns true if `a` fits a time better than `b`: loaded last before it, else first after it. */
+static bool fits_time_better(const struct symbol_range *a, const struct symbol_range *b,
+                             int64_t time)
 {
     bool is_a_before = a->from <= time, is_b_before = b->from <= time;
     if (is_a_before != is_b_before)
@@ -167,26 +170,26 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
 {
     struct symbol_table *table = &symbols->table[kind];
     const struct symbol_range *best = NULL;
-    if (!sort(symbols, table))
+    if (!sort_ranges(symbols, table))
         return NULL;
-    size_t end = count_up_to(table, process, address), tries = 0;
-    for (size_t i = end; i-- > 0 && tries < LOOK_BACK; tries++) {
+    size_t end = count_ranges_up_to(table, process, address), tries = 0;
+    for (size_t i = end; i-- > 0 && tries < SCAN_BACK_MAX; tries++) {
         const struct symbol_range *range = &table->range[i];
         if (range->process != process || table->reach[i] <= address)
             break;
-        if (address < end_of(range) && (!best || is_better(range, best, time)))
+        if (address < range_end(range) && (!best || fits_time_better(range, best, time)))
             best = range;
     }
     return best;
 }
 
-/* What holds the address: of the process, of those it was made by, whose memory it has until it
- * runs another program, or of the kernel. */
-static const struct symbol_range *find_anywhere(ttr *t, enum symbol_kind kind, ttr_id thread,
-                                                uint64_t address, int64_t time)
+/* Searches a process and then the processes it was forked from, whose mappings it shares until it
+ * executes another program. */
+static const struct symbol_range *find_in_ancestors(ttr *t, enum symbol_kind kind, ttr_id thread,
+                                                    uint64_t address, int64_t time)
 {
     uint32_t process = t->threads[thread].process;
-    for (unsigned i = 0; i < ANCESTORS; i++) {
+    for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
         const struct symbol_range *range = symbols_find(&t->symbols, kind, process, address, time);
         if (range || !t->processes[process].parent)
             return range;
@@ -195,17 +198,20 @@ static const struct symbol_range *find_anywhere(ttr *t, enum symbol_kind kind, t
     return NULL;
 }
 
-static const struct symbol_range *find(ttr *t, enum symbol_kind kind, ttr_id thread,
-                                       uint64_t address, int64_t time)
+static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind, ttr_id thread,
+                                                   uint64_t address, int64_t time)
 {
-    const struct symbol_range *range = find_anywhere(t, kind, thread, address, time);
+    const struct symbol_range *range = find_in_ancestors(t, kind, thread, address, time);
     uint32_t kernel = t->sources[t->threads[thread].source].kernel;
     return range || !kernel ? range : symbols_find(&t->symbols, kind, kernel - 1, address, time);
 }
 
-const struct symbol_range *symbols_mapping(ttr *t, ttr_id thread, uint64_t address, int64_t time)
+const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
+                                                int64_t time)
 {
-    return thread && thread < t->threads_n ? find(t, SYMBOL_MAPPING, thread, address, time) : NULL;
+    return thread && thread < t->threads_n
+               ? find_with_kernel(t, SYMBOL_MAPPING, thread, address, time)
+               : NULL;
 }
 
 bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol)
@@ -213,16 +219,17 @@ bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_s
     *symbol = (ttr_symbol){0};
     if (thread >= t->threads_n)
         return false;
-    const struct symbol_range *function = find(t, SYMBOL_FUNCTION, thread, address, time);
-    const struct symbol_range *mapping = find(t, SYMBOL_MAPPING, thread, address, time);
+    const struct symbol_range *function =
+        find_with_kernel(t, SYMBOL_FUNCTION, thread, address, time);
+    const struct symbol_range *mapping = find_with_kernel(t, SYMBOL_MAPPING, thread, address, time);
     if (mapping) {
-        symbol->module = name_of(&t->symbols, mapping->module);
+        symbol->module = module_name(&t->symbols, mapping->module);
         symbol->offset = address - mapping->start + mapping->offset;
     }
     if (function) {
         symbol->name = function->name;
-        ttr_id own = name_of(&t->symbols, function->module);
-        symbol->module = own ? own : symbol->module;
+        ttr_id ctx = module_name(&t->symbols, function->module);
+        symbol->module = ctx ? ctx : symbol->module;
         symbol->start = function->start;
         symbol->size_bytes = function->size;
     }

@@ -1,12 +1,13 @@
-/* Symbols: which code stood at which address of which process, and from when on.
+/* Symbols: functions and mapped files by address, process and time.
  *
- * Two kinds live apart: functions, which have names of their own, and mappings, the parts of files
- * in memory.  Ranges may be used again: of those that hold an address the one loaded last before
- * the time asked for counts, else the one loaded first after it.  What was loaded nobody knows when
- * (told at the end, for all of the trace) has the time SYMBOLS_ALWAYS.  Modules have numbers of
- * their own, since some are named only after what is in them. Memory: 48 bytes a range and 32 for
- * finding it again, none unless a reader was asked for symbols.  Thread rule: that of the context.
- */
+ * Functions, which have names, and mappings, the parts of files in memory, are in separate tables.
+ * Ranges may overlap in address, since memory is reused. Of the ranges that contain an address, the
+ * one loaded last before the requested time wins, else the one loaded first after it. A range whose
+ * load time is unknown, as in rundown events at the end of a trace, has the time
+ * SYMBOLS_TIME_UNKNOWN. Modules are numbered, because some get their name after their ranges.
+ *
+ * Memory: 48 bytes per range and 32 for its index; none unless a reader was asked for symbols.
+ * Thread rule: that of the context. */
 #ifndef TRACETTA_MODEL_SYMBOLS_H
 #define TRACETTA_MODEL_SYMBOLS_H
 
@@ -15,74 +16,77 @@
 
 #include <tracetta/event.h>
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 
-#define SYMBOLS_ALWAYS INT64_MIN
+#define SYMBOLS_TIME_UNKNOWN INT64_MIN
 
 enum symbol_kind { SYMBOL_FUNCTION, SYMBOL_MAPPING, SYMBOL_KINDS };
 
 struct symbol_range {
     uint64_t start, size;
-    uint64_t offset;  /* of its start in the module; 0 for functions */
+    uint64_t offset;  /* offset of `start` in the module's file; 0 for functions */
     int64_t from;     /* ns: when it was loaded */
     uint32_t process; /* index in the context */
     ttr_id name;      /* function: "Namespace.Name(arguments)"; mapping: 0 */
-    uint32_t module;  /* see symbols_module, 0 = none */
+    uint32_t module;  /* number from symbols_add_module, 0 = none */
 };
 
-/* A file that is mapped, or a part of one. */
+/* A mapped file, or a part of one. */
 struct symbol_module {
-    ttr_id name;     /* as it is shown, 0 = not known yet */
-    ttr_id path;     /* where it was, 0 = not told */
-    uint16_t source; /* whose paths these are */
+    ttr_id name;     /* display name, 0 = not known yet */
+    ttr_id path;     /* path of the file on the traced machine, 0 = unknown */
+    uint16_t source; /* source that the path is from */
 };
 
 struct symbol_table {
-    struct symbol_range *range; /* the first `sorted` by (process, start), then as they came */
+    /* the first `sorted` by (process, start), then in order of arrival */
+    struct symbol_range *range;
     uint64_t
-        *reach; /* beside the sorted ones: the highest end of those of the process up to here */
+        *reach; /* for each sorted range: the highest end of the ranges of its process up to it */
     size_t n, sorted, capacity, reach_capacity;
-    struct pairmap latest; /* (start, process) to what was added last there */
+    struct pair_map latest; /* (start, process) to the index of the range added last there */
 };
 
 struct symbols {
     const struct alloc *alloc;
     struct symbol_table table[SYMBOL_KINDS];
-    struct pairmap modules;       /* (the trace's number of it, process) to ours */
-    struct symbol_module *module; /* by ours less 1 */
+    struct pair_map modules;      /* (module number of the trace, process) to our module number */
+    struct symbol_module *module; /* by our module number - 1 */
     size_t modules_n, modules_capacity;
-    struct pairmap
-        build_ids;   /* (path, source) to the id of a text: the build id of what was there */
-    uint32_t reused; /* how often a place got another name: addresses seen before and after may
-                        differ in meaning */
+    struct pair_map build_ids; /* (path id, source) to the string id of the file's build id */
+    /* how often a range replaced another at the same address; addresses may then differ in meaning
+     * over time */
+    uint32_t reused;
 };
 
 void symbols_init(struct symbols *symbols, const struct alloc *alloc);
 void symbols_free(struct symbols *symbols);
 
-/* Gives our number of a module that the trace gives a number; 0 when memory is out. */
-TTR_MUST uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint64_t number);
+/* Returns our number for a module of the trace; adds it if it is new. Returns 0 if memory runs out.
+ */
+TTR_MUST uint32_t symbols_add_module(struct symbols *symbols, uint32_t process, uint64_t number);
 
-/* Names it; ranges that have it already have that name too. */
-void symbols_name_module(struct symbols *symbols, uint32_t module, ttr_id name);
+/* Sets the name of a module and thereby of all its ranges. */
+void symbols_set_module_name(struct symbols *symbols, uint32_t module, ttr_id name);
 
-/* Says where it was; and what was there, of a path: `build_id` is the id of its bytes as a text.
- * False when memory is out. */
-void symbols_place_module(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path);
-TTR_MUST bool symbols_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
-                               ttr_id build_id);
+/* Set the path of a module, and the build id of the file at a path (`build_id`: string id of its
+ * bytes). symbols_set_build_id returns false if memory runs out. */
+void symbols_set_module_path(struct symbols *symbols, uint32_t module, uint16_t source,
+                             ttr_id path);
+TTR_MUST bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
+                                   ttr_id build_id);
 
-/* The part of a module that holds an address in the process of a thread, or of one that it came
- * from, or of its kernel; NULL = nothing is known. */
-const struct symbol_range *symbols_mapping(ttr *t, ttr_id thread, uint64_t address, int64_t time);
+/* Returns the mapping that contains an address in the process of a thread, in its ancestors, or in
+ * the kernel; NULL = unknown. */
+const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
+                                                int64_t time);
 
-/* Adds a range; what is known already is not added again, and an empty one not at all.  False when
- * memory is out. */
+/* Adds a range; ignores empty ones and repetitions. Returns false if memory runs out. */
 TTR_MUST bool symbols_add(struct symbols *symbols, enum symbol_kind kind,
                           const struct symbol_range *range);
 
-/* What holds the address at the time, borrowed until the next add; NULL when nothing is known, or
- * memory is out for sorting. */
+/* Returns the range that contains an address at a time, borrowed until the next add. Returns NULL
+ * if there is none, or if memory for sorting runs out. */
 const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kind kind,
                                         uint32_t process, uint64_t address, int64_t time);
 

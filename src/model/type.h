@@ -1,11 +1,11 @@
-/* The types of fields: what a schema is made of, in any format that describes its fields
- * beforehand.
+/* Field types: the declaration of events, for all formats that declare their fields.
  *
- * A description is a tree of types for each root (the parts of a record that stand one behind
- * another).  It says how values are stored to the bit and what they mean; layout/layout.h compiles
- * it into programs that run over records. Ownership: a tree lies in an arena of whoever made it;
- * types may be shared by many fields and are never changed once a layout was compiled from them.
- * Thread rule: read-only then. */
+ * A declaration has one tree of types per root. Roots are the parts of a record, stored one after
+ * another. A type defines how values are stored, to the bit, and what they mean; layout/layout.h
+ * compiles types into decoders.
+ *
+ * Ownership: a tree lives in the arena of its creator. Fields may share types. Thread rule: types
+ * are immutable once a layout was compiled from them. */
 #ifndef TRACETTA_MODEL_TYPE_H
 #define TRACETTA_MODEL_TYPE_H
 
@@ -14,13 +14,14 @@
 
 #include <tracetta/event.h>
 
-/* The parts of a record in the order they are stored; the first two stand once a packet. */
+/* Parts of a record in stored order. The first two occur once per packet, the others once per
+ * event. */
 enum type_root {
     ROOT_PACKET_HEADER = 0,
     ROOT_PACKET_CONTEXT = 1,
     ROOT_EVENT_HEADER = 2,
-    ROOT_COMMON_CONTEXT = 3,   /* of all events of a stream */
-    ROOT_SPECIFIC_CONTEXT = 4, /* of one event class */
+    ROOT_COMMON_CONTEXT = 3,   /* common to all events of a stream */
+    ROOT_SPECIFIC_CONTEXT = 4, /* specific to an event class */
     ROOT_PAYLOAD = 5,
     ROOT_COUNT = 6
 };
@@ -28,29 +29,30 @@ enum type_root {
 enum type_kind {
     TYPE_NONE = 0,
     TYPE_BITS, /* `bits` bits without arithmetic */
-    TYPE_BOOL, /* any bit of `bits` set */
+    TYPE_BOOL, /* `bits` bits; true if any is set */
     TYPE_UINT, /* `bits` bits; with labels: an enumeration */
     TYPE_INT,
-    TYPE_FLAGS, /* `bits` bits; labels name bits by their index */
-    TYPE_FLOAT, /* IEEE 754 of 16, 32, 64 or 128 bits, the latter as the nearest double; wider ones
-                   are given as bytes */
+    TYPE_FLAGS, /* `bits` bits; labels name bits by index */
+    /* IEEE 754, 16 to 128 bits; 128 bits become the nearest double; other widths are returned as
+     * bytes */
+    TYPE_FLOAT,
     TYPE_VAR_UINT, /* LEB128 */
     TYPE_VAR_INT,
-    TYPE_STRING, /* characters up to a zero of `unit` bits of the encoding */
-    TYPE_TEXT,   /* `count` bytes, or as many as `length` says: characters up to a zero, the rest is
-                    padding */
-    TYPE_BLOB,   /* `count` bytes, or as many as `length` says */
-    TYPE_STRUCT, /* members one after another */
-    TYPE_ARRAY,  /* `count` elements */
-    TYPE_SEQUENCE, /* as many elements as `length` says */
-    TYPE_OPTIONAL, /* `element`, where the selector is true (no `ranges`) or in one of `ranges` */
-    TYPE_VARIANT,  /* the option whose ranges hold the selector */
-    TYPE_NULL,     /* `bits` bits that mean nothing: given as null with the hint of the type */
+    TYPE_STRING, /* characters of `bits` bits up to a zero */
+    /* `count` bytes, or as many as `reference` says: characters up to a zero, then padding */
+    TYPE_TEXT,
+    TYPE_BLOB,     /* `count` bytes, or as many as `reference` says */
+    TYPE_STRUCT,   /* members one after another */
+    TYPE_ARRAY,    /* `count` elements */
+    TYPE_SEQUENCE, /* as many elements as `reference` says */
+    TYPE_OPTIONAL, /* `element` if the selector is true (no `ranges`) or in one of `ranges` */
+    TYPE_VARIANT,  /* the option whose ranges contain the selector */
+    TYPE_NULL,     /* `bits` meaningless bits: returned as null with the type's display */
     TYPE_KIND_COUNT
 };
 
 enum type_encoding {
-    ENCODING_UTF8 = 0, /* bytes that are no UTF-8 are kept */
+    ENCODING_UTF8 = 0, /* invalid UTF-8 is kept */
     ENCODING_ASCII,
     ENCODING_NONE, /* 8-bit characters of unknown encoding */
     ENCODING_UTF16LE,
@@ -59,13 +61,13 @@ enum type_encoding {
     ENCODING_UTF32BE
 };
 
-/* Inclusive; of signed numbers the two's complement, compared as the selector's or container's type
- * says. */
+/* Inclusive range. Signed numbers are in two's complement; `is_signed` or `is_selector_signed`
+ * decides how they compare. */
 struct type_range {
     uint64_t low, high;
 };
 
-/* A name for some values; several labels may hold one value. */
+/* A name for some values; a value may have several labels. */
 struct type_label {
     ttr_text name;
     const struct type_range *ranges;
@@ -75,18 +77,18 @@ struct type_label {
 struct type_labels {
     const struct type_label *label;
     uint32_t n;
-    bool is_signed; /* how ranges compare */
-    uint64_t key; /* type_labels_key of them, and `values` that of the next, where whoever made them
-                     settled that; 0 = not */
+    bool is_signed; /* ranges compare as signed numbers */
+    /* results of type_labels_hash and type_labels_value_count, cached by type_labels_cache_counts;
+     * 0 = not cached */
+    uint64_t key;
     uint64_t values;
-    uint64_t entries; /* how many their source lists: their ranges, or single values where it has no
-                         ranges; 0 = nobody said */
+    /* number of entries in the declaration: ranges, or single values; 0 = unknown */
+    uint64_t entries;
 };
 
-/* Where a length or selector is found: names of members from a root down to a number.  Arrays,
- * sequences and optionals on the way are stepped through (the element being read), a variant on the
- * way means each of its options.  names_n 0: no reference. What is inside one array with whom it
- * serves is the value read last. */
+/* Position of a length or selector: names of members from a root down to a number. Arrays,
+ * sequences and optionals on the path add no name; a variant stands for each of its options. Within
+ * an array, the number read last is meant. names_n 0: no reference. */
 struct type_reference {
     const ttr_text *names;
     uint32_t names_n;
@@ -96,87 +98,93 @@ struct type_reference {
 struct type;
 
 struct type_member {
-    ttr_text name;  /* as stored in the description */
-    ttr_text shown; /* as people see it (a leading underscore dropped where the format asks for it);
-                       shown.p NULL: as stored */
+    ttr_text name; /* as stored in the declaration */
+    /* display name (without a leading underscore if the format asks for that); shown.p NULL: same
+     * as `name` */
+    ttr_text shown;
     const struct type *type;
-    const struct type_range
-        *ranges; /* of an option of a variant: the selector's values that choose it */
+    const struct type_range *ranges; /* option of a variant: the selector values that choose it */
     uint32_t ranges_n;
 };
 
 struct type {
     uint8_t kind;     /* enum type_kind */
-    uint8_t base;     /* numbers are shown in base 2, 8, 10 or 16; 0 = no wish */
+    uint8_t base;     /* numbers are displayed in base 2, 8, 10 or 16; 0 = no preference */
     uint8_t encoding; /* enum type_encoding */
-    uint8_t hint;     /* ttr_hint */
+    uint8_t hint;     /* ttr_display */
     bool is_big_endian;
-    bool is_reversed; /* its bits are stored in the order opposite to what the byte order means */
-    bool is_selector_signed; /* OPTIONAL, VARIANT: how ranges compare */
-    bool has_inline_length;  /* SEQUENCE, BLOB: its length stands right before the elements, as a
-                                number of type `length_type` */
-    uint8_t align; /* log2 of bits, from the start of the packet; of structs and arrays with that of
-                      what is inside */
-    uint8_t minimum_align; /* log2: what was asked for explicitly (0 = none) */
-    uint16_t role;         /* what the format does with the value, 0 = nothing; see the format */
-    uint32_t bits;         /* width of a number; of a character in STRING (8, 16, 32) */
-    uint32_t unit;         /* a gcc bitfield: bits of its unit, which it may not cross; 0 = no */
-    uint64_t count;        /* ARRAY, TEXT, BLOB of fixed size */
+    /* bits are stored in the order opposite to the one that the byte order implies */
+    bool is_reversed;
+    bool is_selector_signed; /* OPTIONAL, VARIANT: ranges compare as signed numbers */
+    /* SEQUENCE, TEXT, BLOB: the length directly precedes the data, as a number of `length_type` */
+    bool has_inline_length;
+    /* log2 of bits, relative to the start of the packet; for structs and arrays at least that of
+     * the contents */
+    uint8_t align;
+    uint8_t minimum_align; /* log2: alignment that the declaration asks for explicitly, 0 = none */
+    uint16_t role;         /* purpose of the value in the format, defined there; 0 = none */
+    uint32_t bits;         /* width of a number, or of a character of a STRING (8, 16, 32) */
+    /* gcc bitfield: bits of its storage unit, which it does not cross; 0 = not a bitfield */
+    uint32_t unit;
+    uint64_t count;                 /* ARRAY, TEXT, BLOB of fixed size: elements, or bytes */
     const struct type *element;     /* ARRAY, SEQUENCE, OPTIONAL */
-    const struct type *length_type; /* with has_inline_length */
-    ttr_text length_member; /* with has_inline_length: a member before it in the same struct that
-                               says the same; "" or NULL = none */
-    struct type_reference reference;   /* length of SEQUENCE, TEXT, BLOB (bytes for the last two);
-                                          selector of OPTIONAL, VARIANT */
+    const struct type *length_type; /* if has_inline_length */
+    /* if has_inline_length: an earlier member of the same struct with the same value; "" or NULL =
+     * none */
+    ttr_text length_member;
+    /* length of SEQUENCE (elements), TEXT, BLOB (bytes); selector of OPTIONAL, VARIANT */
+    struct type_reference reference;
     const struct type_member *members; /* STRUCT; options of VARIANT */
     uint32_t members_n;
-    uint32_t context_n; /* STRUCT, as the root of payloads: so many members, from the first, are the
-                           event's context */
+    /* STRUCT that is a payload root: its first context_n members are the event's context */
+    uint32_t context_n;
     const struct type_range *ranges; /* OPTIONAL */
     uint32_t ranges_n;
     const struct type_labels *labels; /* UINT, INT, FLAGS, VAR_UINT, VAR_INT; NULL = none */
-    ttr_text name;                    /* of the type where it has one (an alias), for printing */
+    ttr_text name;                    /* name of the type itself (an alias), for printing */
     ttr_text media_type;              /* BLOB; "" = application/octet-stream */
-    const void *clock;                /* the format's clock a number is mapped to, or NULL */
+    const void *clock;                /* the format's clock that the number is a time of, or NULL */
 };
 
-/* Limits every description keeps. */
-#define TYPE_DEPTH_MAX 32u /* levels of nesting, roots not counted */
+/* Limits of every declaration. */
+#define TYPE_DEPTH_MAX 32u /* nesting levels below a root */
 #define TYPE_ALIGN_MAX 15u /* log2: 32,768 bits, a page */
 
-/* True where the number `value` (raw two's complement, sign-extended where signed) is in one of the
- * ranges. */
-bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value);
+/* Returns true if a number is in one of the ranges. `value`: two's complement, sign-extended if
+ * signed. */
+bool type_ranges_contain(const struct type_range *ranges, uint32_t n, bool is_signed,
+                         uint64_t value);
 
-/* A hash of all that labels say, the same wherever they lie; never 0. */
-uint64_t type_labels_key(const struct type_labels *labels);
+/* Returns a hash of the contents of labels, independent of addresses; never 0. */
+uint64_t type_labels_hash(const struct type_labels *labels);
 
-/* How many values they name, those of several names several times; UINT64_MAX = or more. */
-uint64_t type_labels_values(const struct type_labels *labels);
+/* Returns the sum of the sizes of all ranges, saturated at UINT64_MAX. */
+uint64_t type_labels_value_count(const struct type_labels *labels);
 
-/* Finds out both once for all, as writers ask for each event, and counts the entries where nobody
- * has. */
-void type_labels_settle(struct type_labels *labels);
-
-/* The i-th label (from 0) that holds the value, in order of the table; NULL when there are no more.
+/* Caches both results, since writers need them for every event, and counts the entries if unknown.
  */
-const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value,
-                                       uint32_t i);
+void type_labels_cache_counts(struct type_labels *labels);
 
-/* Of labels that name bits (FLAGS): the bits one names, of the lowest 64; and the i-th label of
- * which any bit is set in the value. */
-uint64_t type_flag_bits(const struct type_label *label);
-const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t value, uint32_t i);
+/* Returns the i-th label (from 0) that contains the value, in declaration order; NULL past the
+ * last. */
+const struct type_label *type_find_label(const struct type_labels *labels, uint64_t value,
+                                         uint32_t i);
 
-/* log2 of the largest alignment in a type, also of what `align` does not tell: in the options of
- * variants.  NULL: 0. */
-uint8_t type_most_align(const struct type *type);
+/* For FLAGS: type_flag_mask returns the bits (of the lowest 64) that a label names; type_find_flag
+ * returns the i-th label that names a set bit. */
+uint64_t type_flag_mask(const struct type_label *label);
+const struct type_label *type_find_flag(const struct type_labels *labels, uint64_t value,
+                                        uint32_t i);
 
-/* Whether a type, which may be NULL, holds a value without a role: something that is no matter of
- * readers alone. */
-bool type_is_rich(const struct type *type);
+/* Returns log2 of the largest alignment within a type, including the options of variants. NULL: 0.
+ */
+uint8_t type_largest_align(const struct type *type);
 
-/* The member of that stored name, or NULL. */
-const struct type_member *type_member_named(const struct type *type, ttr_text name);
+/* Returns true if a type contains a value without a role, that is one of interest to users. NULL:
+ * false. */
+bool type_has_user_value(const struct type *type);
+
+/* Returns the member with a stored name, or NULL. */
+const struct type_member *type_find_member(const struct type *type, ttr_text name);
 
 #endif

@@ -1,15 +1,15 @@
-/* From a reader to a writer. */
+/* ttr_copy: passes all batches of a reader to a writer. */
 #include "pipeline/read_loop.h"
 
-static ttr_status write_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status write_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    return ttr_write(own, batch, error);
+    return ttr_write(ctx, batch, error);
 }
 
-ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void *own,
+ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void *ctx,
                     ttr_error *error)
 {
-    const struct walk walk = {
-        .take = write_batch, .own = out, .progress = progress, .progress_own = own};
-    return walk_events(in, &walk, error);
+    const struct read_loop read_loop = {
+        .on_batch = write_batch, .ctx = out, .progress = progress, .progress_ctx = ctx};
+    return read_all_batches(in, &read_loop, error);
 }

@@ -1,7 +1,10 @@
-/* Copying passes every event on, and failures of both sides. */
+/* ttr_copy passes every event on, and returns failures of the reader and the writer. */
 #include "support/support.h"
 
 #include <errno.h>
+
+#include <tracetta/advanced.h>
+#include <tracetta/tracetta.h>
 
 #include "support/memory_reader.h"
 
@@ -13,9 +16,9 @@ struct received {
     size_t lines, room;
 };
 
-static int64_t receive(void *own, const void *bytes, size_t n)
+static int64_t receive(void *ctx, const void *bytes, size_t n)
 {
-    struct received *received = own;
+    struct received *received = ctx;
     const char *at = bytes;
     if (n > received->room) {
         errno = ENOSPC;
@@ -52,7 +55,7 @@ static void every_event_is_written(void **state)
     assert_int_equal(received.lines, N);
 }
 
-static void failures_of_both_sides_end_it(void **state)
+static void reader_or_writer_failure_ends_copy(void **state)
 {
     struct received received = {.room = SIZE_MAX}, full = {.room = 1000};
     struct memory_events broken = {.event = events, .n = 300, .ending = TTR_E_MALFORMED};
@@ -63,13 +66,13 @@ static void failures_of_both_sides_end_it(void **state)
                      TTR_E_IO);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 
-static void ended_early_the_output_is_whole_so_far(void **state)
+static void progress_stop_keeps_output_valid(void **state)
 {
     struct received received = {.room = SIZE_MAX};
     ttr_error error = {0};
@@ -84,8 +87,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_is_written),
-        cmocka_unit_test(failures_of_both_sides_end_it),
-        cmocka_unit_test(ended_early_the_output_is_whole_so_far),
+        cmocka_unit_test(reader_or_writer_failure_ends_copy),
+        cmocka_unit_test(progress_stop_keeps_output_valid),
     };
     return cmocka_run_group_tests_name("copy", tests, NULL, NULL);
 }

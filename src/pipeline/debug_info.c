@@ -1,11 +1,11 @@
-/* Where in its program an event was: the field "debug_info" behind the common context of events
- * whose common context has "ip" and "vpid".
+/* ttr_debug_info: adds the field "debug_info" to the common context of events that have the
+ * contexts "ip" and "vpid".
  *
- * What lies where is told by LTTng-UST's own events: lttng_ust_statedump (what is loaded when
- * tracing begins), lttng_ust_lib and lttng_ust_dl (what comes and goes).  Each is taken to heart
- * before its own field is looked up, as babeltrace2 does.  What an address is called is the
- * caller's business; the answers are kept, by binary and address. Left out: addresses of kernels,
- * and stacks (a field "ips"). */
+ * The loaded modules (module_map.h) are learned from events of LTTng-UST: lttng_ust_statedump
+ * (loaded when tracing starts), lttng_ust_lib and lttng_ust_dl (loaded and unloaded later).  Such
+ * an event is applied before its own address is looked up, as in babeltrace2.  The caller's
+ * symbolizer finds functions and lines; answers are cached by binary and address.  Left out: kernel
+ * addresses, and stacks (context "ips"). */
 #include <string.h>
 
 #include "base/status.h"
@@ -14,21 +14,21 @@
 #include "pipeline/field_injector.h"
 #include "pipeline/module_map.h"
 
-/* So many answers are kept. */
+/* answers cached before the cache is cleared */
 #define ANSWERS_MAX 131072u
 
-#define FIELDS 4u /* debug_info, and bin, func, src in it */
+#define FIELDS 4u /* debug_info, and its members bin, func, src */
 
-/* What an event tells of its process. */
-enum told {
-    TOLD_UNKNOWN = 0, /* nobody has looked at the name yet */
-    TOLD_NOTHING,
-    TOLD_BEGIN,
-    TOLD_LOAD,
+/* What an event records about its process. */
+enum change {
+    CHANGE_UNKNOWN = 0, /* the event's name is not classified yet */
+    CHANGE_NONE,
+    CHANGE_CLEAR,
+    CHANGE_LOAD,
     TOLD_MORE,
-    TOLD_LATE, /* the same of a library that came later */
-    TOLD_UNLOAD,
-    TOLD_CLOSE
+    CHANGE_LATE_LOAD, /* CHANGE_CLEAR of a library that was loaded later */
+    CHANGE_UNLOAD,
+    CHANGE_CLOSE
 };
 
 enum verdict { UNDECIDED = 0, NO, YES };
@@ -36,20 +36,20 @@ enum verdict { UNDECIDED = 0, NO, YES };
 struct debug_info {
     ttr *t;
     ttr_debug_options options;
-    struct loads loads;
-    uint8_t *told;    /* enum told by id of the event's name */
-    uint8_t *verdict; /* whether events of a schema have the context, by its id */
-    size_t told_n, verdicts_n;
-    struct pairmap answer_of; /* index of the answer */
-    const ttr_field **answer; /* FIELDS fields each */
+    struct module_map module_map;
+    uint8_t *change;  /* enum change by id of the event's name */
+    uint8_t *verdict; /* by schema id: whether its events have the context */
+    size_t change_n, verdicts_n;
+    struct pair_map answer_of; /* index of the answer */
+    const ttr_field **answer;  /* FIELDS fields each */
     size_t answers_n, answers_room;
-    struct arena arena; /* of the answers */
+    struct arena arena; /* memory of the answers */
     ttr_field unknown[FIELDS];
     ttr_id names[FIELDS];
     uint8_t build_id[64]; /* of the event being read */
 };
 
-/* What the common context says. */
+/* The values in the common context. */
 struct where {
     uint64_t ip;
     int64_t vpid;
@@ -58,7 +58,7 @@ struct where {
 
 /* --- Tables by id --- */
 
-/* The entry of an id in a growing table of bytes; NULL when memory is out. */
+/* Returns the entry of an id in a growing table of bytes; NULL if memory is exhausted. */
 static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
 {
     size_t before = *n;
@@ -70,27 +70,33 @@ static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, tt
     return &(*table)[id];
 }
 
-static uint8_t told_by(ttr_text name)
+static uint8_t classify_event(ttr_text name)
 {
     static const struct {
         const char *name;
-        enum told told;
+        enum change change;
     } rows[] = {
-        {"lttng_ust_statedump:start", TOLD_BEGIN},   {"lttng_ust_statedump:bin_info", TOLD_LOAD},
-        {"lttng_ust_statedump:build_id", TOLD_MORE}, {"lttng_ust_statedump:debug_link", TOLD_MORE},
-        {"lttng_ust_lib:load", TOLD_LOAD},           {"lttng_ust_lib:unload", TOLD_UNLOAD},
-        {"lttng_ust_lib:build_id", TOLD_LATE},       {"lttng_ust_lib:debug_link", TOLD_LATE},
-        {"lttng_ust_dl:dlopen", TOLD_LOAD},          {"lttng_ust_dl:dlmopen", TOLD_LOAD},
-        {"lttng_ust_dl:build_id", TOLD_LATE},        {"lttng_ust_dl:debug_link", TOLD_LATE},
-        {"lttng_ust_dl:dlclose", TOLD_CLOSE},
+        {"lttng_ust_statedump:start", CHANGE_CLEAR},
+        {"lttng_ust_statedump:bin_info", CHANGE_LOAD},
+        {"lttng_ust_statedump:build_id", TOLD_MORE},
+        {"lttng_ust_statedump:debug_link", TOLD_MORE},
+        {"lttng_ust_lib:load", CHANGE_LOAD},
+        {"lttng_ust_lib:unload", CHANGE_UNLOAD},
+        {"lttng_ust_lib:build_id", CHANGE_LATE_LOAD},
+        {"lttng_ust_lib:debug_link", CHANGE_LATE_LOAD},
+        {"lttng_ust_dl:dlopen", CHANGE_LOAD},
+        {"lttng_ust_dl:dlmopen", CHANGE_LOAD},
+        {"lttng_ust_dl:build_id", CHANGE_LATE_LOAD},
+        {"lttng_ust_dl:debug_link", CHANGE_LATE_LOAD},
+        {"lttng_ust_dl:dlclose", CHANGE_CLOSE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strlen(rows[i].name) == name.n && memcmp(rows[i].name, name.p, name.n) == 0)
-            return (uint8_t)rows[i].told;
-    return TOLD_NOTHING;
+            return (uint8_t)rows[i].change;
+    return CHANGE_NONE;
 }
 
-/* --- What events say --- */
+/* --- Reading events --- */
 
 static bool is_named(const ttr_field *field, const char *name)
 {
@@ -98,15 +104,14 @@ static bool is_named(const ttr_field *field, const char *name)
     return field->name.n == n && memcmp(field->name.p, name, n) == 0;
 }
 
-/* A plain number that is always there, as the tracer writes them. */
+/* Returns true for an integer outside of optionals and variants, as LTTng writes it. */
 static bool is_number(const ttr_field *field, ttr_type type)
 {
-    return field->value.type == type && field->value.hint != TTR_HINT_ENUM &&
-           field->value.hint != TTR_HINT_FLAGS && field->choices == 0;
+    return field->value.type == type && field->value.hint != TTR_DISPLAY_ENUM &&
+           field->value.hint != TTR_DISPLAY_FLAGS && field->choices == 0;
 }
 
-/* Reads the common context up to its end; `field` is what comes behind it, where the result is
- * true. */
+/* Reads the common context.  Returns true if a field follows it, which is then in *field. */
 static bool read_context(ttr_fields *fields, struct where *where, ttr_field *field)
 {
     *where = (struct where){0};
@@ -129,16 +134,16 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
     return false;
 }
 
-/* What the payload of an event about a binary may hold. */
+/* The payload of an event about a binary. */
 struct about {
     uint64_t base, size;
     ttr_binary binary;
-    size_t id_left; /* elements of the build id still to come */
+    size_t id_left; /* remaining elements of the build id */
     bool has_base, has_size, has_path;
 };
 
-/* An element of the build id, which LTTng stores as numbers. */
-static void take_id_byte(struct debug_info *info, struct about *about, const ttr_field *field)
+/* Reads an element of the build id, which LTTng stores as an array of integers. */
+static void add_build_id_byte(struct debug_info *info, struct about *about, const ttr_field *field)
 {
     about->id_left--;
     if (about->binary.build_id.n < sizeof info->build_id)
@@ -165,7 +170,7 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
 {
     const ttr_value *value = &field->value;
     if (field->depth == 1 && about->id_left > 0) {
-        take_id_byte(info, about, field);
+        add_build_id_byte(info, about, field);
         return;
     }
     about->id_left = 0;
@@ -186,55 +191,55 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
     }
 }
 
-/* Takes to heart what an event tells; false when memory is out. */
-static bool take_told(struct debug_info *info, enum told told, const struct about *about,
-                      struct load_place *where)
+/* Applies an event to the module map.  Returns false if memory is exhausted. */
+static bool apply_change(struct debug_info *info, enum change change, const struct about *about,
+                         struct module_place *where)
 {
     where->base = about->base;
-    if (told == TOLD_BEGIN) {
-        loads_begin(&info->loads, where);
+    if (change == CHANGE_CLEAR) {
+        module_map_clear(&info->module_map, where);
         return true;
     }
     if (!about->has_base)
         return true;
-    switch (told) {
-    case TOLD_LOAD: /* what has no size is the kernel's (vdso) */
+    switch (change) {
+    case CHANGE_LOAD: /* without a size: provided by the kernel (vdso) */
         return !about->has_path || about->size == 0 ||
-               loads_add(&info->loads, where, about->size, &about->binary);
+               module_map_add(&info->module_map, where, about->size, &about->binary);
     case TOLD_MORE:
-    case TOLD_LATE:
-        return (told == TOLD_LATE && info->options.like_babeltrace2) ||
-               loads_tell(&info->loads, where, &about->binary);
-    case TOLD_UNLOAD:
-        loads_remove(&info->loads, where);
+    case CHANGE_LATE_LOAD:
+        return (change == CHANGE_LATE_LOAD && info->options.like_babeltrace2) ||
+               module_map_describe(&info->module_map, where, &about->binary);
+    case CHANGE_UNLOAD:
+        module_map_remove(&info->module_map, where);
         return true;
     default:
-        loads_close(&info->loads, where);
+        module_map_close(&info->module_map, where);
         return true;
     }
 }
 
-/* Reads on behind the context, `field` being the first there, and takes it to heart. */
-static bool learn(struct debug_info *info, enum told told, struct load_place *where,
-                  ttr_fields *fields, ttr_field *field)
+/* Reads the payload, which starts at `field`, and applies it to the module map. */
+static bool apply_event(struct debug_info *info, enum change change, struct module_place *where,
+                        ttr_fields *fields, ttr_field *field)
 {
     struct about about = {.binary = {.size = sizeof(ttr_binary),
                                      .path = {"", 0},
                                      .build_id = {"", 0},
                                      .debug_link = {"", 0}}};
     about.binary.build_id.p = (const char *)info->build_id;
-    about.binary.is_pic = true; /* libraries do not say so */
+    about.binary.is_pic = true; /* events about libraries have no such field */
     if (field) {
         do
             take_field(info, &about, field);
         while (ttr_fields_next(fields, field));
     }
-    return take_told(info, told, &about, where);
+    return apply_change(info, change, &about, where);
 }
 
 /* --- Answers --- */
 
-/* Three texts as fields in a struct. */
+/* Makes a struct of three texts. */
 static void set_fields(const struct debug_info *info, ttr_field *field,
                        const ttr_text texts[FIELDS - 1])
 {
@@ -251,13 +256,14 @@ static void set_fields(const struct debug_info *info, ttr_field *field,
     }
 }
 
-/* Asks the caller what is at an address of a load; NULL when memory is out. */
-static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, uint64_t address)
+/* Asks the symbolizer for an address of a binary; NULL if memory is exhausted. */
+static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary *binary,
+                                       uint64_t address)
 {
-    ttr_place place = {
+    ttr_location place = {
         .size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
-    info->options.locate(info->options.own, binary, address, &place);
-    ttr_field *field = arena_take(&info->arena, FIELDS * sizeof *field);
+    info->options.locate(info->options.user_data, binary, address, &place);
+    ttr_field *field = arena_alloc(&info->arena, FIELDS * sizeof *field);
     ttr_text texts[] = {place.binary, place.function, place.source};
     for (size_t i = 0; i < FIELDS - 1; i++)
         texts[i].p = arena_copy(&info->arena, texts[i].p, texts[i].n);
@@ -267,29 +273,29 @@ static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, u
     return field;
 }
 
-static const ttr_field *answer(struct debug_info *info, const struct load_place *where)
+static const ttr_field *answer(struct debug_info *info, const struct module_place *where)
 {
-    const struct load *load = loads_find(&info->loads, where);
+    const struct load *load = module_map_find(&info->module_map, where);
     if (!load)
         return info->unknown;
-    const ttr_binary *binary = loads_binary(&info->loads, load->binary);
+    const ttr_binary *binary = module_map_binary(&info->module_map, load->binary);
     uint64_t address = binary->is_pic ? where->base - load->base : where->base;
     bool by_load = info->options.like_babeltrace2;
     uint64_t key = by_load ? load->serial : load->binary, at = by_load ? where->base : address;
-    const uint32_t *known = pairmap_get(&info->answer_of, key, at);
+    const uint32_t *known = pair_map_get(&info->answer_of, key, at);
     if (known)
         return info->answer[*known];
     if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room,
                        info->answers_n + 1, sizeof *info->answer))
         return NULL;
-    const ttr_field *field = ask(info, binary, address);
-    if (!field || !pairmap_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
+    const ttr_field *field = ask_symbolizer(info, binary, address);
+    if (!field || !pair_map_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
         return NULL;
     info->answer[info->answers_n++] = field;
     return field;
 }
 
-/* --- The stage --- */
+/* --- Stage --- */
 
 static uint64_t trace_of(const ttr *t, const ttr_event *event)
 {
@@ -297,15 +303,15 @@ static uint64_t trace_of(const ttr *t, const ttr_event *event)
     return shares ? shares : event->source;
 }
 
-static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
+static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
         is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
-    uint8_t *told = entry_of(info, &info->told, &info->told_n, event->name);
-    if (!told || (is_class && !verdict))
-        return ANNOTATE_FAILED;
+    uint8_t *change = entry_of(info, &info->change, &info->change_n, event->name);
+    if (!change || (is_class && !verdict))
+        return FIELD_INJECTOR_FAILED;
     if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)
         return 0;
     ttr_fields fields;
@@ -318,40 +324,40 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
         *verdict = has_context ? YES : NO;
     if (!has_context)
         return 0;
-    if (*told == TOLD_UNKNOWN)
-        *told = told_by(ttr_text_get(info->t, event->name));
-    struct load_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
-    if (*told != TOLD_NOTHING &&
-        !learn(info, (enum told) * told, &place, &fields, has_more ? &field : NULL))
-        return ANNOTATE_FAILED;
+    if (*change == CHANGE_UNKNOWN)
+        *change = classify_event(ttr_text_get(info->t, event->name));
+    struct module_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
+    if (*change != CHANGE_NONE &&
+        !apply_event(info, (enum change) * change, &place, &fields, has_more ? &field : NULL))
+        return FIELD_INJECTOR_FAILED;
     place.base = where.ip;
     *added = answer(info, &place);
-    return *added ? FIELDS : ANNOTATE_FAILED;
+    return *added ? FIELDS : FIELD_INJECTOR_FAILED;
 }
 
-/* Between batches answers may go, so that a trace of any number of addresses needs bounded memory.
- */
-static void refresh(void *own)
+/* Clears a full cache between batches, when no field refers to it: memory is bounded for any number
+ * of addresses. */
+static void refresh(void *ctx)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     if (info->answers_n < ANSWERS_MAX)
         return;
-    pairmap_free(&info->answer_of);
-    pairmap_init(&info->answer_of, &info->t->counted);
+    pair_map_free(&info->answer_of);
+    pair_map_init(&info->answer_of, &info->t->counted);
     arena_reset(&info->arena);
     info->answers_n = 0;
 }
 
-static void close(void *own)
+static void close(void *ctx)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     const struct alloc *alloc = &info->t->counted;
-    alloc_free(alloc, info->told, info->told_n, 1);
+    alloc_free(alloc, info->change, info->change_n, 1);
     alloc_free(alloc, info->verdict, info->verdicts_n, 1);
     alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
     arena_free(&info->arena);
-    pairmap_free(&info->answer_of);
-    loads_free(&info->loads);
+    pair_map_free(&info->answer_of);
+    module_map_free(&info->module_map);
     alloc_free(alloc, info, 1, sizeof *info);
 }
 
@@ -360,9 +366,9 @@ static bool set_up(struct debug_info *info)
     static const char *const names[FIELDS] = {"debug_info", "bin", "func", "src"};
     static const ttr_text nothing[FIELDS - 1] = {{"", 0}, {"", 0}, {"", 0}};
     const struct alloc *alloc = &info->t->counted;
-    pairmap_init(&info->answer_of, alloc);
+    pair_map_init(&info->answer_of, alloc);
     arena_init(&info->arena, alloc);
-    bool is_fine = loads_init(&info->loads, alloc);
+    bool is_fine = module_map_init(&info->module_map, alloc);
     for (size_t i = 0; i < FIELDS; i++) {
         info->names[i] = ttr_text_add(info->t, names[i], strlen(names[i]));
         is_fine = is_fine && info->names[i];
@@ -393,7 +399,8 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
         (void)fail_memory(error);
         return NULL;
     }
-    return annotate_new(
-        in, &(struct annotate_how){.add = add_to, .refresh = refresh, .close = close, .own = info},
-        error);
+    return field_injector_new(in,
+                              &(struct field_injector_options){
+                                  .add = add_to, .refresh = refresh, .close = close, .ctx = info},
+                              error);
 }

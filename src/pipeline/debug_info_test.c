@@ -1,16 +1,22 @@
-/* Which binary an address belongs to when, where the answer stands in the event, and how often it
- * is asked for. */
+/* Which binary an address belongs to at which time, the position of the added field, and the number
+ * of calls of the symbolizer. */
 #include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/debug_info.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "support/memory_reader.h"
 
 #define EVENTS 64
 #define LINE 400
 
-/* Events of a made trace, and what came of them: one line each. */
+/* Events of a synthetic trace, and the result: one line per event. */
 struct scene {
     ttr *t;
     ttr_builder *builder;
@@ -24,7 +30,7 @@ static void begin(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(alloc ? &(ttr_options){.size = sizeof(ttr_options),
                                                                 .resize = alloc->resize,
-                                                                .own = alloc->own}
+                                                                .user_data = alloc->ctx}
                                                : NULL)};
     scene->builder = scene->t ? ttr_builder_new(scene->t) : NULL;
 }
@@ -45,8 +51,8 @@ static void put_context(struct scene *scene, int pid, uint64_t ip)
     ttr_field address = {.name = {"ip", 2},
                          .group = TTR_GROUP_COMMON,
                          .value = {.type = TTR_TYPE_UINT, .v.u = ip, .bits = 64, .base = 16}};
-    ttr_put_field(scene->builder, &vpid);
-    ttr_put_field(scene->builder, &address);
+    ttr_add_field(scene->builder, &vpid);
+    ttr_add_field(scene->builder, &address);
 }
 
 static void start(struct scene *scene, const char *name)
@@ -54,12 +60,12 @@ static void start(struct scene *scene, const char *name)
     ttr_event_begin(scene->builder, TTR_KIND_INSTANT, (int64_t)scene->n, NULL, name);
 }
 
-/* Ends the event, and keeps it. */
+/* Ends the event and keeps it in the scene. */
 static void keep(struct scene *scene)
 {
     ttr_batch batch;
     assert_true(scene->n < EVENTS);
-    assert_int_equal(ttr_event_take(scene->builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(scene->builder, &batch, NULL), TTR_OK);
     ttr_event *event = &scene->event[scene->n++];
     *event = *ttr_batch_at(&batch, 0);
     uint8_t *payload = malloc(event->payload_size + 1u);
@@ -73,7 +79,7 @@ static void at(struct scene *scene, int pid, uint64_t ip)
 {
     start(scene, "p:here");
     put_context(scene, pid, ip);
-    ttr_put_uint(scene->builder, "n", 1);
+    ttr_add_uint(scene->builder, "n", 1);
     keep(scene);
 }
 
@@ -81,31 +87,31 @@ static void load(struct scene *scene, const char *name, int pid, uint64_t base, 
 {
     start(scene, name);
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
-    ttr_put_uint(scene->builder, "memsz", 0x1000);
-    ttr_put_text(scene->builder, "path", path);
+    ttr_add_uint(scene->builder, "baddr", base);
+    ttr_add_uint(scene->builder, "memsz", 0x1000);
+    ttr_add_text(scene->builder, "path", path);
     if (strstr(name, "bin_info"))
-        ttr_put_uint(scene->builder, "is_pic", base != 0x400000);
+        ttr_add_uint(scene->builder, "is_pic", base != 0x400000);
     keep(scene);
 }
 
-static void tell(struct scene *scene, const char *name, int pid, uint64_t base)
+static void add_module_event(struct scene *scene, const char *name, int pid, uint64_t base)
 {
     start(scene, name);
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
+    ttr_add_uint(scene->builder, "baddr", base);
     keep(scene);
 }
 
-static void tell_id(struct scene *scene, const char *name, int pid, uint64_t base)
+static void add_build_id_event(struct scene *scene, const char *name, int pid, uint64_t base)
 {
     start(scene, name);
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
-    ttr_put_field(scene->builder, &(ttr_field){.name = {"build_id", 8},
+    ttr_add_uint(scene->builder, "baddr", base);
+    ttr_add_field(scene->builder, &(ttr_field){.name = {"build_id", 8},
                                                .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (unsigned i = 0; i < 2; i++)
-        ttr_put_field(scene->builder,
+        ttr_add_field(scene->builder,
                       &(ttr_field){.name = {"", 0},
                                    .depth = 1,
                                    .value = {.type = TTR_TYPE_UINT, .v.u = 0xa0 + i, .bits = 8}});
@@ -116,17 +122,17 @@ static void tell_link(struct scene *scene, int pid, uint64_t base)
 {
     start(scene, "lttng_ust_statedump:debug_link");
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
-    ttr_put_uint(scene->builder, "crc", 7);
-    ttr_put_text(scene->builder, "filename", "x.debug");
+    ttr_add_uint(scene->builder, "baddr", base);
+    ttr_add_uint(scene->builder, "crc", 7);
+    ttr_add_text(scene->builder, "filename", "x.debug");
     keep(scene);
 }
 
-/* Says all it was told of the binary. */
-static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+/* Returns all that is known of the binary as text. */
+static void locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     static char text[3][100];
-    struct scene *scene = own;
+    struct scene *scene = ctx;
     scene->asked++;
     place->binary = (ttr_text){text[0], (size_t)snprintf(text[0], 100, "%s%c%llx", binary->path.p,
                                                          binary->is_pic ? '+' : '@',
@@ -141,7 +147,7 @@ static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_pl
                                                  binary->debug_link_crc)};
 }
 
-/* "name: field=value field={ ... }" */
+/* Writes "name: field=value field={ ... }". */
 static void describe(const ttr *t, const ttr_event *event, char *line)
 {
     ttr_fields fields;
@@ -160,12 +166,12 @@ static void describe(const ttr *t, const ttr_event *event, char *line)
     }
 }
 
-/* Reads the scene through the stage, sorted behind it where that is wanted. */
+/* Reads the scene through the stage, and sorts its output if is_sorted. */
 static ttr_status run(struct scene *scene, bool like_babeltrace2, bool is_sorted)
 {
     const ttr_debug_options options = {.size = sizeof options,
                                        .locate = locate,
-                                       .own = scene,
+                                       .user_data = scene,
                                        .like_babeltrace2 = like_babeltrace2};
     const struct memory_events events = {.event = scene->event,
                                          .n = scene->n,
@@ -184,7 +190,7 @@ static ttr_status run(struct scene *scene, bool like_babeltrace2, bool is_sorted
     return status;
 }
 
-/* The line of the i-th event of the program itself. */
+/* Returns the line of the i-th event of the program itself. */
 static const char *here(const struct scene *scene, size_t i)
 {
     for (size_t k = 0; k < scene->n; k++)
@@ -193,7 +199,7 @@ static const char *here(const struct scene *scene, size_t i)
     return NULL;
 }
 
-static void it_stands_behind_the_common_context_and_before_all_else(void **state)
+static void debug_info_field_follows_common_context(void **state)
 {
     struct scene scene;
     (void)state;
@@ -201,10 +207,10 @@ static void it_stands_behind_the_common_context_and_before_all_else(void **state
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x7000, "/lib/a.so");
     start(&scene, "p:here");
     put_context(&scene, 7, 0x7123);
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"own", 3},
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"own", 3},
                                               .group = TTR_GROUP_CONTEXT,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
-    ttr_put_uint(scene.builder, "n", 1);
+    ttr_add_uint(scene.builder, "n", 1);
     keep(&scene);
     start(&scene, "p:bare");
     put_context(&scene, 7, 0x7124);
@@ -226,28 +232,28 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
     (void)state;
     begin(&scene, NULL);
     start(&scene, "p:none");
-    ttr_put_uint(scene.builder, "n", 1);
+    ttr_add_uint(scene.builder, "n", 1);
     keep(&scene);
-    start(&scene, "p:payload"); /* an ip that is no context */
-    ttr_put_uint(scene.builder, "ip", 0x7001);
+    start(&scene, "p:payload"); /* ip is in the payload, not in the context */
+    ttr_add_uint(scene.builder, "ip", 0x7001);
     keep(&scene);
     start(&scene, "p:half");
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2},
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"ip", 2},
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     keep(&scene);
-    start(&scene, "p:wide"); /* no pid has 64 bits */
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2},
+    start(&scene, "p:wide"); /* a pid of 64 bits is invalid */
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"ip", 2},
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(scene.builder,
+    ttr_add_field(scene.builder,
                   &(ttr_field){.name = {"vpid", 4},
                                .group = TTR_GROUP_COMMON,
                                .value = {.type = TTR_TYPE_INT, .v.s = 1, .bits = 64}});
     keep(&scene);
-    start(&scene, "p:had"); /* has it already */
+    start(&scene, "p:had"); /* the field exists already */
     put_context(&scene, 7, 1);
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"debug_info", 10},
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"debug_info", 10},
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 3}});
     keep(&scene);
@@ -261,7 +267,7 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
     end(&scene);
 }
 
-static void an_address_belongs_to_what_was_loaded_at_its_time(void **state)
+static void address_resolves_to_module_loaded_at_its_time(void **state)
 {
     struct scene scene;
     (void)state;
@@ -270,8 +276,8 @@ static void an_address_belongs_to_what_was_loaded_at_its_time(void **state)
     load(&scene, "lttng_ust_lib:load", 7, 0x7000, "/a.so");
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x7000, "/a.so");
     at(&scene, 7, 0x7010);
-    at(&scene, 7, 0x8000); /* right behind it */
-    tell(&scene, "lttng_ust_lib:unload", 7, 0x7000);
+    at(&scene, 7, 0x8000); /* directly after the end of the module */
+    add_module_event(&scene, "lttng_ust_lib:unload", 7, 0x7000);
     at(&scene, 7, 0x7010);
     load(&scene, "lttng_ust_lib:load", 7, 0x7000, "/b.so");
     at(&scene, 7, 0x7010);
@@ -286,14 +292,14 @@ static void an_address_belongs_to_what_was_loaded_at_its_time(void **state)
     end(&scene);
 }
 
-static void what_was_closed_lies_there_until_something_else_does(void **state)
+static void closed_module_stays_until_overlapped(void **state)
 {
     struct scene scene;
     (void)state;
     begin(&scene, NULL);
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x7000, "/a.so");
-    tell(&scene, "lttng_ust_dl:dlclose", 7, 0x7000);
-    at(&scene, 7, 0x7010); /* somebody else had it open too */
+    add_module_event(&scene, "lttng_ust_dl:dlclose", 7, 0x7000);
+    at(&scene, 7, 0x7010); /* another dlopen still holds it */
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x6800, "/b.so");
     at(&scene, 7, 0x7010);
     assert_int_equal(run(&scene, false, false), TTR_END);
@@ -302,7 +308,7 @@ static void what_was_closed_lies_there_until_something_else_does(void **state)
     end(&scene);
 }
 
-static void a_state_dump_says_all_that_is_there(void **state)
+static void state_dump_replaces_all_modules(void **state)
 {
     struct scene scene;
     (void)state;
@@ -310,7 +316,7 @@ static void a_state_dump_says_all_that_is_there(void **state)
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x400000, "/bin/a");
     load(&scene, "lttng_ust_statedump:bin_info", 8, 0x7000, "/bin/c");
     at(&scene, 7, 0x400010);
-    tell(&scene, "lttng_ust_statedump:start", 7, 0);
+    add_module_event(&scene, "lttng_ust_statedump:start", 7, 0);
     at(&scene, 7, 0x400010);
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x400000, "/bin/b");
     at(&scene, 7, 0x400010);
@@ -323,19 +329,20 @@ static void a_state_dump_says_all_that_is_there(void **state)
     end(&scene);
 }
 
-static void what_is_told_later_of_a_binary_counts_from_then_on(void **state)
+static void later_build_id_applies_from_then_on(void **state)
 {
     struct scene scene;
     (void)state;
     begin(&scene, NULL);
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x7000, "/a.so");
     at(&scene, 7, 0x7010);
-    tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
+    add_build_id_event(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
     tell_link(&scene, 7, 0x7000);
-    tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x9000); /* of nothing */
+    add_build_id_event(&scene, "lttng_ust_statedump:build_id", 7,
+                       0x9000); /* an address without a module */
     at(&scene, 7, 0x7010);
     load(&scene, "lttng_ust_lib:load", 7, 0x8000, "/b.so");
-    tell_id(&scene, "lttng_ust_lib:build_id", 7, 0x8000);
+    add_build_id_event(&scene, "lttng_ust_lib:build_id", 7, 0x8000);
     at(&scene, 7, 0x8010);
     at(&scene, 7, 0x7020);
     assert_int_equal(run(&scene, false, false), TTR_END);
@@ -349,7 +356,7 @@ static void what_is_told_later_of_a_binary_counts_from_then_on(void **state)
     end(&scene);
 }
 
-static void an_address_is_asked_for_once(void **state)
+static void address_is_symbolized_once(void **state)
 {
     struct scene scene;
     (void)state;
@@ -380,8 +387,8 @@ static void wrong_options_are_refused(void **state)
     ttr_free(t);
 }
 
-/* Events are made with memory that is there; what fails is the stage's. */
-static void memory_that_is_out_is_told_and_nothing_leaks(void **state)
+/* The events are built with a working allocator; only allocations of the stage fail. */
+static void exhausted_memory_is_reported_without_leaks(void **state)
 {
     struct support_heap heap;
     size_t fail_at = 0;
@@ -392,7 +399,7 @@ static void memory_that_is_out_is_told_and_nothing_leaks(void **state)
         support_heap_init(&heap, 0);
         begin(&scene, &heap.alloc);
         load(&scene, "lttng_ust_statedump:bin_info", 7, 0x7000, "/a.so");
-        tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
+        add_build_id_event(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
         for (uint64_t i = 0; i < 20; i++)
             at(&scene, 7, 0x7000 + i);
         heap.fail_at = heap.requests + 1 + fail_at;
@@ -408,15 +415,15 @@ static void memory_that_is_out_is_told_and_nothing_leaks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_stands_behind_the_common_context_and_before_all_else),
+        cmocka_unit_test(debug_info_field_follows_common_context),
         cmocka_unit_test(events_without_the_contexts_stay_as_they_are),
-        cmocka_unit_test(an_address_belongs_to_what_was_loaded_at_its_time),
-        cmocka_unit_test(what_was_closed_lies_there_until_something_else_does),
-        cmocka_unit_test(a_state_dump_says_all_that_is_there),
-        cmocka_unit_test(what_is_told_later_of_a_binary_counts_from_then_on),
-        cmocka_unit_test(an_address_is_asked_for_once),
+        cmocka_unit_test(address_resolves_to_module_loaded_at_its_time),
+        cmocka_unit_test(closed_module_stays_until_overlapped),
+        cmocka_unit_test(state_dump_replaces_all_modules),
+        cmocka_unit_test(later_build_id_applies_from_then_on),
+        cmocka_unit_test(address_is_symbolized_once),
         cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(memory_that_is_out_is_told_and_nothing_leaks),
+        cmocka_unit_test(exhausted_memory_is_reported_without_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* Adding fields to events: views with a schema of their own, whose walk gives the fields of the one
- * beneath and what was added among them.
+/* Adding fields: copies of the events with a schema that wraps the original one.  Its field
+ * iterator returns the fields of the wrapped iterator, and inserts the added fields after the last
+ * field of their group.
  *
- * What was added to an event is kept in a table of its batch, to which ttr_event.stack points.  It
- * comes behind the last field of its group, so the walk looks one field ahead there.  Who keeps
- * events longer (sorting) copies their fields, these among them.  What was stored as a record is
- * not that any more: events are not raw, and definitions are left out, so that no writer copies the
- * bytes. */
+ * ttr_event.stack is the index of an event's added fields in a table of the batch.  The iterator
+ * reads one field ahead to find the end of the group.  Stages that keep events longer (sorting)
+ * copy all fields, the added ones too.  Events lose TTR_EVENT_RAW and definitions are omitted, so
+ * that no writer copies the original record. */
 #include "pipeline/field_injector.h"
 
 #include <string.h>
@@ -14,42 +14,42 @@
 #include "model/context.h"
 #include "model/reader.h"
 
-#define INNER_STATE 72u /* words of ttr_fields.state that the walk beneath has */
+#define INNER_STATE 72u /* words of ttr_fields.state for the iterator of the wrapped schema */
 
-/* What was added to one event. */
+/* Fields added to an event. */
 struct added {
     const ttr_field *field;
     uint32_t n;
-    uint32_t stack; /* ttr_event.stack of the event beneath */
+    uint32_t stack; /* stack index of the wrapped event */
 };
 
-/* The schema of events of another one to which something was added. */
+/* A schema that adds fields to events of another schema. */
 struct outer_schema {
-    const struct annotator *annotator;
-    const struct field_ops *ops; /* of the schema beneath; may be NULL */
-    const void *own;
+    const struct field_injector *field_injector;
+    const struct field_ops *ops; /* of the wrapped schema; may be NULL */
+    const void *ctx;
 };
 
-struct annotator {
+struct field_injector {
     ttr_reader base;
     ttr_reader *in;
-    struct annotate_how how;
-    ttr_event *event; /* of the batch */
+    struct field_injector_options how;
+    ttr_event *event; /* the output batch */
     struct added *added;
     size_t event_room, added_room;
     uint32_t added_n;
-    ttr_id *over; /* schema by that beneath, 0 = none yet */
+    ttr_id *over; /* schema by wrapped schema; 0 = none yet */
     size_t over_n;
-    struct outer_schema **outer; /* made, to be freed */
+    struct outer_schema **outer; /* all schemas created here, to free them */
     size_t outer_n, outer_room;
 };
 
-/* The walk's own part of ttr_fields.state. */
+/* State of this iterator, in ttr_fields.state. */
 struct outer_walk {
     const struct outer_schema *schema;
-    struct added left;         /* still to be given */
-    ttr_field held;            /* of the walk beneath, to be given behind what was added */
-    bool is_reached, has_held; /* is_reached: what was added is being given */
+    struct added left;         /* added fields not yet returned */
+    ttr_field held;            /* field of the wrapped iterator, to return after the added ones */
+    bool is_reached, has_held; /* is_reached: the added fields are being returned */
     bool gave_added;
 };
 
@@ -57,7 +57,7 @@ _Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_walk) <=
                    sizeof(((ttr_fields *)0)->state),
                "both walks fit");
 
-/* --- The walk --- */
+/* --- Field iterator --- */
 
 static struct outer_walk *outer_of(ttr_fields *fields)
 {
@@ -66,28 +66,29 @@ static struct outer_walk *outer_of(ttr_fields *fields)
 
 static void outer_begin(ttr_fields *fields)
 {
-    const struct outer_schema *schema = fields->own;
-    const struct annotator *annotator = schema->annotator;
+    const struct outer_schema *schema = fields->ctx;
+    const struct field_injector *field_injector = schema->field_injector;
     struct outer_walk *walk = outer_of(fields);
     uint32_t i = fields->event->stack;
     walk->schema = schema;
-    walk->left = i && i <= annotator->added_n ? annotator->added[i - 1] : (struct added){.n = 0};
+    walk->left =
+        i && i <= field_injector->added_n ? field_injector->added[i - 1] : (struct added){.n = 0};
     walk->is_reached = walk->has_held = walk->gave_added = false;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (schema->ops)
         schema->ops->begin(fields);
 }
 
 static void outer_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct outer_schema *schema = fields->own;
+    const struct outer_schema *schema = fields->ctx;
     fields->ops = schema->ops && schema->ops->begin_group ? schema->ops : NULL;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (fields->ops)
         schema->ops->begin_group(fields, group);
 }
 
-/* The place of a group in an event. */
+/* Position of a group in an event. */
 static unsigned rank_of(uint8_t group)
 {
     static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0,
@@ -98,8 +99,8 @@ static unsigned rank_of(uint8_t group)
     return group < sizeof ranks ? ranks[group] : 4;
 }
 
-/* Gives the next of what was added; the place for it is where the walk beneath comes to a later
- * group, or ends. */
+/* Returns the next added field, if its position is reached: the wrapped iterator is at a later
+ * group, or at its end. */
 static bool next_added(ttr_fields *fields, struct outer_walk *walk, ttr_field *field)
 {
     if (!walk->is_reached) {
@@ -159,22 +160,22 @@ static bool outer_goes_on(const ttr_fields *fields, const ttr_value *text)
     return ops && ops->goes_on && !walk->gave_added && ops->goes_on(fields, text);
 }
 
-static uint64_t outer_packet(const void *own, const ttr_event *event)
+static uint64_t outer_packet(const void *ctx, const ttr_event *event)
 {
-    const struct outer_schema *schema = own;
-    return schema->ops && schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
+    const struct outer_schema *schema = ctx;
+    return schema->ops && schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }
 
-static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t outer_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                              uint32_t room)
 {
-    const struct outer_schema *schema = own;
-    const struct annotator *annotator = schema->annotator;
+    const struct outer_schema *schema = ctx;
+    const struct field_injector *field_injector = schema->field_injector;
     ttr_event beneath = *event;
     beneath.stack =
-        event->stack <= annotator->added_n ? annotator->added[event->stack - 1].stack : 0;
+        event->stack <= field_injector->added_n ? field_injector->added[event->stack - 1].stack : 0;
     return beneath.stack && schema->ops && schema->ops->frames
-               ? schema->ops->frames(schema->own, &beneath, addresses, room)
+               ? schema->ops->frames(schema->ctx, &beneath, addresses, room)
                : 0;
 }
 
@@ -187,42 +188,45 @@ static const struct field_ops outer_ops = {.begin = outer_begin,
                                            .type = outer_type,
                                            .goes_on = outer_goes_on};
 
-/* --- The reader --- */
+/* --- Reader --- */
 
 static void annotator_close(ttr_reader *base)
 {
-    struct annotator *annotator = (struct annotator *)base;
+    struct field_injector *field_injector = (struct field_injector *)base;
     const struct alloc *alloc = &base->t->counted;
-    for (size_t i = 0; i < annotator->over_n; i++)
-        if (annotator->over[i])
-            context_drop_schema(base->t, annotator->over[i]);
-    for (size_t i = 0; i < annotator->outer_n; i++)
-        alloc_free(alloc, annotator->outer[i], 1, sizeof **annotator->outer);
-    alloc_free(alloc, annotator->outer, annotator->outer_room, sizeof *annotator->outer);
-    alloc_free(alloc, annotator->over, annotator->over_n, sizeof *annotator->over);
-    alloc_free(alloc, annotator->added, annotator->added_room, sizeof *annotator->added);
-    alloc_free(alloc, annotator->event, annotator->event_room, sizeof *annotator->event);
-    annotator->how.close(annotator->how.own);
-    ttr_close(annotator->in);
-    alloc_free(alloc, annotator, 1, sizeof *annotator);
+    for (size_t i = 0; i < field_injector->over_n; i++)
+        if (field_injector->over[i])
+            context_drop_schema(base->t, field_injector->over[i]);
+    for (size_t i = 0; i < field_injector->outer_n; i++)
+        alloc_free(alloc, field_injector->outer[i], 1, sizeof **field_injector->outer);
+    alloc_free(alloc, field_injector->outer, field_injector->outer_room,
+               sizeof *field_injector->outer);
+    alloc_free(alloc, field_injector->over, field_injector->over_n, sizeof *field_injector->over);
+    alloc_free(alloc, field_injector->added, field_injector->added_room,
+               sizeof *field_injector->added);
+    alloc_free(alloc, field_injector->event, field_injector->event_room,
+               sizeof *field_injector->event);
+    field_injector->how.close(field_injector->how.ctx);
+    ttr_close(field_injector->in);
+    alloc_free(alloc, field_injector, 1, sizeof *field_injector);
 }
 
-/* Makes the schema that stands on another one; 0 when memory is out. */
-static ttr_id make_schema(struct annotator *annotator, ttr_id beneath)
+/* Returns a schema that wraps another one; 0 if memory is exhausted. */
+static ttr_id make_schema(struct field_injector *field_injector, ttr_id beneath)
 {
-    ttr *t = annotator->base.t;
+    ttr *t = field_injector->base.t;
     const struct alloc *alloc = &t->counted;
     struct schema schema = *context_schema(t, beneath);
-    if (!alloc_reserve(alloc, (void **)&annotator->outer, &annotator->outer_room,
-                       annotator->outer_n + 1, sizeof *annotator->outer))
+    if (!alloc_reserve(alloc, (void **)&field_injector->outer, &field_injector->outer_room,
+                       field_injector->outer_n + 1, sizeof *field_injector->outer))
         return 0;
     struct outer_schema *outer = alloc_zero(alloc, 1, sizeof *outer);
     if (!outer)
         return 0;
-    annotator->outer[annotator->outer_n++] = outer;
-    *outer = (struct outer_schema){annotator, schema.ops, schema.own};
+    field_injector->outer[field_injector->outer_n++] = outer;
+    *outer = (struct outer_schema){field_injector, schema.ops, schema.ctx};
     return context_add_schema(t, &(struct schema){.ops = &outer_ops,
-                                                  .own = outer,
+                                                  .ctx = outer,
                                                   .event_class = schema.event_class,
                                                   .beneath = beneath,
                                                   .has_number = schema.has_number,
@@ -231,119 +235,123 @@ static ttr_id make_schema(struct annotator *annotator, ttr_id beneath)
                                                   .has_texts = schema.has_texts});
 }
 
-static ttr_id schema_over(struct annotator *annotator, ttr_id beneath)
+static ttr_id schema_over(struct field_injector *field_injector, ttr_id beneath)
 {
-    size_t before = annotator->over_n;
+    size_t before = field_injector->over_n;
     if (beneath >= before) {
-        if (!alloc_reserve(&annotator->base.t->counted, (void **)&annotator->over,
-                           &annotator->over_n, (size_t)beneath + 1, sizeof *annotator->over))
+        if (!alloc_reserve(&field_injector->base.t->counted, (void **)&field_injector->over,
+                           &field_injector->over_n, (size_t)beneath + 1,
+                           sizeof *field_injector->over))
             return 0;
-        memset(annotator->over + before, 0, (annotator->over_n - before) * sizeof *annotator->over);
+        memset(field_injector->over + before, 0,
+               (field_injector->over_n - before) * sizeof *field_injector->over);
     }
-    if (!annotator->over[beneath])
-        annotator->over[beneath] = make_schema(annotator, beneath);
-    return annotator->over[beneath];
+    if (!field_injector->over[beneath])
+        field_injector->over[beneath] = make_schema(field_injector, beneath);
+    return field_injector->over[beneath];
 }
 
-/* Adds what there is to add to an event of the batch; false when memory is out. */
-static bool annotate(struct annotator *annotator, ttr_event *event)
+/* Adds the fields to an event of the batch.  Returns false if memory is exhausted. */
+static bool annotate(struct field_injector *field_injector, ttr_event *event)
 {
     struct added added = {.stack = event->stack};
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
-    size_t n = annotator->how.add(annotator->how.own, event, &added.field);
+    size_t n = field_injector->how.add(field_injector->how.ctx, event, &added.field);
     if (n == 0)
         return true;
-    if (n > UINT32_MAX) /* ANNOTATE_FAILED among them */
+    if (n > UINT32_MAX) /* also ANNOTATE_FAILED */
         return false;
     added.n = (uint32_t)n;
-    ttr_id schema = schema_over(annotator, event->schema);
-    annotator->added[annotator->added_n++] = added;
-    event->stack = annotator->added_n;
+    ttr_id schema = schema_over(field_injector, event->schema);
+    field_injector->added[field_injector->added_n++] = added;
+    event->stack = field_injector->added_n;
     event->schema = schema;
     return schema != 0;
 }
 
-static bool make_room(struct annotator *annotator, uint32_t n)
+static bool make_room(struct field_injector *field_injector, uint32_t n)
 {
-    const struct alloc *alloc = &annotator->base.t->counted;
-    return alloc_reserve(alloc, (void **)&annotator->event, &annotator->event_room, n,
-                         sizeof *annotator->event) &&
-           alloc_reserve(alloc, (void **)&annotator->added, &annotator->added_room, n,
-                         sizeof *annotator->added);
+    const struct alloc *alloc = &field_injector->base.t->counted;
+    return alloc_reserve(alloc, (void **)&field_injector->event, &field_injector->event_room, n,
+                         sizeof *field_injector->event) &&
+           alloc_reserve(alloc, (void **)&field_injector->added, &field_injector->added_room, n,
+                         sizeof *field_injector->added);
 }
 
 static ttr_status annotator_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
-    struct annotator *annotator = (struct annotator *)base;
+    struct field_injector *field_injector = (struct field_injector *)base;
     ttr_batch all;
     uint32_t n = 0;
-    annotator->added_n = 0;
-    annotator->how.refresh(annotator->how.own);
+    field_injector->added_n = 0;
+    field_injector->how.refresh(field_injector->how.ctx);
     while (n == 0) {
-        ttr_status status = ttr_read(annotator->in, &all, error);
+        ttr_status status = ttr_read(field_injector->in, &all, error);
         if (status != TTR_OK)
             return status;
-        if (!make_room(annotator, all.n))
+        if (!make_room(field_injector, all.n))
             return fail_memory(error);
         for (uint32_t i = 0; i < all.n; i++) {
             const ttr_event *event = ttr_batch_at(&all, i);
             if (event->kind == TTR_KIND_DEFINITION)
                 continue;
-            annotator->event[n] = *event;
-            if (!annotate(annotator, &annotator->event[n]))
+            field_injector->event[n] = *event;
+            if (!annotate(field_injector, &field_injector->event[n]))
                 return fail_memory(error);
             n++;
         }
     }
-    *batch = (ttr_batch){.event = annotator->event, .n = n};
+    *batch = (ttr_batch){.event = field_injector->event, .n = n};
     return TTR_OK;
 }
 
 static bool annotator_report(ttr_reader *base, size_t index, ttr_report *report)
 {
-    return ttr_reader_report(((struct annotator *)base)->in, index, report);
+    return ttr_reader_report(((struct field_injector *)base)->in, index, report);
 }
 
 static void annotator_rank(ttr_reader *base, uint32_t *next)
 {
-    reader_rank(((struct annotator *)base)->in, next);
+    reader_assign_ranks(((struct field_injector *)base)->in, next);
 }
 
 static struct input *annotator_input(ttr_reader *base, size_t index)
 {
-    return reader_input(((struct annotator *)base)->in, index);
+    return reader_input(((struct field_injector *)base)->in, index);
 }
 
 static void annotator_crowd(ttr_reader *base, uint32_t batch)
 {
-    reader_crowd(((struct annotator *)base)->in, batch);
+    reader_set_batch_size(((struct field_injector *)base)->in, batch);
 }
 
-static struct notes *annotator_notes(ttr_reader *base)
+static struct diagnostics *annotator_notes(ttr_reader *base)
 {
-    return reader_notes(((struct annotator *)base)->in);
+    return reader_diagnostics(((struct field_injector *)base)->in);
 }
 
-/* Ranges are not passed on: what is outside of them may tell what to add to the events inside. */
-ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_error *error)
+/* Time ranges of a filter are not passed to `in`: events outside may determine fields of events
+ * inside. */
+ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
+                               ttr_error *error)
 {
     static const struct reader_ops ops = {.next = annotator_next,
                                           .close = annotator_close,
-                                          .crowd = annotator_crowd,
+                                          .set_batch_size = annotator_crowd,
                                           .report = annotator_report,
                                           .rank = annotator_rank,
                                           .input = annotator_input,
                                           .notes = annotator_notes};
-    struct annotator *annotator = alloc_zero(&in->t->counted, 1, sizeof *annotator);
-    if (!annotator) {
-        how->close(how->own);
+    struct field_injector *field_injector = alloc_zero(&in->t->counted, 1, sizeof *field_injector);
+    if (!field_injector) {
+        how->close(how->ctx);
         ttr_close(in);
         (void)fail_memory(error);
         return NULL;
     }
-    annotator->base =
+    field_injector->base =
         (ttr_reader){.t = in->t, .ops = &ops, .order = in->order, .reports = in->reports};
-    annotator->in = in;
-    annotator->how = *how;
-    return &annotator->base;
+    field_injector->in = in;
+    field_injector->how = *how;
+    return &field_injector->base;
 }

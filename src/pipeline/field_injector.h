@@ -1,28 +1,29 @@
-/* Adding fields to events, as if their trace had them.
+/* A stage that adds fields to events, as if the trace had them.
  *
- * Ownership: the stage owns what it wraps; `own` is closed with it.  Added fields and their texts
- * are borrowed by the events of a batch until the next read.  At most one such stage may stand in a
- * chain of readers. */
+ * The stage owns the reader that it wraps, and `ctx`.  Added fields and their texts are borrowed by
+ * the events of a batch until the next read.  A chain of readers may have at most one such stage.
+ */
 #ifndef TRACETTA_PIPELINE_FIELD_INJECTOR_H
 #define TRACETTA_PIPELINE_FIELD_INJECTOR_H
 
-#include <tracetta/read.h>
+#include <tracetta/tracetta.h>
 
-#define ANNOTATE_FAILED SIZE_MAX
+#define FIELD_INJECTOR_FAILED SIZE_MAX
 
-struct annotate_how {
-    /* Gives what to add to an event, asked for each in the order of the reader: how many fields,
-     * all of one group, what is in a struct behind it; 0 = nothing, ANNOTATE_FAILED = memory is
-     * out. */
-    size_t (*add)(void *own, const ttr_event *event, const ttr_field **fields);
-    /* What was given before is used no more. */
-    void (*refresh)(void *own);
-    void (*close)(void *own);
-    void *own;
+struct field_injector_options {
+    /* Returns the fields to add to an event: all of one group, members directly after their struct.
+     * Called for each event in order.  0 = none, FIELD_INJECTOR_FAILED = memory is exhausted. */
+    size_t (*add)(void *ctx, const ttr_event *event, const ttr_field **fields);
+    /* The fields returned so far are no longer used; called between batches. */
+    void (*refresh)(void *ctx);
+    void (*close)(void *ctx);
+    void *ctx;
 };
 
-/* Puts the fields behind the last of their group.  Events are not raw then, and definitions are
- * left out.  Takes `in` and `how` over, also when it fails (then NULL and `error`). */
-ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_error *error);
+/* Returns a reader that inserts the fields after the last one of their group.  Events lose
+ * TTR_EVENT_RAW, and definitions are omitted.  Owns `in` and `how` from the call on, even if it
+ * fails. */
+ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
+                               ttr_error *error);
 
 #endif

@@ -1,9 +1,9 @@
-/* Filtering by selection: a batch passes with a list of what counts in it, nothing is copied.
+/* Filtering by selection: a batch is passed on with the indices of the matching events; nothing is
+ * copied.
  *
- * Patterns are matched once per text, not per event: a table of verdicts per condition grows with
- * the texts.  What always passes, inverted or not: definitions, and with conditions of time,
- * thread, process and CPU only also objects and gaps, which say something about the trace and not
- * at a time. */
+ * Patterns are matched once per string, not per event: each condition caches its results by string
+ * id. Definitions always pass, inverted or not.  Objects and gaps pass if only time, thread,
+ * process and CPU are filtered, since they describe the trace rather than a point in time. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,17 +15,18 @@
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
-/* One condition over texts: globs any of which must match; numbers for threads and processes. */
+/* A condition on strings: patterns of which one must match; also numbers for threads and processes.
+ */
 struct condition {
     char **glob; /* NULL: no condition */
     uint64_t *number;
     bool *is_number;
     size_t n;
-    uint8_t *verdict; /* by id of the text */
+    uint8_t *verdict; /* cached result by string id */
     size_t verdicts_n;
 };
 
-/* CPUs from first to last. */
+/* A range of CPUs, first to last inclusive. */
 struct cpus {
     uint64_t first, last;
 };
@@ -33,8 +34,8 @@ struct cpus {
 struct filter {
     ttr_reader base;
     ttr_reader *in;
-    struct arena arena; /* of the patterns */
-    ttr_filter what;    /* without the lists */
+    struct arena arena; /* memory of the patterns */
+    ttr_filter what;    /* ttr_filter without its lists */
     struct condition names, not_names, categories, providers, threads, processes;
     struct cpus *cpus; /* NULL: no condition */
     size_t cpus_n;
@@ -63,7 +64,7 @@ static void filter_close(ttr_reader *base)
     alloc_free(alloc, filter, 1, sizeof *filter);
 }
 
-/* Where the verdict on an id is kept; NULL when memory is out. */
+/* Returns the cache entry of an id; NULL if memory is exhausted. */
 static uint8_t *verdict_at(struct filter *filter, struct condition *condition, ttr_id id)
 {
     size_t before = condition->verdicts_n;
@@ -86,7 +87,7 @@ static bool matches_any(const struct condition *condition, ttr_text text)
     return false;
 }
 
-/* Whether any comma-separated part of the text matches, or the text as a whole. */
+/* Returns true if a comma-separated part of the text matches, or the complete text. */
 static bool matches_part(const struct condition *condition, ttr_text text)
 {
     const char *end = text.p + text.n;
@@ -126,8 +127,8 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
-/* By a number, or by the name the thread or process has now: programs that start others give them
- * their own names first. */
+/* Matches by number, or by the current name of the thread or process.  The name is not cached: a
+ * process has the name of its parent program until exec. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -159,7 +160,7 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
         return false;
     if (event->level && event->level < what->min_level)
         return false;
-    return is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) &&
+    return event_is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) &&
            string_matches(filter, &filter->names, event->name) &&
            (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
            string_matches(filter, &filter->categories, event->category) &&
@@ -208,7 +209,7 @@ static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
 
 static void filter_rank(ttr_reader *base, uint32_t *next)
 {
-    reader_rank(((struct filter *)base)->in, next);
+    reader_assign_ranks(((struct filter *)base)->in, next);
 }
 
 static struct input *filter_input(ttr_reader *base, size_t index)
@@ -218,19 +219,20 @@ static struct input *filter_input(ttr_reader *base, size_t index)
 
 static void filter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
-    reader_range(((struct filter *)base)->in, from_ns, to_ns);
+    reader_set_range(((struct filter *)base)->in, from_ns, to_ns);
 }
 
 static void filter_crowd(ttr_reader *base, uint32_t batch)
 {
-    reader_crowd(((struct filter *)base)->in, batch);
+    reader_set_batch_size(((struct filter *)base)->in, batch);
 }
 
-/* Which name a thread has by then is known in order only. */
+/* Refuses stream order: names of threads at a time are known only in order of time. */
 static bool filter_scatter(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
-    return !filter->threads.glob && !filter->processes.glob && reader_scatter(filter->in);
+    return !filter->threads.glob && !filter->processes.glob &&
+           reader_allow_stream_order(filter->in);
 }
 
 static uint32_t filter_kinds(ttr_reader *base)
@@ -238,12 +240,12 @@ static uint32_t filter_kinds(ttr_reader *base)
     return reader_kinds(((struct filter *)base)->in);
 }
 
-static struct notes *filter_notes(ttr_reader *base)
+static struct diagnostics *filter_notes(ttr_reader *base)
 {
-    return reader_notes(((struct filter *)base)->in);
+    return reader_diagnostics(((struct filter *)base)->in);
 }
 
-/* Copies a list of patterns; those that are numbers ("17", "0x1f") are also kept as such. */
+/* Copies a list of patterns, with the values of those that are numbers ("17", "0x1f"). */
 static bool copy_condition(struct filter *filter, struct condition *condition,
                            const char *const *list)
 {
@@ -252,15 +254,15 @@ static bool copy_condition(struct filter *filter, struct condition *condition,
         n++;
     if (n == 0)
         return true;
-    condition->glob = arena_take(&filter->arena, n * sizeof *condition->glob);
-    condition->number = arena_take(&filter->arena, n * sizeof *condition->number);
-    condition->is_number = arena_take(&filter->arena, n * sizeof *condition->is_number);
+    condition->glob = arena_alloc(&filter->arena, n * sizeof *condition->glob);
+    condition->number = arena_alloc(&filter->arena, n * sizeof *condition->number);
+    condition->is_number = arena_alloc(&filter->arena, n * sizeof *condition->is_number);
     if (!condition->glob || !condition->number || !condition->is_number)
         return false;
     for (; condition->n < n; condition->n++) {
         const char *pattern = list[condition->n];
         condition->is_number[condition->n] =
-            number_get_u64(pattern, strlen(pattern), &condition->number[condition->n]);
+            number_parse_u64(pattern, strlen(pattern), &condition->number[condition->n]);
         condition->glob[condition->n] = arena_copy(&filter->arena, pattern, strlen(pattern));
         if (!condition->glob[condition->n])
             return false;
@@ -278,26 +280,26 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
            copy_condition(filter, &filter->processes, what->processes);
 }
 
-/* "3" or "4-7". */
+/* Parses "3" or "4-7". */
 static bool take_range(const char *text, size_t n, struct cpus *cpus)
 {
     const char *dash = memchr(text, '-', n);
     const size_t first_n = dash ? (size_t)(dash - text) : n;
-    if (!number_get_u64(text, first_n, &cpus->first))
+    if (!number_parse_u64(text, first_n, &cpus->first))
         return false;
     cpus->last = cpus->first;
     return !dash ||
-           (number_get_u64(dash + 1, n - first_n - 1, &cpus->last) && cpus->first <= cpus->last);
+           (number_parse_u64(dash + 1, n - first_n - 1, &cpus->last) && cpus->first <= cpus->last);
 }
 
 static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_error *error)
 {
     size_t most = 0;
     for (size_t i = 0; list && list[i]; i++)
-        most += strlen(list[i]) + 1; /* more than there are parts in it */
+        most += strlen(list[i]) + 1; /* upper bound of the number of ranges */
     if (most == 0)
         return TTR_OK;
-    filter->cpus = arena_take(&filter->arena, most * sizeof *filter->cpus);
+    filter->cpus = arena_alloc(&filter->arena, most * sizeof *filter->cpus);
     if (!filter->cpus)
         return fail_memory(error);
     for (; *list; list++) {
@@ -320,8 +322,8 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
     static const struct reader_ops ops = {.next = filter_next,
                                           .close = filter_close,
                                           .range = filter_range,
-                                          .crowd = filter_crowd,
-                                          .scatter = filter_scatter,
+                                          .set_batch_size = filter_crowd,
+                                          .allow_stream_order = filter_scatter,
                                           .kinds = filter_kinds,
                                           .report = filter_report,
                                           .rank = filter_rank,
@@ -353,6 +355,6 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                              !filter->categories.glob && !filter->providers.glob && !what->kinds &&
                              !what->min_level;
     if (!what->invert && (what->from_ns != INT64_MIN || what->to_ns != INT64_MAX))
-        reader_range(in, what->from_ns, what->to_ns);
+        reader_set_range(in, what->from_ns, what->to_ns);
     return &filter->base;
 }

@@ -1,4 +1,4 @@
-/* The laws of filtering, and each condition by itself. */
+/* Properties of all filters, and each condition by itself. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
@@ -18,7 +18,7 @@ static size_t run(ttr *t, const ttr_filter *filter, ttr_event *to, uint64_t seed
     return n;
 }
 
-/* The first n events, in batches of so many, through a filter. */
+/* Returns the first n events through a filter, in batches of at most batch_max. */
 static ttr_reader *filtered(ttr *t, const ttr_filter *filter, size_t n, uint32_t batch_max)
 {
     return ttr_filter_new(
@@ -34,7 +34,7 @@ static size_t count_passed(ttr *t, const ttr_filter *filter, size_t n)
     return got;
 }
 
-/* Random conditions, by the bits of a number. */
+/* Returns a filter with the conditions that the bits of a number select. */
 static ttr_filter filter_of(unsigned bits)
 {
     static const char *const names[] = {"net*", "disk", NULL}, *const not_names[] = {"*write",
@@ -75,7 +75,7 @@ static bool expect(ttr *t, unsigned bits, const ttr_event *event)
             (event->kind == TTR_KIND_SPAN && event->time + (int64_t)event->duration > 300));
 }
 
-static void what_passes_and_what_does_not_are_all(void **state)
+static void filter_and_inverse_partition_all_events(void **state)
 {
     (void)state;
     for (unsigned bits = 0; bits < 512; bits += bits < 16 ? 1 : 7) {
@@ -119,7 +119,7 @@ static void two_ranges_side_by_side_are_one_for_instants(void **state)
     ttr_free(t);
 }
 
-static void span_counts_when_it_reaches_into_the_range(void **state)
+static void span_overlapping_the_range_matches(void **state)
 {
     static const struct {
         int64_t time;
@@ -156,7 +156,7 @@ static size_t count_structure(ttr *t, const ttr_filter *filter)
     return count_passed(t, filter, 4);
 }
 
-static void structure_passes_conditions_of_time_and_thread(void **state)
+static void objects_and_gaps_pass_time_and_thread_conditions(void **state)
 {
     static const char *const patterns[] = {"x", NULL};
     ttr *t = ttr_new(NULL);
@@ -189,8 +189,8 @@ static void thread_is_asked_again_until_its_name_is_known(void **state)
                                 .offset = i};
     ttr_thread_name(t, 1, 3, NULL, "worker 3");
     ttr_reader *reader = filtered(t, &filter, 4, 2);
-    /* Nothing of the first batch passes, so the read goes on to the second: only thread 3 has its
-     * name yet. */
+    /* No event of the first batch matches, so the read continues with the second: at that time only
+     * thread 3 has its name. */
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
     assert_int_equal(batch.n, 1);
     assert_int_equal(ttr_batch_at(&batch, 0)->offset, 3);
@@ -202,8 +202,8 @@ static void thread_is_asked_again_until_its_name_is_known(void **state)
     ttr_free(t);
 }
 
-/* What starts a program has its own name first, as a fork has until it becomes what it runs. */
-static void thread_goes_by_the_name_it_has_now(void **state)
+/* A forked process has the name of its parent until it calls exec. */
+static void thread_matches_by_current_name(void **state)
 {
     static const char *const patterns[] = {"app", NULL};
     ttr *t = ttr_new(NULL);
@@ -243,8 +243,8 @@ static void filter_of_another_size_is_refused(void **state)
     ttr_free(t);
 }
 
-/* A tid beyond 64 bits is a name like any other, and must not be taken for the greatest one. */
-static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(void **state)
+/* A tid above 64 bits is a pattern for names, and must not be clamped to UINT64_MAX. */
+static void open_range_includes_last_time_and_huge_number_is_a_name(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -259,7 +259,7 @@ static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(v
     ttr_free(t);
 }
 
-static void cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them(void **state)
+static void cpu_lists_match_numbers_and_ranges(void **state)
 {
     static const char *const lists[][3] = {
         {"2"}, {"0,4-6"}, {"0x1-0x3", "5"}, {"0-4294967295"}, {"4294967296"}};
@@ -268,7 +268,7 @@ static void cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them(void **state)
     ttr_filter filter;
     (void)state;
     ttr_filter_init(&filter);
-    for (size_t i = 0; i < 9; i++) /* the last one, whose flag is not there, is of none */
+    for (size_t i = 0; i < 9; i++) /* the last event has no CPU */
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
                                 .offset = i,
                                 .cpu = (uint32_t)(i % 8),
@@ -283,7 +283,7 @@ static void cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them(void **state)
     ttr_free(t);
 }
 
-static void what_names_no_cpus_is_refused(void **state)
+static void invalid_cpu_list_is_refused(void **state)
 {
     static const char *const wrong[] = {
         "", ",", "1,", "x", "3-1", "1-", "-1", "1-2-3", "18446744073709551616"};
@@ -313,7 +313,7 @@ static bool filters_through(ttr *t, const ttr_event *given, size_t n)
     return memory_reads_through(reader, &error);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(filters_through, 500);
@@ -322,17 +322,17 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_passes_and_what_does_not_are_all),
+        cmocka_unit_test(filter_and_inverse_partition_all_events),
         cmocka_unit_test(two_ranges_side_by_side_are_one_for_instants),
-        cmocka_unit_test(span_counts_when_it_reaches_into_the_range),
-        cmocka_unit_test(structure_passes_conditions_of_time_and_thread),
+        cmocka_unit_test(span_overlapping_the_range_matches),
+        cmocka_unit_test(objects_and_gaps_pass_time_and_thread_conditions),
         cmocka_unit_test(thread_is_asked_again_until_its_name_is_known),
-        cmocka_unit_test(thread_goes_by_the_name_it_has_now),
-        cmocka_unit_test(last_time_is_in_a_range_without_end_and_a_number_too_large_is_none),
+        cmocka_unit_test(thread_matches_by_current_name),
+        cmocka_unit_test(open_range_includes_last_time_and_huge_number_is_a_name),
         cmocka_unit_test(filter_of_another_size_is_refused),
-        cmocka_unit_test(cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them),
-        cmocka_unit_test(what_names_no_cpus_is_refused),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(cpu_lists_match_numbers_and_ranges),
+        cmocka_unit_test(invalid_cpu_list_is_refused),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }

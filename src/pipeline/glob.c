@@ -1,12 +1,12 @@
-/* A glob matcher of our own: that of the C library depends on the locale and ends at a NUL, and
- * names in traces are any bytes. */
+/* A glob matcher for names in traces, which may contain any byte.  fnmatch depends on the locale
+ * and stops at a zero byte. */
 #include "pipeline/glob.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Length of the set at `p` ("[...]") with its brackets, 0 when it is never closed.  A "]" that
- * comes first is a member. */
+/* Returns the length of a set "[...]" with its brackets; 0 if it is not closed.  A leading "]" is a
+ * member. */
 static size_t set_length(const char *p)
 {
     const char *at = p + 1;
@@ -32,7 +32,7 @@ static bool set_holds(const char *set, size_t length, char c)
     return holds != is_negated;
 }
 
-/* Bytes of the character at the head of the text. */
+/* Returns the number of bytes of the UTF-8 character at the start of the text. */
 static size_t character(const char *p, size_t n)
 {
     size_t length = 1;
@@ -42,8 +42,8 @@ static size_t character(const char *p, size_t n)
     return length;
 }
 
-/* Matches one element of the pattern that is no star: how much text it takes (0 = no match), and
- * how long the element is. */
+/* Matches one element other than `*`.  Returns the number of bytes of text that it matches (0 = no
+ * match), and sets *element to the length of the element. */
 static size_t match_one(const char *pattern, const char *text, size_t n, size_t *element)
 {
     *element = 1;
@@ -63,7 +63,7 @@ static size_t match_one(const char *pattern, const char *text, size_t n, size_t 
 bool glob_matches(const char *pattern, ttr_text text)
 {
     const char *star =
-        NULL; /* what follows the last star, and how much text that star has not taken */
+        NULL; /* position after the last star, and end of the text that this star matches so far */
     size_t at = 0, star_at = 0;
     while (at < text.n || *pattern == '*') {
         if (*pattern == '*') {

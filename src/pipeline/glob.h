@@ -1,4 +1,4 @@
-/* Glob patterns over any bytes: "net*", "[ab]?", "[!0-9]", "\*". */
+/* Glob patterns for byte strings: "net*", "[ab]?", "[!0-9]", "\*". */
 #ifndef TRACETTA_PIPELINE_GLOB_H
 #define TRACETTA_PIPELINE_GLOB_H
 
@@ -6,10 +6,9 @@
 
 #include <tracetta/event.h>
 
-/* Whether the whole text matches the pattern.  `?` is one character of UTF-8, `*` any number of
- * bytes; a set is of bytes; a
- * "[" that is never closed stands for itself.  Case counts.  Takes at most |pattern| * |text|
- * steps. */
+/* Returns true if the pattern matches the complete text.  `?` matches a UTF-8 character, `*` any
+ * number of bytes, a set one byte.  A "[" without "]" matches itself.  Case-sensitive.  At most
+ * |pattern| * |text| steps. */
 bool glob_matches(const char *pattern, ttr_text text);
 
 #endif

@@ -1,9 +1,9 @@
-/* Patterns against texts, yes and no. */
+/* Patterns and texts that match, and that do not. */
 #include "support/support.h"
 
 #include "pipeline/glob.h"
 
-static void patterns_match_what_they_say(void **state)
+static void patterns_match_expected_texts(void **state)
 {
     static const struct {
         const char *pattern, *text;
@@ -55,14 +55,14 @@ static void patterns_match_what_they_say(void **state)
             fail_msg("\"%s\" against \"%s\"", cases[i].pattern, cases[i].text);
 }
 
-static void zero_bytes_are_bytes_like_others(void **state)
+static void zero_bytes_match_like_others(void **state)
 {
     (void)state;
     assert_true(glob_matches("a?b", (ttr_text){"a\0b", 3}));
     assert_false(glob_matches("a", (ttr_text){"a\0b", 3}));
 }
 
-static void many_stars_take_no_exponential_time(void **state)
+static void many_stars_match_in_polynomial_time(void **state)
 {
     char text[4096];
     (void)state;
@@ -73,9 +73,9 @@ static void many_stars_take_no_exponential_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns_match_what_they_say),
-        cmocka_unit_test(zero_bytes_are_bytes_like_others),
-        cmocka_unit_test(many_stars_take_no_exponential_time),
+        cmocka_unit_test(patterns_match_expected_texts),
+        cmocka_unit_test(zero_bytes_match_like_others),
+        cmocka_unit_test(many_stars_match_in_polynomial_time),
     };
     return cmocka_run_group_tests_name("glob", tests, NULL, NULL);
 }

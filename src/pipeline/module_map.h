@@ -1,74 +1,77 @@
-/* Which binaries lie where in which process, as a trace tells it event by event.
+/* The modules (binaries at an address) of each process, kept up to date event by event.
  *
- * Ownership: binaries live as long as the table; a load until the next change.  Memory grows with
- * the number of different binaries and of processes, and with what is loaded at the same time, of
- * which a process has at most LOADS_MAX. */
+ * Descriptions of binaries are valid as long as the table, modules until the next change.  Memory
+ * grows with the number of different binaries, of processes, and of modules loaded at the same
+ * time, at most MODULES_MAX per process. */
 #ifndef TRACETTA_PIPELINE_MODULE_MAP_H
 #define TRACETTA_PIPELINE_MODULE_MAP_H
 
-#include <tracetta/read.h>
+#include <tracetta/debug_info.h>
 
 #include "base/buffer.h"
 #include "base/intern.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 
-#define LOADS_MAX 8192u
+#define MODULES_MAX 8192u
 
-/* A place in a process of a trace. */
-struct load_place {
+/* An address in a process of a trace. */
+struct module_place {
     uint64_t trace, pid, base;
 };
 
-/* A binary that was loaded at an address. */
+/* A binary loaded at an address. */
 struct load {
     uint64_t base, end;
-    uint64_t reach;  /* the greatest end of this and those below */
-    uint32_t binary; /* see loads_binary */
-    uint32_t serial; /* no two loads have the same */
-    bool is_closed; /* a dlclose was seen, which may have been the last: it is there until something
-                       else is */
+    uint64_t reach;  /* highest end of this and all lower modules */
+    uint32_t binary; /* see module_map_binary */
+    uint32_t serial; /* unique among all modules */
+    /* a dlclose was recorded, perhaps not the last one: valid until another module overlaps */
+    bool is_closed;
 };
 
-struct loads {
+struct module_map {
     const struct alloc *alloc;
-    struct pairmap process_of; /* (trace, pid) to index */
-    struct loads_process *process;
+    struct pair_map process_of; /* key: (trace, pid); value: index */
+    struct module_map_process *process;
     size_t processes_n, processes_room;
-    struct intern known; /* all that is told of a binary, in one string */
-    ttr_binary *binary;  /* by id in `known`, [0] is none */
+    struct intern known; /* complete descriptions of binaries, as strings */
+    ttr_binary *binary;  /* by id in `known`; [0] is unused */
     size_t binaries_n, binaries_room;
     struct buffer key;
     uint32_t serial;
 };
 
-/* False when memory is out; free it all the same. */
-TTR_MUST bool loads_init(struct loads *loads, const struct alloc *alloc);
-void loads_free(struct loads *loads);
+/* Initializes an empty table.  Returns false if memory is exhausted; call module_map_free in either
+ * case. */
+TTR_MUST bool module_map_init(struct module_map *module_map, const struct alloc *alloc);
+void module_map_free(struct module_map *module_map);
 
-/* Nothing is loaded in that process: what is comes now. */
-void loads_begin(struct loads *loads, const struct load_place *where);
+/* Removes all modules of a process: a list of them follows in the trace. */
+void module_map_clear(struct module_map *module_map, const struct module_place *where);
 
-/* A binary of so many bytes is loaded.  One that is said to be there already stays as it is.  False
- * when memory is out. */
-TTR_MUST bool loads_add(struct loads *loads, const struct load_place *where, uint64_t size,
-                        const ttr_binary *binary);
+/* Adds a module of `size` bytes; no effect if the same one is already there.  Returns false if
+ * memory is exhausted. */
+TTR_MUST bool module_map_add(struct module_map *module_map, const struct module_place *where,
+                             uint64_t size, const ttr_binary *binary);
 
-/* More is told of the binary loaded there: its build id or its debug link, where they are in
- * `more`.  False when memory is out. */
-TTR_MUST bool loads_tell(struct loads *loads, const struct load_place *where,
-                         const ttr_binary *more);
+/* Adds the build id or the debug link in `more` to the binary at an address.  Returns false if
+ * memory is exhausted. */
+TTR_MUST bool module_map_describe(struct module_map *module_map, const struct module_place *where,
+                                  const ttr_binary *more);
 
-/* It is gone, or may be gone. */
-void loads_remove(struct loads *loads, const struct load_place *where);
-void loads_close(struct loads *loads, const struct load_place *where);
+/* module_map_remove: the module is unloaded.  module_map_close: it may be unloaded. */
+void module_map_remove(struct module_map *module_map, const struct module_place *where);
+void module_map_close(struct module_map *module_map, const struct module_place *where);
 
-/* What lies at an address (`base`) by now; NULL = nothing known. */
-const struct load *loads_find(const struct loads *loads, const struct load_place *where);
+/* Returns the module that contains the address `base`; NULL if none is known. */
+const struct load *module_map_find(const struct module_map *module_map,
+                                   const struct module_place *where);
 
-/* What is known of a binary. */
-static inline const ttr_binary *loads_binary(const struct loads *loads, uint32_t binary)
+/* Returns the description of a binary. */
+static inline const ttr_binary *module_map_binary(const struct module_map *module_map,
+                                                  uint32_t binary)
 {
-    return &loads->binary[binary];
+    return &module_map->binary[binary];
 }
 
 #endif

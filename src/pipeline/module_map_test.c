@@ -1,4 +1,4 @@
-/* Loads of one process against a plain list of them. */
+/* The modules of a process, compared with a plain list. */
 #include "support/support.h"
 
 #include "pipeline/module_map.h"
@@ -11,31 +11,31 @@ static ttr_binary named(const char *path)
                         .debug_link = {"", 0}};
 }
 
-static void loads_are_found_as_in_a_plain_list(void **state)
+static void modules_found_equal_plain_list(void **state)
 {
     enum { PLACES = 40, SIZE = 16 };
     bool is_there[PLACES] = {false};
     uint64_t size[PLACES] = {0}, seed = 5;
-    struct loads loads;
+    struct module_map module_map;
     const ttr_binary binary = named("/a");
     (void)state;
-    assert_true(loads_init(&loads, alloc_default()));
+    assert_true(module_map_init(&module_map, alloc_default()));
     for (unsigned round = 0; round < 4000; round++) {
         uint64_t i = support_random(&seed) % PLACES;
-        const struct load_place place = {.trace = 1, .pid = 2, .base = i * SIZE};
+        const struct module_place place = {.trace = 1, .pid = 2, .base = i * SIZE};
         if (support_random(&seed) % 3) {
             uint64_t wanted =
-                1 + support_random(&seed) % (3 * SIZE); /* may overlap what is above */
-            assert_true(loads_add(&loads, &place, wanted, &binary));
+                1 + support_random(&seed) % (3 * SIZE); /* may overlap the module above */
+            assert_true(module_map_add(&module_map, &place, wanted, &binary));
             size[i] = is_there[i] ? size[i] : wanted;
             is_there[i] = true;
         } else {
-            loads_remove(&loads, &place);
+            module_map_remove(&module_map, &place);
             is_there[i] = false;
         }
         uint64_t address = support_random(&seed) % (PLACES * SIZE);
-        const struct load *found =
-            loads_find(&loads, &(struct load_place){.trace = 1, .pid = 2, .base = address});
+        const struct load *found = module_map_find(
+            &module_map, &(struct module_place){.trace = 1, .pid = 2, .base = address});
         const uint64_t none = UINT64_MAX;
         uint64_t truth = none;
         for (uint64_t k = 0; k < PLACES; k++)
@@ -43,66 +43,74 @@ static void loads_are_found_as_in_a_plain_list(void **state)
                                                                                        : truth;
         assert_int_equal(found ? found->base : none, truth);
     }
-    loads_free(&loads);
+    module_map_free(&module_map);
 }
 
-static void a_process_has_so_many_loads_at_most(void **state)
+static void process_modules_are_limited(void **state)
 {
-    struct loads loads;
+    struct module_map module_map;
     const ttr_binary binary = named("/a");
     (void)state;
-    assert_true(loads_init(&loads, alloc_default()));
-    for (uint64_t i = 0; i < LOADS_MAX + 10; i++)
-        assert_true(loads_add(&loads, &(struct load_place){.base = i * 16}, 16, &binary));
-    assert_non_null(loads_find(&loads, &(struct load_place){.base = 16 * LOADS_MAX - 1}));
-    assert_null(loads_find(&loads, &(struct load_place){.base = 16 * LOADS_MAX}));
-    loads_begin(&loads, &(struct load_place){.base = 0});
-    assert_null(loads_find(&loads, &(struct load_place){.base = 5}));
-    loads_free(&loads);
+    assert_true(module_map_init(&module_map, alloc_default()));
+    for (uint64_t i = 0; i < MODULES_MAX + 10; i++)
+        assert_true(
+            module_map_add(&module_map, &(struct module_place){.base = i * 16}, 16, &binary));
+    assert_non_null(
+        module_map_find(&module_map, &(struct module_place){.base = 16 * MODULES_MAX - 1}));
+    assert_null(module_map_find(&module_map, &(struct module_place){.base = 16 * MODULES_MAX}));
+    module_map_clear(&module_map, &(struct module_place){.base = 0});
+    assert_null(module_map_find(&module_map, &(struct module_place){.base = 5}));
+    module_map_free(&module_map);
 }
 
-static void sizes_beyond_all_addresses_are_cut(void **state)
+static void module_size_beyond_address_space_is_clamped(void **state)
 {
-    struct loads loads;
+    struct module_map module_map;
     const ttr_binary binary = named("/a");
     (void)state;
-    assert_true(loads_init(&loads, alloc_default()));
-    assert_true(loads_add(&loads, &(struct load_place){.base = 0x1000}, UINT64_MAX, &binary));
-    assert_non_null(loads_find(&loads, &(struct load_place){.base = UINT64_MAX - 1}));
-    assert_null(loads_find(&loads, &(struct load_place){.base = 0xfff}));
-    loads_free(&loads);
+    assert_true(module_map_init(&module_map, alloc_default()));
+    assert_true(
+        module_map_add(&module_map, &(struct module_place){.base = 0x1000}, UINT64_MAX, &binary));
+    assert_non_null(module_map_find(&module_map, &(struct module_place){.base = UINT64_MAX - 1}));
+    assert_null(module_map_find(&module_map, &(struct module_place){.base = 0xfff}));
+    module_map_free(&module_map);
 }
 
-static void a_binary_has_one_number_however_often_it_is_told(void **state)
+static void binary_described_twice_has_one_number(void **state)
 {
-    struct loads loads;
-    const struct load_place one = {.pid = 1, .base = 0x1000}, two = {.pid = 2, .base = 0x2000};
+    struct module_map module_map;
+    const struct module_place one = {.pid = 1, .base = 0x1000}, two = {.pid = 2, .base = 0x2000};
     const ttr_binary binary = named("/a"), other = named("/b");
     (void)state;
-    assert_true(loads_init(&loads, alloc_default()));
-    assert_true(loads_add(&loads, &one, 16, &binary));
-    assert_true(loads_add(&loads, &two, 16, &binary));
-    assert_int_equal(loads_find(&loads, &one)->binary, loads_find(&loads, &two)->binary);
+    assert_true(module_map_init(&module_map, alloc_default()));
+    assert_true(module_map_add(&module_map, &one, 16, &binary));
+    assert_true(module_map_add(&module_map, &two, 16, &binary));
+    assert_int_equal(module_map_find(&module_map, &one)->binary,
+                     module_map_find(&module_map, &two)->binary);
     ttr_binary more = {.build_id = {"\1\0\2", 3}};
-    assert_true(loads_tell(&loads, &one, &more));
-    assert_int_not_equal(loads_find(&loads, &one)->binary, loads_find(&loads, &two)->binary);
-    const ttr_binary *known = loads_binary(&loads, loads_find(&loads, &one)->binary);
+    assert_true(module_map_describe(&module_map, &one, &more));
+    assert_int_not_equal(module_map_find(&module_map, &one)->binary,
+                         module_map_find(&module_map, &two)->binary);
+    const ttr_binary *known =
+        module_map_binary(&module_map, module_map_find(&module_map, &one)->binary);
     assert_string_equal(known->path.p, "/a");
     assert_int_equal(known->build_id.n, 3);
     assert_memory_equal(known->build_id.p, "\1\0\2", 3);
-    assert_true(loads_add(&loads, &one, 16, &other));
-    assert_string_equal(loads_binary(&loads, loads_find(&loads, &one)->binary)->path.p, "/b");
-    assert_int_equal(loads_binary(&loads, loads_find(&loads, &one)->binary)->build_id.n, 0);
-    loads_free(&loads);
+    assert_true(module_map_add(&module_map, &one, 16, &other));
+    assert_string_equal(
+        module_map_binary(&module_map, module_map_find(&module_map, &one)->binary)->path.p, "/b");
+    assert_int_equal(
+        module_map_binary(&module_map, module_map_find(&module_map, &one)->binary)->build_id.n, 0);
+    module_map_free(&module_map);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_are_found_as_in_a_plain_list),
-        cmocka_unit_test(a_process_has_so_many_loads_at_most),
-        cmocka_unit_test(sizes_beyond_all_addresses_are_cut),
-        cmocka_unit_test(a_binary_has_one_number_however_often_it_is_told),
+        cmocka_unit_test(modules_found_equal_plain_list),
+        cmocka_unit_test(process_modules_are_limited),
+        cmocka_unit_test(module_size_beyond_address_space_is_clamped),
+        cmocka_unit_test(binary_described_twice_has_one_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,20 @@
-/* Reading to the end with a progress callback now and then: the outer loop of every analysis. */
+/* The outer loop of each analysis: reads to the end and calls a progress callback. */
 #ifndef TRACETTA_PIPELINE_READ_LOOP_H
 #define TRACETTA_PIPELINE_READ_LOOP_H
 
-#include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
-struct walk {
-    ttr_status (*take)(void *own, const ttr_batch *batch,
-                       ttr_error *error); /* anything but TTR_OK ends the walk */
-    void *own;
+struct read_loop {
+    ttr_status (*on_batch)(void *ctx, const ttr_batch *batch,
+                           ttr_error *error); /* any status but TTR_OK stops reading */
+    void *ctx;
     ttr_progress progress; /* may be NULL */
-    void *progress_own;
+    void *progress_ctx;
 };
 
-/* Gives TTR_OK at the end of input, TTR_AGAIN where progress said stop or live input has nothing
- * yet, or the failure. */
-TTR_MUST ttr_status walk_events(ttr_reader *in, const struct walk *walk, ttr_error *error);
+/* Returns TTR_OK at the end of the input, TTR_AGAIN if `progress` stopped it or a live input has no
+ * data yet, or the failure. */
+TTR_MUST ttr_status read_all_batches(ttr_reader *in, const struct read_loop *read_loop,
+                                     ttr_error *error);
 
 #endif

@@ -1,40 +1,41 @@
-/* See stage_notes.h.  Codes are few, so the joined list is made anew for each report. */
+/* Diagnostics of a stage.  There are few codes, so each report rebuilds the joined array. */
 #include "pipeline/stage_notes.h"
 
 #include <string.h>
 
-void remarks_init(struct remarks *remarks, const struct alloc *alloc)
+void stage_notes_init(struct stage_notes *stage_notes, const struct alloc *alloc)
 {
-    *remarks = (struct remarks){.both = NULL};
-    notes_init(&remarks->notes, alloc);
+    *stage_notes = (struct stage_notes){.both = NULL};
+    diagnostics_init(&stage_notes->notes, alloc);
 }
 
-void remarks_free(struct remarks *remarks)
+void stage_notes_free(struct stage_notes *stage_notes)
 {
-    alloc_free(remarks->notes.alloc, remarks->both, remarks->capacity, sizeof *remarks->both);
-    notes_free(&remarks->notes);
+    alloc_free(stage_notes->notes.alloc, stage_notes->both, stage_notes->capacity,
+               sizeof *stage_notes->both);
+    diagnostics_free(&stage_notes->notes);
 }
 
-void remarks_add(struct remarks *remarks, ttr_severity severity, uint64_t offset, const char *code,
-                 const char *format, ...)
+void stage_notes_add(struct stage_notes *stage_notes, ttr_severity severity, uint64_t offset,
+                     const char *code, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    notes_add(&remarks->notes, severity, &(ttr_region){.offset = offset, .code = code}, format,
-              values);
+    diagnostics_add(&stage_notes->notes, severity, &(ttr_region){.offset = offset, .code = code},
+                    format, values);
     va_end(values);
 }
 
-void remarks_report(struct remarks *remarks, ttr_report *report)
+void stage_notes_report(struct stage_notes *stage_notes, ttr_report *report)
 {
-    const struct notes *own = &remarks->notes;
-    size_t n = report->notes_n + own->n;
-    if (own->n == 0 || !alloc_reserve(own->alloc, (void **)&remarks->both, &remarks->capacity, n,
-                                      sizeof *remarks->both))
+    const struct diagnostics *ctx = &stage_notes->notes;
+    size_t n = report->notes_n + ctx->n;
+    if (ctx->n == 0 || !alloc_reserve(ctx->alloc, (void **)&stage_notes->both,
+                                      &stage_notes->capacity, n, sizeof *stage_notes->both))
         return;
     if (report->notes_n)
-        memcpy(remarks->both, report->notes, report->notes_n * sizeof *remarks->both);
-    memcpy(remarks->both + report->notes_n, own->note, own->n * sizeof *remarks->both);
-    report->notes = remarks->both;
+        memcpy(stage_notes->both, report->notes, report->notes_n * sizeof *stage_notes->both);
+    memcpy(stage_notes->both + report->notes_n, ctx->note, ctx->n * sizeof *stage_notes->both);
+    report->notes = stage_notes->both;
     report->notes_n = n;
 }

@@ -1,25 +1,26 @@
-/* Notes of a wrapping reader, put beside those of what it wraps when a report is asked for. */
+/* Diagnostics of a stage, appended to those of the reader that it wraps. */
 #ifndef TRACETTA_PIPELINE_STAGE_NOTES_H
 #define TRACETTA_PIPELINE_STAGE_NOTES_H
 
 #include <stdbool.h>
 
-#include "model/notes.h"
+#include "model/diagnostics.h"
 
-struct remarks {
-    struct notes notes;
-    ttr_note *both; /* of the report given last */
+struct stage_notes {
+    struct diagnostics notes;
+    ttr_diagnostic *both; /* joined array of the last report */
     size_t capacity;
 };
 
-void remarks_init(struct remarks *remarks, const struct alloc *alloc);
-void remarks_free(struct remarks *remarks);
+void stage_notes_init(struct stage_notes *stage_notes, const struct alloc *alloc);
+void stage_notes_free(struct stage_notes *stage_notes);
 
-/* Counts a finding at an offset of the input; the text is that of the first of its code. */
-void remarks_add(struct remarks *remarks, ttr_severity severity, uint64_t offset, const char *code,
-                 const char *format, ...) TTR_PRINTF(5, 6);
+/* Counts a problem at a byte offset of the input.  The text is that of the first problem with this
+ * code. */
+void stage_notes_add(struct stage_notes *stage_notes, ttr_severity severity, uint64_t offset,
+                     const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
-/* Adds the notes to a report; without memory it stays as it is. */
-void remarks_report(struct remarks *remarks, ttr_report *report);
+/* Appends the diagnostics to a report.  Leaves it unchanged if memory is exhausted. */
+void stage_notes_report(struct stage_notes *stage_notes, ttr_report *report);
 
 #endif

@@ -1,8 +1,12 @@
-/* Statistics per (provider, name, kind).  Everything is counted as it comes, but for what forms
- * spans: that goes through the span stream and is counted when the span is whole.  Self time comes
- * from nesting (nesting.h), quantiles from a histogram per row with spans.  Memory grows with the
- * rows, not with the events. */
+/* Statistics per (provider, name, kind).
+ *
+ * Events are counted as they arrive.  Those that form spans pass through the span stream first and
+ * are counted when the span is complete.  Self time is computed by nesting (nesting.h), quantiles
+ * from a histogram per row.  Memory grows with the number of rows, not of events. */
 #include <string.h>
+
+#include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 #include "base/histogram.h"
 #include "base/status.h"
@@ -12,11 +16,11 @@
 #include "pipeline/spans/span_stream.h"
 #include "pipeline/read_loop.h"
 
-/* 131,072 unclaimed spans of all lanes: 4 MiB. */
+/* unclaimed spans of all lanes together: 4 MiB */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)
 
-/* Durations on their way to a histogram.  Histograms are large and hit at random: the wait for
- * memory is most of the cost of counting a span unless it is asked for beforehand. */
+/* Durations to be added to a histogram.  Histograms are large and accessed at random, so they are
+ * prefetched: cache misses would be most of the cost of a span. */
 #define PENDING 32u
 
 struct pending {
@@ -28,16 +32,16 @@ struct ttr_stat {
     ttr *t;
     const struct alloc *alloc;
     ttr_stat_row *row;
-    struct histogram **durations; /* beside the rows; NULL without spans */
+    struct histogram **durations; /* by row; NULL without spans */
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
-    struct pairmap by_key; /* (provider and name, kind) to row */
-    uint32_t *latest;      /* by name: the row found last, plus 1 */
+    struct pair_map by_key; /* key: (provider and name, kind); value: row */
+    uint32_t *latest;       /* by name: the row found last, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
-    int64_t begin_ns, end_ns; /* of the whole trace */
+    int64_t begin_ns, end_ns; /* ns; of the complete trace */
 };
 
 static bool grow(struct ttr_stat *stat, ttr_id name)
@@ -65,8 +69,8 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
                        sizeof *stat->row) ||
         !alloc_reserve(stat->alloc, (void **)&stat->durations, &stat->durations_room, need,
                        sizeof(struct histogram *)) ||
-        !pairmap_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind,
-                     (uint32_t)stat->rows_n))
+        !pair_map_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind,
+                      (uint32_t)stat->rows_n))
         return false;
     *at = (uint32_t)stat->rows_n++;
     stat->row[*at] = *key;
@@ -76,7 +80,7 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
     return true;
 }
 
-/* Finds the row of a key, which is usually the one found last for its name. */
+/* Finds the row of a key, usually the last one found for its name. */
 static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at)
 {
     if (!grow(stat, key->name))
@@ -87,7 +91,7 @@ static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *a
         return true;
     }
     const uint32_t *known =
-        pairmap_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
+        pair_map_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
     if (known)
         *at = *known;
     else if (!add_row(stat, key, at))
@@ -148,10 +152,10 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
     return true;
 }
 
-static bool count_span(void *own, const struct whole_span *span)
+static bool count_span(void *ctx, const struct complete_span *span)
 {
-    struct ttr_stat *stat = own;
-    const struct slim_event *event = span->event;
+    struct ttr_stat *stat = ctx;
+    const struct event_ref *event = span->event;
     ttr_stat_row key = {.provider = event->provider,
                         .category = event->category,
                         .name = event->name,
@@ -175,9 +179,9 @@ static bool count_span(void *own, const struct whole_span *span)
     return add_duration(stat, at, duration);
 }
 
-static ttr_status count_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status count_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_stat *stat = own;
+    struct ttr_stat *stat = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
@@ -257,7 +261,7 @@ static void sift_down(const struct ttr_stat *stat, size_t at, size_t n)
     heap[at] = row;
 }
 
-/* Heapsort: no memory, and no bad case for a file to aim at. */
+/* Heapsort: needs no memory, and no input makes it quadratic. */
 static void sort_rows(struct ttr_stat *stat)
 {
     for (size_t i = stat->rows_n / 2; i-- > 0;)
@@ -270,11 +274,11 @@ static void sort_rows(struct ttr_stat *stat)
     }
 }
 
-ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
+ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx, ttr_error *error)
 {
     struct ttr_stat *stat = alloc_zero(&t->counted, 1, sizeof *stat);
-    const struct walk walk = {
-        .take = count_batch, .own = stat, .progress = progress, .progress_own = own};
+    const struct read_loop read_loop = {
+        .on_batch = count_batch, .ctx = stat, .progress = progress, .progress_ctx = ctx};
     if (!stat) {
         (void)fail_memory(error);
         return NULL;
@@ -283,15 +287,15 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     stat->alloc = &t->counted;
     stat->begin_ns = INT64_MAX;
     stat->end_ns = INT64_MIN;
-    pairmap_init(&stat->by_key, stat->alloc);
+    pair_map_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
-    if (!(reader_kinds(in) & SPAN_KINDS)) /* then it does not matter which comes first, and order is
-                                             half the cost of hundreds of inputs */
-        (void)reader_scatter(in);
-    ttr_status status = walk_events(in, &walk, error);
-    /* Reading that fails half-way leaves what came before worth telling; without memory there is
-     * nothing to tell it with. */
+    /* Without spans the order is irrelevant, and ordering is half of the cost of hundreds of
+     * inputs. */
+    if (!(reader_kinds(in) & SPAN_KINDS))
+        (void)reader_allow_stream_order(in);
+    ttr_status status = read_all_batches(in, &read_loop, error);
+    /* After a failed read the rows so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);
     if (status == TTR_E_NOMEM) {
@@ -327,7 +331,7 @@ void ttr_stat_free(ttr_stat *stat)
     free_durations(stat);
     span_stream_free(&stat->spans);
     nest_free(&stat->nest);
-    pairmap_free(&stat->by_key);
+    pair_map_free(&stat->by_key);
     alloc_free(alloc, stat->latest, stat->latest_n, sizeof *stat->latest);
     alloc_free(alloc, stat->row, stat->row_room, sizeof *stat->row);
     alloc_free(alloc, stat, 1, sizeof *stat);

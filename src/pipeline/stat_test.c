@@ -1,8 +1,14 @@
-/* Statistics: by hand, against the figures of an independent reader, in bounded memory. */
+/* Statistics: compared with values computed by hand, with those of an independent reader, and in
+ * bounded memory. */
 #include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <tracetta/advanced.h>
+#include <tracetta/analyse.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "support/corpus.h"
 #include "support/memory_reader.h"
@@ -69,13 +75,13 @@ static void spans_have_total_self_and_quantiles(void **state)
     assert_int_equal(outer->self, 60);
     assert_int_equal(tick->count, 1);
     assert_int_equal(tick->min, 0);
-    /* One in 1,000 ns is a million a second. */
+    /* One event in 1,000 ns is a rate of 1,000,000 per second. */
     assert_true(tick->rate > 999999 && tick->rate < 1000001);
     ttr_stat_free(stat);
     ttr_free(t);
 }
 
-static void begin_and_end_are_one_span_of_the_name_of_its_begin(void **state)
+static void begin_and_end_become_span_named_by_begin(void **state)
 {
     ttr *t = ttr_new(NULL);
     (void)state;
@@ -144,13 +150,13 @@ static void providers_and_kinds_have_rows_of_their_own(void **state)
     ttr_free(t);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    ++*(unsigned *)own;
+    ++*(unsigned *)ctx;
     return false;
 }
 
-static void ended_early_it_gives_what_it_has(void **state)
+static void progress_stop_returns_partial_result(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -171,7 +177,7 @@ static void ended_early_it_gives_what_it_has(void **state)
     ttr_free(t);
 }
 
-static void failure_of_the_reader_is_passed_on_with_what_came_before(void **state)
+static void reader_failure_follows_its_events(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -190,12 +196,12 @@ static void failure_of_the_reader_is_passed_on_with_what_came_before(void **stat
     ttr_free(t);
 }
 
-static void begin_that_never_ends_again_and_again_takes_bounded_memory(void **state)
+static void unended_begins_use_bounded_memory(void **state)
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     (void)state;
     memory_random_events(t, events, N, 5, 100000);
     size_t before = heap.bytes;
@@ -226,7 +232,7 @@ static bool stats_through(ttr *t, const ttr_event *given, size_t n)
     return is_through;
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(stats_through, 400);
@@ -284,13 +290,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spans_have_total_self_and_quantiles),
-        cmocka_unit_test(begin_and_end_are_one_span_of_the_name_of_its_begin),
+        cmocka_unit_test(begin_and_end_become_span_named_by_begin),
         cmocka_unit_test(rows_are_sorted_by_total_then_count_then_name),
         cmocka_unit_test(providers_and_kinds_have_rows_of_their_own),
-        cmocka_unit_test(ended_early_it_gives_what_it_has),
-        cmocka_unit_test(failure_of_the_reader_is_passed_on_with_what_came_before),
-        cmocka_unit_test(begin_that_never_ends_again_and_again_takes_bounded_memory),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(progress_stop_returns_partial_result),
+        cmocka_unit_test(reader_failure_follows_its_events),
+        cmocka_unit_test(unended_begins_use_bounded_memory),
+        cmocka_unit_test(failing_allocation_is_reported),
         cmocka_unit_test(real_trace_has_the_figures_of_an_independent_reader),
     };
     return cmocka_run_group_tests_name("stat", tests, NULL, NULL);

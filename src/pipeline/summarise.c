@@ -1,20 +1,23 @@
-/* Counting in one pass: kinds, range of time, and how many threads, names, ... have events.  Memory
- * grows with those only. */
+/* ttr_summarize: counts kinds, the time range, and threads, names and providers that have events,
+ * in one pass. Memory grows with the number of those only. */
 #include <string.h>
+
+#include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
 #include "pipeline/read_loop.h"
 
-/* Which ids have been seen. */
+/* A set of ids. */
 struct seen {
     bool *is_seen;
     size_t n;
     uint32_t count;
 };
 
-/* The event before, in its source. */
+/* The previous event of a source. */
 struct before {
     int64_t time;
     bool is_there;
@@ -25,7 +28,7 @@ struct summing {
     const struct alloc *alloc;
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
-    struct before *before; /* by source where these come one after another, else one for all */
+    struct before *before; /* by source if sources are read one by one, else one for all */
     size_t before_n;
     bool is_scattered, is_out_of_memory;
 };
@@ -100,24 +103,26 @@ static void sum_event(struct summing *summing, const ttr_event *event)
     }
 }
 
-static ttr_status sum_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status sum_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct summing *summing = own;
+    struct summing *summing = ctx;
     for (uint32_t i = 0; i < batch->n; i++)
         sum_event(summing, ttr_batch_at(batch, i));
     return summing->is_out_of_memory ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
-                         void *own, ttr_error *error)
+ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
+                         void *ctx, ttr_error *error)
 {
-    struct summing summing = {
-        .t = t, .alloc = &t->counted, .summary = summary, .is_scattered = reader_scatter(in)};
-    const struct walk walk = {
-        .take = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
+    struct summing summing = {.t = t,
+                              .alloc = &t->counted,
+                              .summary = summary,
+                              .is_scattered = reader_allow_stream_order(in)};
+    const struct read_loop read_loop = {
+        .on_batch = sum_batch, .ctx = &summing, .progress = progress, .progress_ctx = ctx};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
-    ttr_status status = walk_events(in, &walk, error);
+    ttr_status status = read_all_batches(in, &read_loop, error);
     summary->threads = summing.threads.count;
     summary->processes = summing.processes.count;
     summary->names = summing.names.count;

@@ -1,8 +1,12 @@
-/* The summary by hand, and its limits. */
+/* The summary, compared with values computed by hand, and its limits. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
 #include "model/context.h"
+
+#include <tracetta/advanced.h>
+#include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 #define N 500
 
@@ -11,12 +15,12 @@ static ttr_event events[N];
 static ttr_status summary_of(ttr *t, size_t n, ttr_summary *summary)
 {
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
-    ttr_status status = ttr_summarise(t, reader, summary, NULL, NULL, NULL);
+    ttr_status status = ttr_summarize(t, reader, summary, NULL, NULL, NULL);
     ttr_close(reader);
     return status;
 }
 
-static void everything_is_counted(void **state)
+static void summary_counts_all_events(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
@@ -27,8 +31,10 @@ static void everything_is_counted(void **state)
                                 .thread = context_thread(t, 0, i / 4, i % 3),
                                 .name = ttr_text_add(t, i % 2 ? "a" : "b", 1),
                                 .provider = ttr_text_add(t, "p", 1)};
-    events[3] = (ttr_event){
-        .kind = TTR_KIND_SPAN, .time = 50, .duration = 900, .thread = context_process(t, 0, 1)};
+    events[3] = (ttr_event){.kind = TTR_KIND_SPAN,
+                            .time = 50,
+                            .duration = 900,
+                            .thread = context_process_thread(t, 0, 1)};
     events[4] = (ttr_event){.kind = TTR_KIND_GAP, .time = -5};
     events[5] = (ttr_event){.kind = TTR_KIND_DEFINITION, .time = -5};
     events[6].flags = TTR_EVENT_NO_TIME;
@@ -49,7 +55,7 @@ static void everything_is_counted(void **state)
     ttr_free(t);
 }
 
-static void nothing_is_all_zero(void **state)
+static void empty_trace_summary_is_zero(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
@@ -59,13 +65,13 @@ static void nothing_is_all_zero(void **state)
     ttr_free(t);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 
-static void ended_early_it_says_so(void **state)
+static void progress_stop_returns_again(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
@@ -74,7 +80,7 @@ static void ended_early_it_says_so(void **state)
     memory_random_events(t, events, N, 1, 100);
     ttr_reader *reader =
         memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 1});
-    assert_int_equal(ttr_summarise(t, reader, &summary, stop_at_once, NULL, &error), TTR_AGAIN);
+    assert_int_equal(ttr_summarize(t, reader, &summary, stop_at_once, NULL, &error), TTR_AGAIN);
     assert_true(summary.events > 0 && summary.events < N);
     ttr_close(reader);
     memory_events_free(events, N);
@@ -85,13 +91,13 @@ static bool sums_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_summary summary;
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = given, .n = n});
-    ttr_status status = ttr_summarise(t, reader, &summary, NULL, NULL, NULL);
+    ttr_status status = ttr_summarize(t, reader, &summary, NULL, NULL, NULL);
     ttr_close(reader);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     return status == TTR_OK;
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(sums_through, N);
@@ -100,10 +106,10 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_counted),
-        cmocka_unit_test(nothing_is_all_zero),
-        cmocka_unit_test(ended_early_it_says_so),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(summary_counts_all_events),
+        cmocka_unit_test(empty_trace_summary_is_zero),
+        cmocka_unit_test(progress_stop_returns_again),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("summarise", tests, NULL, NULL);
 }

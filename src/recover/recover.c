@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/recover.h>
+#include <tracetta/tracetta.h>
+
 #include "base/status.h"
 
 bool recover_show(const struct recovery *recovery, ttr_recover_step *step, ttr_recover_stage stage)
@@ -160,7 +165,7 @@ ttr_status ttr_recover(const char *input, const char *output, const ttr_recover_
         recovery.writing = *options->writing;
     if (options->context && options->context->resize)
         recovery.alloc =
-            (struct alloc){.resize = options->context->resize, .own = options->context->own};
+            (struct alloc){.resize = options->context->resize, .ctx = options->context->user_data};
     arena_init(&recovery.arena, &recovery.alloc);
     recover_input(&recovery, input, output);
     arena_free(&recovery.arena);

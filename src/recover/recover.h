@@ -4,7 +4,9 @@
 #ifndef TRACETTA_RECOVER_RECOVER_H
 #define TRACETTA_RECOVER_RECOVER_H
 
+#include <tracetta/advanced.h>
 #include <tracetta/recover.h>
+#include <tracetta/tracetta.h>
 
 #include "base/arena.h"
 

@@ -16,6 +16,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/recover.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "base/status.h"
 #include "recover/recover.h"
 
@@ -128,7 +134,7 @@ static bool copy_all(struct job *job)
     ttr_recover_step *step = &job->step;
     ttr_error error = {0};
     ttr_status reading = TTR_OK;
-    (void)ttr_write_scattered(step->writer, step->reader);
+    (void)ttr_writer_allow_stream_order(step->writer, step->reader);
     (void)show(job, TTR_RECOVER_COPYING);
     ttr_status writing = copy_events(job, &reading, &error);
     step->is_partial = writing == TTR_OK && reading != TTR_OK && is_kept(job, &error);
@@ -150,8 +156,8 @@ static bool copy_all(struct job *job)
     return false;
 }
 
-/* Makes a writer of the trace's own format and copies to it.  The writer stays until the caller
- * abandons it.  Returns false after reporting a failure. */
+/* Creates a writer of the trace's own format and copies to it.  The caller aborts the writer later.
+ * Returns false after reporting a failure. */
 static bool copy_to_output(struct job *job, uint32_t flags)
 {
     ttr_recover_step *step = &job->step;
@@ -176,7 +182,7 @@ static bool copy_to_output(struct job *job, uint32_t flags)
 
 static void close_all(ttr_recover_step *step)
 {
-    ttr_abandon(step->writer);
+    ttr_writer_abort(step->writer);
     ttr_close(step->reader);
     ttr_free(step->t);
     step->writer = NULL;
@@ -238,7 +244,7 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
     ttr_batch batch;
     ttr_status status = open_copy(job, 0, error) ? TTR_OK : error->status;
     if (status == TTR_OK) {
-        (void)ttr_read_scattered(step->reader); /* memory for one stream at a time */
+        (void)ttr_reader_allow_stream_order(step->reader); /* memory for one stream at a time */
         (void)show(job, TTR_RECOVER_VERIFYING);
         do
             status = ttr_read(step->reader, &batch, error);
@@ -254,13 +260,13 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
     return status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
 }
 
-/* Returns true if another copy would mend the copy. */
+/* Returns true if the copy has damage that another copy would remove. */
 static bool wants_copy(const ttr_recover_step *step)
 {
     return step->found_damage || (step->is_complete && step->found_duplicates);
 }
 
-/* Copies the copy onto itself, without its damage; `events` becomes the number of its events. */
+/* Copies the copy onto itself, without its damage.  Sets *events to its number of events. */
 static bool copy_copy(struct job *job, uint64_t *events)
 {
     ttr_error error = {0};

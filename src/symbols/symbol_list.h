@@ -6,7 +6,7 @@
 #ifndef TRACETTA_SYMBOLS_SYMBOL_LIST_H
 #define TRACETTA_SYMBOLS_SYMBOL_LIST_H
 
-#include <tracetta/read.h>
+#include <tracetta/debug_info.h>
 
 struct symbol_lists;
 
@@ -14,10 +14,11 @@ struct symbol_lists;
 struct symbol_lists *symbol_lists_new(void);
 void symbol_lists_free(struct symbol_lists *lists);
 
-/* Returns true for a binary whose functions are in such a list. */
+/* Returns true if such a list has the functions of a binary. */
 bool symbol_lists_knows(const ttr_binary *binary);
 
-/* A ttr_locator, whose first argument is the struct symbol_lists; it finds functions only. */
-void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place);
+/* A ttr_symbolizer with a struct symbol_lists as its user_data; finds functions only. */
+void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address,
+                         ttr_location *place);
 
 #endif

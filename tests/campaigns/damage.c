@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -52,9 +55,9 @@ struct pieces {
     uint64_t state;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct pieces *pieces = own;
+    struct pieces *pieces = ctx;
     size_t left = pieces->n - pieces->at,
            give = 1 + (size_t)(support_random(&pieces->state) % 3000);
     give = give < left ? give : left;
@@ -130,7 +133,7 @@ static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading,
     if (writer && outcome->status == TTR_END && ttr_finish(writer, &error) != TTR_OK)
         outcome->status = error.status;
     else if (writer && outcome->status != TTR_END)
-        ttr_abandon(writer);
+        ttr_writer_abort(writer);
     ttr_report report = {.size = sizeof report};
     if (ttr_reader_report(reader, 0, &report)) {
         outcome->damage_regions = report.damage_regions;
@@ -144,7 +147,7 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr_options context = {
-        .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof context, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
     ttr_read_options options = {
         .size = sizeof options, .from = reading->format, .flags = reading->flags};
     struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tracetta/tracetta.h>
+
 #include "base/hash.h"
 
 #define SECONDS_HANG 20

@@ -5,6 +5,9 @@
 #include "support/dump.h"
 #include "fuzz/fuzz.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/tracetta.h>
+
 #ifndef FORMAT
 #define FORMAT "fxt"
 #endif

@@ -4,6 +4,10 @@
  * writer together is limited by the size of the input. */
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "support/dump.h"
 #include "fuzz/fuzz.h"
 #include "support/json_check.h"

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_TESTS_SUPPORT_FILES_H
 #define TRACETTA_TESTS_SUPPORT_FILES_H
 
-#include <tracetta/read.h>
+#include <tracetta/advanced.h>
 
 /* Makes a file, or replaces it. */
 void files_write(const char *path, const char *text);

@@ -3,6 +3,7 @@
 #ifndef TRACETTA_TESTS_SUPPORT_MEMORY_READER_H
 #define TRACETTA_TESTS_SUPPORT_MEMORY_READER_H
 
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 struct memory_events {

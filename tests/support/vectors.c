@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "support/dump.h"
 #include "support/hexa.h"
 #include "support/support.h"
@@ -36,9 +40,9 @@ struct pieces {
     size_t n, at, piece;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct pieces *pieces = own;
+    struct pieces *pieces = ctx;
     size_t left = pieces->n - pieces->at;
     size_t give = n < pieces->piece ? n : pieces->piece;
     give = give < left ? give : left;
@@ -253,7 +257,7 @@ static void check_memory(const char *path, const struct hexa *hexa, const char *
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {
-            .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+            .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
         struct way way = {.format = format,
                           .bytes = hexa->bytes,
                           .n = hexa->n,

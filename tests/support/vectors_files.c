@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "support/dump.h"
 #include "support/hexa.h"
 #include "support/support.h"
@@ -260,7 +265,7 @@ static void check_memory(const struct trace *trace)
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {
-            .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+            .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
         struct way way = {.flags = TTR_READ_DEFINITIONS, .options = &options};
         read_trace(trace, &way);
         ttr_status status = way.dump.status;

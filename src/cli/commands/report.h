@@ -2,6 +2,7 @@
 #ifndef TRACETTA_CLI_COMMANDS_REPORT_H
 #define TRACETTA_CLI_COMMANDS_REPORT_H
 
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "cli/input/findings.h"

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tracetta/tracetta.h>
+
 #include "cli/ui/options.h"
 
 bool stopping_read(struct stopping *stopping, const struct settings *settings)
@@ -17,7 +19,7 @@ bool stopping_read(struct stopping *stopping, const struct settings *settings)
            (!stopping->payload || stopping->event);
 }
 
-bool stopping_is_asked(const struct stopping *stopping)
+bool stopping_has_condition(const struct stopping *stopping)
 {
     return stopping->provider != NULL;
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <tracetta/read.h>
+#include <tracetta/formats.h>
 
 /* Returns the first option with a role, as "FORMAT.KEY"; NULL = no format has one. */
 const char *format_query_option(ttr_option_role role);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <tracetta/formats.h>
+
 #include "cli/ui/messages.h"
 
 #define LEFT 26
@@ -138,8 +140,8 @@ bool help_code(FILE *to, const char *code)
         return false;
     const bool varies = info.least != info.worst;
     (void)fprintf(to, "%s (%s%s%s)\n  meaning  %s\n  effect   %s\n", code,
-                  varies ? talk_severity(info.least) : "", varies ? " or " : "",
-                  talk_severity(info.worst), info.meaning, info.effect);
+                  varies ? message_severity(info.least) : "", varies ? " or " : "",
+                  message_severity(info.worst), info.meaning, info.effect);
     if (*info.advice)
         (void)fprintf(to, "  advice   %s\n", info.advice);
     return true;

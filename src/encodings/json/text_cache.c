@@ -4,6 +4,9 @@
 
 #include "base/hash.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/tracetta.h>
+
 static const char padding[TEXT_CACHE_PADDING] = "";
 static const struct text_piece nothing = {.text = {padding, 0}};
 

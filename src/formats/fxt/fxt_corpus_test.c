@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
 #include <tracetta/tracetta.h>
 
 #include "support/corpus.h"

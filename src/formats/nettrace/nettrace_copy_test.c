@@ -2,6 +2,11 @@
  * selected events. */
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "support/corpus.h"
 #include "support/dump.h"
 #include "support/hexa.h"
@@ -280,7 +285,7 @@ static bool copy_with_failing_allocation(const struct hexa *hexa, size_t fail_at
     support_heap_init(&heap, fail_at);
     buffer_init(&to, alloc_default());
     ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
     ttr_read_options reading = {
         .size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .from = "nettrace"};
     ttr *t = ttr_new(&options);

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/fields.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "support/corpus.h"

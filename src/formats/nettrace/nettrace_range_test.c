@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/fields.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 #include <unistd.h>
 

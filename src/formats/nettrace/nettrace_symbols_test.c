@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/profile.h>
 #include <tracetta/tracetta.h>
 
 #include "base/endian.h"

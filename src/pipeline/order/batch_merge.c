@@ -1,4 +1,4 @@
-/* The steps of a windowed merge; see the header. */
+/* Windowed merge of many inputs; batch_merge.h describes the algorithm. */
 #include "pipeline/order/batch_merge.h"
 
 #include <string.h>
@@ -6,24 +6,24 @@
 #include "model/input.h"
 #include "pipeline/order/radix_sort.h"
 
-#define EACH_WANTED 32u  /* events of an input in a window */
-#define WANTED_MIN 4096u /* events of a window */
+#define EACH_WANTED 32u  /* target number of events per input and window */
+#define WANTED_MIN 4096u /* bounds of the target number of events per window */
 #define WANTED_MAX 32768u
-#define WINDOW_PARTS 4u             /* an input may fill one of them at once */
-#define EACH_ROOM INPUT_BATCH_LEAST /* events that every input has room for */
-#define LINE 64u                    /* of the cache */
-#define SPAN_FIRST 1024u            /* ns */
-#define INDEX_BITS 20u              /* of a key */
+#define WINDOW_PARTS 4u           /* an input may fill a quarter of a window at once */
+#define EACH_ROOM INPUT_BATCH_MIN /* events for which every input has reserved space */
+#define LINE 64u                  /* bytes of a cache line */
+#define SPAN_FIRST 1024u          /* ns; the first window */
+#define INDEX_BITS 20u            /* bits of a key for the index of the event */
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
-#define RANKS ((UINT64_MAX >> INDEX_BITS) - 1) /* that a key has room for */
+#define RANKS ((UINT64_MAX >> INDEX_BITS) - 1) /* highest rank that fits into a key */
 #define SPAN_MAX (RANKS / 4)
 #define DIGIT_BITS 11u
 #define DIGITS (1u << DIGIT_BITS)
 
 struct batch_lane {
-    uint64_t bound; /* no unread event has a lower rank */
+    uint64_t bound; /* lower bound of the ranks of unread events */
     uint64_t last;  /* rank of the last event read */
-    uint32_t at, n; /* in `events`: those read and not returned */
+    uint32_t at, n; /* start and number, in `events`, of the events read and not returned */
     bool has_ended;
 };
 
@@ -43,7 +43,7 @@ static size_t capacity_of(size_t n)
 bool batch_merge_can(ttr_reader *const *in, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!reader_can_read_some(in[i]))
+        if (!reader_can_read_until(in[i]))
             return false;
     return n >= BATCH_MERGE_INPUTS_MIN && capacity_of(n) <= INDEX_MASK;
 }
@@ -83,15 +83,15 @@ void batch_merge_free(struct batch_merge *merge)
     alloc_free(alloc, merge->pick, merge->room, sizeof *merge->pick);
 }
 
-/* --- Beginning a window --- */
+/* --- Start of a window --- */
 
-/* Counts the events that an input has beyond the room that each has. */
+/* Subtracts the events of an input beyond its reserved space from the shared surplus. */
 static void charge(struct batch_merge *merge, const struct batch_lane *lane)
 {
     merge->surplus -= lane->n > EACH_ROOM ? lane->n - EACH_ROOM : 0;
 }
 
-/* Moves the events that were kept to the front of the array. */
+/* Moves the kept events to the front of the array. */
 static void gather_kept(struct batch_merge *merge)
 {
     size_t kept = 0;
@@ -113,8 +113,8 @@ static void gather_kept(struct batch_merge *merge)
     merge->placed_n = kept;
 }
 
-/* Chooses the ranks of the window. It ends before anything that is still unread of an input that
- * has kept events. */
+/* Sets the range of ranks of the window.  It ends before the unread events of inputs that have kept
+ * events, since these inputs are not read. */
 static void begin_window(struct batch_merge *merge)
 {
     uint64_t begin = UINT64_MAX, most = UINT64_MAX;
@@ -134,7 +134,8 @@ static void begin_window(struct batch_merge *merge)
     merge->until = begin > UINT64_MAX - merge->span ? UINT64_MAX : begin + merge->span;
     merge->is_cut = most < merge->until;
     if (merge->is_cut)
-        merge->until = most > begin ? most : begin + 1; /* events at the begin are returned */
+        /* not empty: contains at least rank `begin` */
+        merge->until = most > begin ? most : begin + 1;
     merge->is_shortened = false;
     merge->reading = 0;
     gather_kept(merge);
@@ -142,17 +143,18 @@ static void begin_window(struct batch_merge *merge)
 
 /* --- Reading --- */
 
-/* How many events an input may read at once: a burst in one leaves room for the others. */
+/* Returns the number of events that an input may read at once, so that a burst leaves space for the
+ * others. */
 static uint32_t room_of(const struct batch_merge *merge)
 {
     const uint32_t most = wanted_of(merge->n) / WINDOW_PARTS;
     return (uint32_t)(EACH_ROOM + (merge->surplus < most ? merge->surplus : most));
 }
 
-/* Sets the lowest rank of the unread events. An input that may have more events before the end of
- * the window shortens it: other inputs need not be read beyond. */
+/* Sets the lower bound of an input's unread events.  If the input may have more events within the
+ * window, the window is shortened to that bound: later inputs need not be read beyond it. */
 static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
-                      const struct reader_some *some)
+                      const struct reader_partial_read *some)
 {
     const uint64_t next = order_time(some->next);
     lane->bound = some->is_stopped && next > lane->last ? next : lane->last;
@@ -163,12 +165,13 @@ static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
     merge->is_shortened = true;
 }
 
-/* Ranks the events that an input returned after one of rank `last`; returns the last rank. */
-static uint64_t rank_events(const struct reader_some *some, uint64_t *ranks, uint64_t last)
+/* Computes the ranks of the events that an input returned; `last` is the rank of its previous
+ * event. Returns the last rank. */
+static uint64_t rank_events(const struct reader_partial_read *some, uint64_t *ranks, uint64_t last)
 {
     for (uint32_t i = 0; i < some->n; i++) {
-        const uint64_t own = order_time(some->events[i].time);
-        last = own > last ? own : last;
+        const uint64_t ctx = order_time(some->events[i].time);
+        last = ctx > last ? ctx : last;
         ranks[i] = last;
     }
     return last;
@@ -178,17 +181,17 @@ static uint64_t rank_events(const struct reader_some *some, uint64_t *ranks, uin
 static ttr_status read_lane(struct batch_merge *merge, size_t i)
 {
     struct batch_lane *lane = &merge->lane[i];
-    struct reader_some some = {.until = (int64_t)order_time((int64_t)merge->until),
-                               .events = merge->events + merge->used,
-                               .room = room_of(merge)};
-    ttr_error own;
-    ttr_status status = reader_read_some(merge->in[i], &some, &own);
+    struct reader_partial_read some = {.until = (int64_t)order_time((int64_t)merge->until),
+                                       .events = merge->events + merge->used,
+                                       .room = room_of(merge)};
+    ttr_error ctx;
+    ttr_status status = reader_read_until(merge->in[i], &some, &ctx);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
     lane->has_ended = status != TTR_OK;
     if (lane->has_ended && status != TTR_END && merge->ending == TTR_END) {
         merge->ending = status;
-        merge->ending_error = own;
+        merge->ending_error = ctx;
     }
     lane->at = (uint32_t)merge->used;
     lane->n = some.n;
@@ -216,15 +219,15 @@ static ttr_status read_lanes(struct batch_merge *merge)
     return TTR_OK;
 }
 
-/* --- Ending a window --- */
+/* --- End of a window --- */
 
-/* The last events to return: those of this rank of this input. */
+/* Position of the last events to return: this rank of this input. */
 struct window_end {
     uint64_t rank;
     size_t lane;
 };
 
-/* Finds the end before the first event that may be still unread. */
+/* Finds the end of the events that no unread event can precede. */
 static struct window_end end_of_window(const struct batch_merge *merge)
 {
     struct window_end end = {.rank = UINT64_MAX, .lane = SIZE_MAX};
@@ -236,7 +239,7 @@ static struct window_end end_of_window(const struct batch_merge *merge)
     return end;
 }
 
-/* Collects the keys of the events up to the end, input after input, so that a stable sort by rank
+/* Collects the keys of the events before the end, input by input, so that a stable sort by rank
  * orders equal ranks by input. */
 static void collect_keys(struct batch_merge *merge)
 {
@@ -247,7 +250,7 @@ static void collect_keys(struct batch_merge *merge)
     merge->key_most = 0;
     for (size_t i = 0; i < merge->n; i++) {
         struct batch_lane *lane = &merge->lane[i];
-        const uint64_t limit = last - begin + (i <= end.lane); /* exclusive */
+        const uint64_t limit = last - begin + (i <= end.lane); /* exclusive upper bound */
         const uint64_t *const ranks = merge->ranks + lane->at;
         uint32_t n = 0;
         for (; n < lane->n && ranks[n] - begin < limit; n++)
@@ -261,7 +264,8 @@ static void collect_keys(struct batch_merge *merge)
     merge->returned = 0;
 }
 
-/* Sorts by the 22 bits of the keys from `shift` on, as two digits, the lower one first. */
+/* Sorts by 22 bits of the keys from bit `shift` on, as two digits of 11 bits, the lower one first.
+ */
 static void sort_digits(struct batch_merge *merge, unsigned shift)
 {
     uint64_t *const keys = merge->keys, *const to = merge->spare;
@@ -288,7 +292,7 @@ static void sort_digits(struct batch_merge *merge, unsigned shift)
         keys[high[to[i] >> (shift + DIGIT_BITS) & (DIGITS - 1)]++] = to[i];
 }
 
-/* Sorts by the ranks, which are in the bits from INDEX_BITS on. */
+/* Sorts by rank, the bits above INDEX_BITS. */
 static void sort_keys(struct batch_merge *merge)
 {
     for (unsigned shift = INDEX_BITS; shift < 64 && merge->key_most >> shift;
@@ -296,7 +300,7 @@ static void sort_keys(struct batch_merge *merge)
         sort_digits(merge, shift);
 }
 
-/* Makes windows longer after few events, and shorter after many. */
+/* Lengthens the window after few events, shortens it after many. */
 static void adapt_span(struct batch_merge *merge)
 {
     const uint64_t wanted = wanted_of(merge->n), n = merge->keys_n,

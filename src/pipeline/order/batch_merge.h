@@ -1,36 +1,37 @@
-/* Windowed merge of many inputs: reads all events of a time window, input after input, and sorts
- * them at once.
+/* Windowed merge of many inputs: reads all events of a time window, input by input, and sorts them
+ * together.
  *
- * A merge that visits one input per event costs more than the event if hundreds of inputs take
- * turns: the input's state has left the nearer caches each time. Here each input is visited once
- * per window. Purpose and result are those of a k-way merge: order by time, then by input; an event
- * that is earlier than the one before it in its input comes right after that one.
+ * A k-way merge of hundreds of inputs spends most time on cache misses, since it changes the input
+ * with almost every event.  This merge visits each input once per window.  The result is the same:
+ * order by time, then by input.  An event that is earlier than its predecessor in the same input
+ * directly follows it.
  *
- *   can -> init -> next until no events are left -> free
+ *     batch_merge_can, batch_merge_init, batch_merge_next until no events are left,
+ * batch_merge_free
  *
  * Steps of a window
- *   1. It begins at the earliest event to come and ends `span` later.
- *   2. Each input reads its events before the end of the window (reader_read_some). An input that
- *      cannot return all of them, because its buffer or its room is full, shortens the window.
- *   3. Events that may be preceded by unread ones are kept for the next window. Inputs with kept
- *      events are not read before these are returned.
- *   4. The others are sorted by rank (least-significant-digit radix sort) and returned in batches.
+ *   1. It starts at the earliest next event and ends `span` ns later.
+ *   2. Each input reads its events before the end of the window (reader_read_until).  An input that
+ *      cannot return all of them, because its buffer or its space is full, shortens the window.
+ *   3. Events that unread events may precede are kept for the next window.  Inputs with kept events
+ *      are not read until these are returned.
+ *   4. The other events are sorted by rank (least-significant-digit radix sort) and returned.
  *   5. The span grows if the window had few events, and shrinks if it had many.
  *
- * The rank of an event is its time, or the rank of the event before it in its input if that is
- * higher. Ranks never fall within an input.
+ * The rank of an event is its time, or the rank of its predecessor in its input if that is higher.
+ * Ranks never decrease within an input.
  *
- * A sort key: [0..19] index of the event | [20..63] its rank since the begin of the window, ns
+ *     sort key, 64 bits:  | rank since the start of the window, ns (44) | index of the event (20) |
  *
- * Cost: one visit per input and window; mostly two passes of the sort per event.
- * Memory: 128 bytes for each of 16 events per input, and for at least 8,192 others.
- * Ownership: the readers are the caller's. Thread rule: one thread at a time. */
+ * Cost: one visit per input and window, usually two passes of the sort per event.  Memory: 128
+ * bytes for each of 16 events per input, and for at least 8,192 others.  The caller owns the
+ * readers and uses the merge on one thread at a time. */
 #ifndef TRACETTA_PIPELINE_ORDER_BATCH_MERGE_H
 #define TRACETTA_PIPELINE_ORDER_BATCH_MERGE_H
 
 #include "model/reader.h"
 
-/* Fewer inputs are merged one event at a time. */
+/* Fewer inputs are merged event by event (merge.c). */
 #define BATCH_MERGE_INPUTS_MIN 5u
 
 struct batch_lane;
@@ -39,39 +40,42 @@ struct batch_merge {
     const struct alloc *alloc;
     ttr_reader *const *in;
     size_t n;
-    ttr_event *events; /* room for `capacity` of them, `used` are read */
+    ttr_event *events; /* array of `capacity` events, of which `used` are read */
     uint64_t *ranks;   /* of these events */
     size_t capacity, used;
     struct batch_lane *lane; /* by input */
-    uint32_t *placed;        /* inputs with events, in the order of these in `events` */
+    uint32_t *placed;        /* inputs with events, in the order of their events in `events` */
     size_t placed_n;
-    uint64_t *keys, *spare; /* of the events to return; room for sorting */
+    uint64_t *keys, *spare; /* keys of the events to return, and scratch space for sorting */
     size_t keys_n, returned;
     uint64_t key_most; /* the highest key */
-    uint32_t *pick;    /* room for a batch of `room` */
+    uint32_t *pick;    /* batch of at most `room` indices */
     uint32_t room;
-    size_t reading;        /* the input to read next in this window; n: all were read */
-    uint64_t begin, until; /* ranks of the window */
-    uint64_t span;         /* its length, if nothing shortens it */
-    uint64_t surplus;      /* events that inputs may have beyond the room that each has */
-    bool is_cut;           /* the window was shortened when it began */
-    bool is_shortened;     /* the window was shortened by an input */
+    size_t reading;        /* next input to read in this window; n = all were read */
+    uint64_t begin, until; /* ranks: first and end (exclusive) of the window */
+    uint64_t span;         /* ns; length of a window that nothing shortens */
+    /* events that inputs may read in total beyond the space reserved for each */
+    uint64_t surplus;
+    /* the window was shortened at its start, because inputs have kept events */
+    bool is_cut;
+    bool is_shortened; /* an input shortened the window */
     bool is_over;
-    ttr_status ending; /* of the first input that failed, else TTR_END */
+    ttr_status ending; /* status of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
-/* Returns whether these inputs can be merged so. Only before they are read. */
+/* Returns true if these inputs can be merged this way: at least BATCH_MERGE_INPUTS_MIN, each with
+ * reader_read_until.  Call it before they are read. */
 bool batch_merge_can(ttr_reader *const *in, size_t n);
 
-/* Begins a merge of `n` inputs (borrowed) in batches of up to `room` events. Returns false when
- * memory is out; batch_merge_free is fine then, too. */
+/* Initializes a merge of n borrowed inputs in batches of at most `room` events.  Returns false if
+ * memory is exhausted; call batch_merge_free in either case. */
 TTR_MUST bool batch_merge_init(struct batch_merge *merge, const struct alloc *alloc,
                                ttr_reader *const *in, size_t n, uint32_t room);
 void batch_merge_free(struct batch_merge *merge);
 
-/* Returns the next events, valid until the next call; none at the end, which `ending` explains.
- * TTR_AGAIN if an input has nothing for now. */
+/* Returns the next events, borrowed until the next call; none at the end, where `ending` has the
+ * status. TTR_AGAIN if a live input has no data yet. */
 TTR_MUST ttr_status batch_merge_next(struct batch_merge *merge, ttr_batch *batch);
 
 #endif

@@ -1,5 +1,5 @@
-/* A windowed merge returns what a k-way merge returns: by time, ties by input, an event that is
- * earlier than the one before it right after that; whatever the inputs do. */
+/* A windowed merge returns the same as a k-way merge for all behaviours of its inputs.  Order:
+ * time, then input; an event that is earlier than its predecessor directly follows it. */
 #include "pipeline/order/batch_merge.h"
 
 #include <stdlib.h>
@@ -10,24 +10,23 @@
 
 #define LANES 70u
 #define EVENTS 48000u
-#define MERGED 9000u /* of them, at random */
+#define MERGED 9000u /* random events in total */
 #define BURST_LANES 6u
-#define BURST_EVENTS 8000u /* of a lane */
-#define IDLE_EVENTS 100u   /* of them, before the burst */
-#define BURST_READS 200u   /* of all lanes */
+#define BURST_EVENTS 8000u /* per lane */
+#define IDLE_EVENTS 100u   /* of them before the burst */
+#define BURST_READS 200u   /* upper limit for reads of all lanes together */
 #define LONG_PAUSE (INT64_C(1) << 47)
 
-/* An input that is read up to times, in the ways that readers have. */
+/* An input that can be read up to a time; the flags are the behaviours that readers have. */
 struct lane {
     ttr_reader base;
     const ttr_event *event;
     size_t n, at, reads;
     uint64_t seed;
-    bool holds;     /* ends reads as a window does that must move */
-    bool oversteps; /* gives the event that it should stop at */
-    bool pauses;    /* has nothing for now, at times */
-    bool lies; /* stops at times that are later than what comes, as one does that finds damage there
-                */
+    bool holds;     /* ends a read early, as an input does if its buffer must move */
+    bool oversteps; /* returns the event at which it should stop */
+    bool pauses;    /* has no data at times (TTR_AGAIN) */
+    bool lies; /* announces times later than its next events, as an input does that finds damage */
     ttr_status ending;
 };
 
@@ -36,13 +35,13 @@ static bool happens(struct lane *lane, bool may, unsigned one_of)
     return may && support_random(&lane->seed) % one_of == 0;
 }
 
-static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_error *error)
+static ttr_status read_some(ttr_reader *base, struct reader_partial_read *some, ttr_error *error)
 {
     struct lane *lane = (struct lane *)base;
     if (!some)
         return TTR_OK;
     lane->reads++;
-    assert_true(some->room >= INPUT_BATCH_LEAST);
+    assert_true(some->room >= INPUT_BATCH_MIN);
     if (some->n == 0 && happens(lane, lane->pauses, 5))
         return TTR_AGAIN;
     while (lane->at < lane->n && some->n < some->room) {
@@ -80,7 +79,7 @@ struct scene {
     uint64_t seed;
 };
 
-/* Times that mostly rise, by steps of the scene's kind. */
+/* Fills a lane with times that mostly increase, by steps of the scene's kind. */
 static void fill_lane(struct scene *scene, struct lane *lane, size_t number, uint64_t *seed,
                       int64_t step)
 {
@@ -162,7 +161,7 @@ static void windows_return_what_a_merge_returns(void **state)
     }
 }
 
-static void an_input_that_fails_does_not_keep_others_from_being_read(void **state)
+static void failing_input_leaves_others_readable(void **state)
 {
     (void)state;
     struct scene *scene = new_scene(3, 100);
@@ -177,8 +176,8 @@ static void an_input_that_fails_does_not_keep_others_from_being_read(void **stat
     free(scene);
 }
 
-/* The order is not promised then, but every event is given once. */
-static void an_event_before_what_its_input_told_of_is_given_all_the_same(void **state)
+/* Such events are not ordered, but each is returned once. */
+static void event_earlier_than_announced_is_returned(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 32; seed++) {
@@ -204,9 +203,9 @@ static void an_event_before_what_its_input_told_of_is_given_all_the_same(void **
     }
 }
 
-/* Windows are long when a burst comes.  None of the inputs then takes the room of the others, which
- * would be read for a few events again and again. */
-static void a_burst_takes_few_reads(void **state)
+/* Windows are long when the burst starts.  No input may then occupy the space of the others, since
+ * these would be read again and again for a few events. */
+static void burst_in_one_input_needs_few_reads(void **state)
 {
     (void)state;
     struct scene *scene = new_scene(0, 0);
@@ -254,9 +253,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_return_what_a_merge_returns),
-        cmocka_unit_test(an_input_that_fails_does_not_keep_others_from_being_read),
-        cmocka_unit_test(an_event_before_what_its_input_told_of_is_given_all_the_same),
-        cmocka_unit_test(a_burst_takes_few_reads),
+        cmocka_unit_test(failing_input_leaves_others_readable),
+        cmocka_unit_test(event_earlier_than_announced_is_returned),
+        cmocka_unit_test(burst_in_one_input_needs_few_reads),
         cmocka_unit_test(few_inputs_and_those_of_other_kinds_have_no_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

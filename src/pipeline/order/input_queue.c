@@ -1,4 +1,4 @@
-/* A binary heap; see the header. */
+/* The binary heap of input_queue.h. */
 #include "pipeline/order/input_queue.h"
 
 bool input_queue_init(struct input_queue *queue, const struct alloc *alloc, size_t capacity)
@@ -18,7 +18,7 @@ static inline bool is_before(const struct input_queue_entry *a, const struct inp
     return a->rank < b->rank || (a->rank == b->rank && a->input < b->input);
 }
 
-/* Moves an entry up from a hole. */
+/* Moves an entry from `hole` towards the root to its position. */
 static void rise(struct input_queue_entry *heap, size_t hole, struct input_queue_entry entry)
 {
     while (hole > 0 && is_before(&entry, &heap[(hole - 1) / 2])) {
@@ -28,7 +28,7 @@ static void rise(struct input_queue_entry *heap, size_t hole, struct input_queue
     heap[hole] = entry;
 }
 
-/* Moves an entry down from the top. */
+/* Moves an entry from the root towards the leaves to its position. */
 static void sink(struct input_queue_entry *heap, size_t n, struct input_queue_entry entry)
 {
     size_t hole = 0;

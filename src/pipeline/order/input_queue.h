@@ -1,7 +1,12 @@
-/* The queue of a merge: a binary heap of inputs by the rank of their next event, ties by number.
+/* Priority queue of a merge: a binary min-heap of inputs, ordered by the rank of their next event,
+ * then by number.
  *
- * Cost: log2(inputs) comparisons per event at most; one if the same input stays on top.
- * Thread rule: one thread at a time. */
+ *     input_queue_init, input_queue_add per input, then in a loop:
+ *     input_queue_top, consume events up to input_queue_limit, input_queue_move_top or _drop_top
+ *
+ * Invariant: heap[i] is not after heap[2 i + 1] and heap[2 i + 2].  Cost: at most 2 log2(inputs)
+ * comparisons per event, two if the same input stays at the top.  Use it on one thread at a time.
+ */
 #ifndef TRACETTA_PIPELINE_ORDER_INPUT_QUEUE_H
 #define TRACETTA_PIPELINE_ORDER_INPUT_QUEUE_H
 
@@ -11,7 +16,7 @@
 #include "base/alloc.h"
 
 struct input_queue_entry {
-    uint64_t rank; /* of the next event */
+    uint64_t rank; /* rank of the input's next event */
     uint64_t input;
 };
 
@@ -21,28 +26,28 @@ struct input_queue {
     size_t n, capacity;
 };
 
-/* Begins an empty queue of up to `capacity` inputs. Returns false when memory is out
- * (input_queue_free is fine then, too). */
+/* Initializes an empty queue for at most `capacity` inputs.  Returns false if memory is exhausted;
+ * input_queue_free may be called then. */
 TTR_MUST bool input_queue_init(struct input_queue *queue, const struct alloc *alloc,
                                size_t capacity);
 void input_queue_free(struct input_queue *queue);
 
-/* Adds an input whose next event has this rank. */
+/* Adds an input with the rank of its next event. */
 void input_queue_add(struct input_queue *queue, size_t input, uint64_t rank);
 
-/* Removes the top input, which has no more events. */
+/* Removes the top input, which has ended. */
 void input_queue_drop_top(struct input_queue *queue);
 
-/* Sets the rank of the top input's next event, and finds the new top. */
+/* Changes the rank of the top input and restores the heap. */
 void input_queue_move_top(struct input_queue *queue, uint64_t rank);
 
-/* The input with the earliest event; only if there is one. */
+/* Returns the input with the earliest next event.  The queue must not be empty. */
 static inline size_t input_queue_top(const struct input_queue *queue)
 {
     return (size_t)queue->heap[0].input;
 }
 
-/* The top input stays on top while its next event has a lower rank than this. */
+/* Returns the rank up to which (exclusive) the top input stays at the top. */
 static inline uint64_t input_queue_limit(const struct input_queue *queue)
 {
     const struct input_queue_entry *heap = queue->heap;

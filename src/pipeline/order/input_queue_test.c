@@ -1,5 +1,5 @@
-/* The queue gives every event of every input in order of (rank, input), however times are
- * spread. */
+/* The queue returns all events of all inputs in order of (rank, input), for each distribution of
+ * times. */
 #include "pipeline/order/input_queue.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { EVENTS_MAX = 60000 };
 
-/* Inputs in one array: those of input i are [begin[i], begin[i + 1]), ascending. */
+/* All inputs in one array: input i has [begin[i], begin[i + 1]), ascending. */
 static uint64_t ranks[EVENTS_MAX];
 static size_t begin[EVENTS_MAX + 1], at[EVENTS_MAX];
 
@@ -18,7 +18,7 @@ static int compare_ranks(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
-/* Deals `total` ranks, made by the pattern, to n inputs. */
+/* Distributes `total` ranks, made by the pattern, to n inputs. */
 static void deal(size_t n, size_t total,
                  uint64_t (*pattern)(uint64_t *seed, size_t input, size_t i), uint64_t seed)
 {
@@ -35,8 +35,8 @@ static void deal(size_t n, size_t total,
     begin[n] = k;
 }
 
-/* Walks to the end; gives how many events came, and checks their order where they are promised to
- * be in order. */
+/* Empties the queue.  Returns the number of events, and checks their order if the inputs are
+ * ordered. */
 static size_t walk(struct input_queue *queue, size_t n, bool is_ordered)
 {
     size_t given = 0;
@@ -95,7 +95,7 @@ static uint64_t at_few_times(uint64_t *seed, size_t input, size_t i)
     return support_random(seed) % 5 * 1000000000;
 }
 
-/* Some inputs have an event a second, some one a microsecond. */
+/* Some inputs have an event per second, others one per microsecond. */
 static uint64_t at_uneven_rates(uint64_t *seed, size_t input, size_t i)
 {
     (void)i;
@@ -133,7 +133,7 @@ static uint64_t one_after_the_other(uint64_t *seed, size_t input, size_t i)
     return i;
 }
 
-static void every_spread_of_times_comes_in_order(void **state)
+static void any_distribution_of_times_is_ordered(void **state)
 {
     (void)state;
     static uint64_t (*const patterns[])(uint64_t *, size_t, size_t) = {
@@ -157,7 +157,7 @@ static void inputs_without_events_are_never_the_top(void **state)
     input_queue_free(&queue);
 }
 
-static void inputs_that_go_back_in_time_still_give_all(void **state)
+static void unordered_inputs_return_all_events(void **state)
 {
     (void)state;
     for (size_t n = 1; n < 600; n += 37) {
@@ -180,7 +180,7 @@ static bool begins_through(const struct alloc *alloc)
     return is_fine;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failing_allocation_of_any_call_is_reported(void **state)
 {
     (void)state;
     support_fail_each(begins_through);
@@ -189,10 +189,10 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_spread_of_times_comes_in_order),
+        cmocka_unit_test(any_distribution_of_times_is_ordered),
         cmocka_unit_test(inputs_without_events_are_never_the_top),
-        cmocka_unit_test(inputs_that_go_back_in_time_still_give_all),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(unordered_inputs_return_all_events),
+        cmocka_unit_test(failing_allocation_of_any_call_is_reported),
     };
     return cmocka_run_group_tests_name("input_queue", tests, NULL, NULL);
 }

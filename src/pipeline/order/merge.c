@@ -1,11 +1,25 @@
-/* Merging on one time line: a queue (input_queue.h) knows which input has the next event.
+/* k-way merge of readers by time.
  *
- * A batch has one array of views: where all inputs can be told to keep theirs in one (they are
- * files, mostly), it only picks; else views are copied.  Payloads never are: an input is read again
- * only when the batch that points to its payloads was used up, so a batch ends where any input's
- * own does.  Raw records lose that name, and definitions are left out: two inputs have two sets of
- * tables, and a copy of both would mix them up.  Not so where the format of all inputs tells them
- * apart. */
+ * A priority queue (input_queue.h) has the input with the earliest next event.  Events of equal
+ * time come in the order of the inputs.  There are four ways to merge; prepare_merge selects one at
+ * the first batch:
+ *
+ *   batch_merge.h  5 or more inputs that can be read up to a time: window by window
+ *   select         all inputs keep their events in one shared array (reader_set_buffer): a batch is
+ * a list of indices, nothing is copied.  For two inputs without a queue, free of branches. copy
+ * events are copied to the output array, payloads are not one by one     if order does not matter
+ * (ttr_reader_allow_stream_order): input after input
+ *
+ * Invariant: an input is read again only after the batch with its last events was consumed.
+ * Payloads of a batch point into buffers of the inputs, so a batch ends where any input's batch
+ * ends.
+ *
+ * Events lose TTR_EVENT_RAW and definitions are omitted, since tables of different inputs would
+ * mix. They are kept if the format of all inputs separates their tables (struct format, `apart`).
+ *
+ * Cost: at most log2(inputs) comparisons per event; one if consecutive events are of one input. If
+ * more than one input is not ordered, ttr_merge passes all inputs to one sorter (sort.h), so that
+ * memory does not grow with their number. */
 #include "base/status.h"
 #include "model/context.h"
 #include "model/input.h"
@@ -17,27 +31,26 @@
 #include "pipeline/order/sort.h"
 
 #define BATCH 256u
-#define BATCH_OF_WINDOW \
-    128u /* which were asked for together: no more than the nearest cache has room for */
+/* Events per batch of batch_merge, which the sort has just touched: few enough for the L1 cache. */
+#define WINDOW_BATCH 128u
 
-/* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the
- * nearer caches when their turn comes; hundreds more, since entering an input anew for a few events
- * costs more than fetching them from farther off; but 4 MiB at most. */
-#define EVENTS_LEAST 2048u
+/* Number of events that all inputs buffer together.  Few inputs: 256 KiB, to stay in the L2 cache.
+ * Hundreds: more, since switching inputs costs more than cache misses; at most 4 MiB. */
+#define EVENTS_MIN 2048u
 #define EVENTS_EACH 64u
-#define EVENTS_MOST 32768u
+#define EVENTS_MAX 32768u
 
-/* Views lie at whole lines of the cache. */
+/* Events are aligned to cache lines. */
 #define LINE ((uintptr_t)64)
 
-/* An input that is copied from. */
+/* An input in copy mode. */
 struct lane {
     ttr_batch batch;
-    uint32_t at; /* next event of the batch */
+    uint32_t at; /* index of the next event of the batch */
 };
 
-/* An input that is picked from: its events not yet given, by their place in the array; both
- * ROW_OVER where there will be no more. */
+/* An input in select mode: indices in the shared array of its next event and the end of its events.
+ * Both are ROW_OVER at its end. */
 struct row {
     uint32_t at, end;
 };
@@ -47,28 +60,28 @@ struct row {
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    ttr_reader **told; /* the same for reports (group_readers) */
-    struct lane *lane; /* copies; else NULL */
-    struct row *row;   /* picks; else NULL */
+    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
+    struct lane *lane;      /* copy mode, else NULL */
+    struct row *row;        /* select mode, else NULL */
     size_t n;
     struct input_queue queue;
     size_t
-        dry; /* the input to be read before anything else; at first one after the other, n = none */
-    bool is_scattered; /* inputs are read one after another: `dry` is read; what is below is not
-                          used */
-    bool is_ready;     /* it is known whether views are copied */
-    bool has_windows;  /* many inputs that can be read up to a time; then the members above are not
-                          used */
+        /* input to read before the next event is known, n = none; at the start each input in turn
+         */
+        dry;
+    /* inputs are read one by one: `dry` is the current one, the members below are not used */
+    bool is_one_by_one;
+    bool is_ready;    /* the mode is selected */
+    bool has_windows; /* batch_merge.h is used; the members above are not */
     struct batch_merge windows;
-    bool is_filled; /* all were read once */
-    ttr_event *out; /* copies: room for BATCH; picks: all that the inputs hold */
-    void
-        *memory; /* where that begins, `events` of them; it is moved to a whole line of the cache */
+    bool is_filled; /* all inputs were read once */
+    ttr_event *out; /* copy mode: BATCH events; select mode: the shared array */
+    void *memory;   /* allocation of `out`, of `events` events, before alignment */
     size_t events;
     uint32_t pick[BATCH];
-    struct renames renames; /* of inputs */
-    ttr_batch rest;         /* what is to be given next, behind a name */
-    ttr_status ending;      /* of the first input that failed */
+    struct pending_names renames; /* thread names of the inputs, applied at their times */
+    ttr_batch rest;               /* rest of a batch that was split at a thread name */
+    ttr_status ending;            /* status of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
@@ -78,23 +91,24 @@ static void merger_close(ttr_reader *base)
     const struct alloc *alloc = &base->t->counted;
     close_readers(merger->in, merger->n);
     input_queue_free(&merger->queue);
-    renames_free(&merger->renames);
+    pending_names_free(&merger->renames);
     if (merger->has_windows)
         batch_merge_free(&merger->windows);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
     alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
-    group_free(alloc, merger->told, merger->in, merger->n);
+    group_readers_free(alloc, merger->by_report, merger->in, merger->n);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
-/* How many events the inputs keep in an array lent to them; 0 where one of them does not. */
-static size_t events_to_lend(const struct merger *merger)
+/* Returns the number of events that all inputs can keep in a shared array; 0 if one cannot use it.
+ */
+static size_t count_shared_events(const struct merger *merger)
 {
     size_t n = 0;
     for (size_t i = 0; i < merger->n; i++) {
-        uint32_t more = reader_lend(merger->in[i], NULL);
+        uint32_t more = reader_set_buffer(merger->in[i], NULL);
         if (more == 0)
             return 0;
         n += more;
@@ -106,30 +120,30 @@ static void merger_crowd(ttr_reader *base, uint32_t batch)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
+        reader_set_batch_size(merger->in[i], batch / (uint32_t)merger->n);
 }
 
-static uint32_t events_at_hand(size_t n)
+static uint32_t buffered_events(size_t n)
 {
-    if (n >= EVENTS_MOST / EVENTS_EACH)
-        return EVENTS_MOST;
+    if (n >= EVENTS_MAX / EVENTS_EACH)
+        return EVENTS_MAX;
     uint32_t wanted = (uint32_t)n * EVENTS_EACH;
-    return wanted < EVENTS_LEAST ? EVENTS_LEAST : wanted;
+    return wanted < EVENTS_MIN ? EVENTS_MIN : wanted;
 }
 
-/* Decides between picking and copying: not before all is known of the inputs. */
-static ttr_status get_ready(struct merger *merger, ttr_error *error)
+/* Selects the mode.  Called at the first batch, when the properties of the inputs are final. */
+static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
-    if (merger->n > EVENTS_LEAST / BATCH)
-        merger_crowd(&merger->base, events_at_hand(merger->n));
+    if (merger->n > EVENTS_MIN / BATCH)
+        merger_crowd(&merger->base, buffered_events(merger->n));
     merger->has_windows = batch_merge_can(merger->in, merger->n);
     merger->is_ready = merger->has_windows;
     if (merger->has_windows)
-        return batch_merge_init(&merger->windows, alloc, merger->in, merger->n, BATCH_OF_WINDOW)
+        return batch_merge_init(&merger->windows, alloc, merger->in, merger->n, WINDOW_BATCH)
                    ? TTR_OK
                    : fail_memory(error);
-    size_t lent = events_to_lend(merger);
+    size_t lent = count_shared_events(merger);
     merger->events = (lent ? lent : BATCH) + 1;
     merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);
     if (lent)
@@ -141,7 +155,7 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     merger->out = (ttr_event *)(((uintptr_t)merger->memory + LINE - 1) & ~(LINE - 1));
     ttr_event *at = merger->out;
     for (size_t i = 0; lent && i < merger->n; i++)
-        at += reader_lend(merger->in[i], at);
+        at += reader_set_buffer(merger->in[i], at);
     merger->is_ready = true;
     return TTR_OK;
 }
@@ -151,26 +165,26 @@ static inline uint64_t rank_of_lane(const struct lane *lane)
     return order_time(ttr_batch_at(&lane->batch, lane->at)->time);
 }
 
-/* The rank of an input's next event. */
+/* Returns the rank of the next event of an input. */
 static inline uint64_t rank_of(const struct merger *merger, size_t i)
 {
     return merger->row ? order_time(merger->out[merger->row[i].at].time)
                        : rank_of_lane(&merger->lane[i]);
 }
 
-/* Two inputs that are picked from need no queue. */
-static inline bool is_pair(const struct merger *merger)
+/* True if the branch-free loop for two inputs applies. */
+static inline bool is_two_inputs(const struct merger *merger)
 {
     return merger->n == 2 && merger->row && merger->base.apart;
 }
 
-/* Reads the input that is dry; true in *has_more where it is not at its end.  One that fails has
- * ended; the failure is told when all the others have. */
+/* Reads the next batch of an input; *has_more is false at its end.  An input that fails counts as
+ * ended; its error is returned after the other inputs have ended. */
 static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
 {
-    ttr_error own;
+    ttr_error ctx;
     ttr_batch batch;
-    ttr_status status = ttr_read(merger->in[lane], &batch, &own);
+    ttr_status status = ttr_read(merger->in[lane], &batch, &ctx);
     *has_more = status == TTR_OK;
     if (status == TTR_OK && merger->row) {
         uint32_t at = (uint32_t)(batch.event - merger->out);
@@ -182,13 +196,13 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
     }
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END && merger->ending == TTR_END) {
         merger->ending = status;
-        merger->ending_error = own;
+        merger->ending_error = ctx;
     }
     return status == TTR_AGAIN ? TTR_AGAIN : TTR_OK;
 }
 
-/* Reads what must be read before the next event is known. */
-static ttr_status refill(struct merger *merger)
+/* Reads the inputs without which the next event is unknown. */
+static ttr_status read_dry_inputs(struct merger *merger)
 {
     bool has_more;
     while (!merger->is_filled) {
@@ -206,17 +220,17 @@ static ttr_status refill(struct merger *merger)
         return TTR_OK;
     if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
-    if (!is_pair(merger) && has_more)
+    if (!is_two_inputs(merger) && has_more)
         input_queue_move_top(&merger->queue, rank_of(merger, merger->dry));
-    else if (!is_pair(merger))
+    else if (!is_two_inputs(merger))
         input_queue_drop_top(&merger->queue);
     merger->dry = merger->n;
     return TTR_OK;
 }
 
-/* Hundreds of inputs have more at hand than the nearer caches hold, and each is looked at for one
- * event and then not for long: what is wanted next time is asked for now. */
-static inline void prefetch(const ttr_event *next)
+/* Prefetches the next event of an input: hundreds of inputs exceed the near caches, and each is
+ * visited for one event at a time. */
+static inline void prefetch_event(const ttr_event *next)
 {
     __builtin_prefetch(next->payload);
     __builtin_prefetch((const char *)next + 64);
@@ -240,21 +254,21 @@ static uint32_t copy_events(struct merger *merger)
             merger->dry = top;
             break;
         }
-        prefetch(ttr_batch_at(&lane->batch, lane->at));
+        prefetch_event(ttr_batch_at(&lane->batch, lane->at));
         input_queue_move_top(&merger->queue, rank_of_lane(lane));
     }
     return n;
 }
 
-/* Whether an event counts among those of inputs that know nothing of each other. */
-static inline bool take_mixed(ttr_event *event)
+/* Clears TTR_EVENT_RAW.  Returns false for a definition, which is omitted from a mixed merge. */
+static inline bool strip_mixed(ttr_event *event)
 {
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     return event->kind != TTR_KIND_DEFINITION;
 }
 
-/* Picks events in order until the batch is full or an input must be read: as many of one input as
- * come before those of all others, and then of the next. */
+/* Selects events in order until the batch is full or an input must be read.  Selects all events of
+ * one input that precede those of the others, then continues with the next input. */
 static uint32_t pick_events(struct merger *merger)
 {
     struct input_queue *queue = &merger->queue;
@@ -270,7 +284,7 @@ static uint32_t pick_events(struct merger *merger)
         uint64_t rank;
         do {
             pick[n] = at;
-            n += is_mixed ? take_mixed(&events[at]) : 1;
+            n += is_mixed ? strip_mixed(&events[at]) : 1;
             if (++at == end) {
                 merger->dry = top;
                 return n;
@@ -278,15 +292,14 @@ static uint32_t pick_events(struct merger *merger)
             rank = order_time(events[at].time);
         } while (rank < limit && n < BATCH);
         row->at = at;
-        prefetch(&events[at]);
+        prefetch_event(&events[at]);
         input_queue_move_top(queue, rank);
     }
     return n;
 }
 
-/* The same for two inputs, of which nobody guesses whose turn it is: without a choice for each
- * event. */
-static uint32_t pick_of_pair(struct merger *merger)
+/* As pick_events, for two inputs in unpredictable order: without a branch per event. */
+static uint32_t pick_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
     struct row first = merger->row[0], second = merger->row[1];
@@ -310,13 +323,13 @@ static uint32_t pick_of_pair(struct merger *merger)
     return n;
 }
 
-/* Whether there may be more events. */
+/* Returns true if an input may have more events. */
 static bool has_more_events(const struct merger *merger)
 {
-    return is_pair(merger) ? merger->dry != merger->n : merger->queue.n > 0;
+    return is_two_inputs(merger) ? merger->dry != merger->n : merger->queue.n > 0;
 }
 
-static ttr_status next_of_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_status status = batch_merge_next(&merger->windows, batch);
     if (status != TTR_OK || batch->n > 0)
@@ -325,40 +338,40 @@ static ttr_status next_of_windows(struct merger *merger, ttr_batch *batch, ttr_e
     return merger->windows.ending;
 }
 
-/* All of an input, then all of the next, whose memory is free again before. */
-static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_error *error)
+/* Returns the batches of the inputs one after another.  An input's memory is freed at its end. */
+static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
-    ttr_error own;
+    ttr_error ctx;
     for (; merger->dry < merger->n; merger->dry++) {
-        ttr_status status = ttr_read(merger->in[merger->dry], batch, &own);
+        ttr_status status = ttr_read(merger->in[merger->dry], batch, &ctx);
         if (status == TTR_OK || status == TTR_AGAIN)
             return status;
         if (status != TTR_END && merger->ending == TTR_END) {
             merger->ending = status;
-            merger->ending_error = own;
+            merger->ending_error = ctx;
         }
-        reader_rest(merger->in[merger->dry]);
+        reader_free_buffers(merger->in[merger->dry]);
     }
     *error = merger->ending_error;
     return merger->ending;
 }
 
-/* The next events in order. */
+/* Returns the next events in order. */
 static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
-    ttr_status status = merger->is_ready ? TTR_OK : get_ready(merger, error);
+    ttr_status status = merger->is_ready ? TTR_OK : prepare_merge(merger, error);
     if (status != TTR_OK)
         return status;
     if (merger->has_windows)
-        return next_of_windows(merger, batch, error);
+        return next_from_windows(merger, batch, error);
     do {
-        status = refill(merger);
+        status = read_dry_inputs(merger);
         if (status != TTR_OK)
             return status;
-        n = is_pair(merger) ? pick_of_pair(merger)
-            : merger->row   ? pick_events(merger)
-                            : copy_events(merger);
+        n = is_two_inputs(merger) ? pick_from_two(merger)
+            : merger->row         ? pick_events(merger)
+                                  : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
     *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
     if (n > 0)
@@ -367,8 +380,8 @@ static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_erro
     return merger->ending;
 }
 
-/* Names hold from their place in the order on; read one after another, inputs give none, and what
- * they told holds when all is read. */
+/* Splits batches at thread names, so that a name applies only to later events.  Inputs that are
+ * read one by one have no common order: their names are applied at the end. */
 static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
@@ -376,12 +389,12 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (merger->rest.n)
         *batch = merger->rest;
     else
-        status = merger->is_scattered ? next_scattered(merger, batch, error)
-                                      : next_ordered(merger, batch, error);
-    if (status == TTR_OK && !merger->is_scattered)
-        renames_cut(&merger->renames, batch, &merger->rest);
+        status = merger->is_one_by_one ? next_one_by_one(merger, batch, error)
+                                       : next_ordered(merger, batch, error);
+    if (status == TTR_OK && !merger->is_one_by_one)
+        pending_names_split_batch(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
-        renames_apply_all(&merger->renames);
+        pending_names_apply_all(&merger->renames);
     return status;
 }
 
@@ -389,39 +402,39 @@ static void merger_rank(ttr_reader *base, uint32_t *next)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_rank(merger->in[i], next);
+        reader_assign_ranks(merger->in[i], next);
 }
 
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
-    if (base->reports == merger->n) /* one each */
-        return index < merger->n && ttr_reader_report(merger->told[index], 0, report);
-    return report_of_readers(merger->told, merger->n, index, report);
+    if (base->reports == merger->n) /* each input has one report */
+        return index < merger->n && ttr_reader_report(merger->by_report[index], 0, report);
+    return report_of_readers(merger->by_report, merger->n, index, report);
 }
 
 static struct input *merger_input(ttr_reader *base, size_t index)
 {
     const struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n)
-        return index < merger->n ? reader_input(merger->told[index], 0) : NULL;
-    return input_of_readers(merger->told, merger->n, index);
+        return index < merger->n ? reader_input(merger->by_report[index], 0) : NULL;
+    return input_of_readers(merger->by_report, merger->n, index);
 }
 
 static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_range(merger->in[i], from_ns, to_ns);
+        reader_set_range(merger->in[i], from_ns, to_ns);
 }
 
 static bool merger_scatter(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    merger->is_scattered = base->apart != NULL;
-    for (size_t i = 0; i < merger->n && merger->is_scattered; i++)
-        (void)reader_scatter(merger->in[i]);
-    return merger->is_scattered;
+    merger->is_one_by_one = base->apart != NULL;
+    for (size_t i = 0; i < merger->n && merger->is_one_by_one; i++)
+        (void)reader_allow_stream_order(merger->in[i]);
+    return merger->is_one_by_one;
 }
 
 static uint32_t merger_kinds(ttr_reader *base)
@@ -433,14 +446,14 @@ static uint32_t merger_kinds(ttr_reader *base)
     return kinds;
 }
 
-static struct notes *merger_notes(ttr_reader *base)
+static struct diagnostics *merger_notes(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    return merger->n ? reader_notes(merger->in[0]) : NULL;
+    return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
 }
 
-/* The format that tells all inputs apart, or NULL. */
-static const struct format *apart_of(ttr_reader *const *in, size_t n)
+/* Returns the format that separates the tables of all inputs, or NULL. */
+static const struct format *common_separator(ttr_reader *const *in, size_t n)
 {
     const struct format *apart = n ? in[0]->apart : NULL;
     for (size_t i = 1; i < n; i++)
@@ -453,21 +466,21 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     static const struct reader_ops ops = {.next = merger_next,
                                           .close = merger_close,
                                           .range = merger_range,
-                                          .crowd = merger_crowd,
-                                          .scatter = merger_scatter,
+                                          .set_batch_size = merger_crowd,
+                                          .allow_stream_order = merger_scatter,
                                           .kinds = merger_kinds,
                                           .rank = merger_rank,
                                           .report = merger_report,
                                           .input = merger_input,
                                           .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
-    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
+    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)
         list[i] = in[i];
-    told = list ? group_readers(&t->counted, list, n) : NULL;
-    if (!merger || !told || !input_queue_init(&merger->queue, &t->counted, n)) {
+    by_report = list ? group_readers(&t->counted, list, n) : NULL;
+    if (!merger || !by_report || !input_queue_init(&merger->queue, &t->counted, n)) {
         close_readers(in, n);
-        group_free(&t->counted, told, list, n);
+        group_readers_free(&t->counted, by_report, list, n);
         if (merger)
             input_queue_free(&merger->queue);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
@@ -478,18 +491,18 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->base = (ttr_reader){
         .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     merger->in = list;
-    merger->told = told;
+    merger->by_report = by_report;
     merger->n = n;
     merger->ending = TTR_END;
-    merger->base.apart = apart_of(in, n);
-    renames_init(&merger->renames, t);
+    merger->base.apart = common_separator(in, n);
+    pending_names_init(&merger->renames, t);
     for (size_t i = 0; i < n; i++)
-        reader_renames(list[i], &merger->renames, (uint32_t)i);
+        reader_set_pending_names(list[i], &merger->renames, (uint32_t)i);
     return &merger->base;
 }
 
-/* More than one input out of order: all go through one sorter, so that memory does not grow with
- * their number. */
+/* If more than one input is not ordered, one sorter reads all of them, so that memory does not grow
+ * with their number. */
 ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
 {
     size_t unordered = 0, at = 0, strange = 0;

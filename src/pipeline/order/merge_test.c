@@ -1,5 +1,5 @@
-/* The laws of merging: nothing lost, time order, ties by input, the same for any order of inputs
- * when times differ. */
+/* Properties of each merge: no event is lost, order by time, ties by input; the same result for any
+ * order of the inputs if times differ. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
@@ -10,8 +10,7 @@
 
 static ttr_event events[N], first[N + 1], second[N + 1];
 
-/* Cuts N events at random places into n readers, the events of each sorted by time where `order`
- * says so. */
+/* Splits N events at random positions into n readers; with `order` each is sorted by time. */
 static void make_inputs(ttr *t, ttr_reader **in, size_t n, uint64_t seed, ttr_order order)
 {
     static struct order_key keys[N], spare[N];
@@ -46,7 +45,7 @@ static void all_events_come_in_time_order_and_ties_by_input(void **state)
         ttr_reader *reader = ttr_merge(t, in, counts[round / 2], NULL);
         assert_int_equal(reader->order, TTR_ORDER_TIME);
         assert_int_equal(memory_read_all(reader, first, N + 1), N);
-        /* Offsets rise with the input and within it, so they tell the order of ties. */
+        /* Offsets increase with the input and within it, so they show the order of ties. */
         for (size_t i = 1; i < N; i++)
             assert_true(
                 first[i - 1].time < first[i].time ||
@@ -98,7 +97,7 @@ static void two_inputs_in_one_array_are_merged_as_others(void **state)
         ttr_reader *in[2];
         const size_t cut = cuts[round % 6];
         for (size_t i = 0; i < N;
-             i++) /* ties within an input and between them; bursts of one input */
+             i++) /* ties within an input and between inputs; bursts of one input */
             events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
                                     .offset = i,
                                     .time = (int64_t)((i < cut ? i : i - cut) / (round / 6 + 1)) -
@@ -170,7 +169,7 @@ static void no_input_at_all_ends_at_once(void **state)
     ttr_free(t);
 }
 
-static void reader_that_breaks_its_promise_does_not_stop_the_merge(void **state)
+static void reader_with_false_order_does_not_stop_merge(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_reader *in[2];
@@ -191,7 +190,7 @@ static void reader_that_breaks_its_promise_does_not_stop_the_merge(void **state)
     ttr_free(t);
 }
 
-static void failing_input_does_not_take_the_others_with_it(void **state)
+static void failing_input_does_not_end_the_others(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_reader *in[2];
@@ -257,7 +256,7 @@ static bool merges_unordered(ttr *t, const ttr_event *given, size_t n)
     return merge_through(t, given, n, TTR_ORDER_NONE);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(merges_ordered, 300);
@@ -273,10 +272,10 @@ int main(void)
         cmocka_unit_test(fields_are_those_of_their_event),
         cmocka_unit_test(raw_records_and_definitions_of_several_inputs_are_not_mixed),
         cmocka_unit_test(no_input_at_all_ends_at_once),
-        cmocka_unit_test(reader_that_breaks_its_promise_does_not_stop_the_merge),
-        cmocka_unit_test(failing_input_does_not_take_the_others_with_it),
+        cmocka_unit_test(reader_with_false_order_does_not_stop_merge),
+        cmocka_unit_test(failing_input_does_not_end_the_others),
         cmocka_unit_test(reader_of_another_context_is_refused),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
-/* What is known of a reader's order once it was read to its end: for each place, how early an event
- * behind it may still be. */
+/* Index of the order of a reader: for each position, the minimum time of all later events.
+ *
+ * ttr_order_index_find makes it in a first pass over the input.  ttr_sort_indexed uses it in a
+ * second pass: an event below the minimum of all later ones is final, and need not wait for the end
+ * of the input. */
 #ifndef TRACETTA_PIPELINE_ORDER_ORDER_INDEX_H
 #define TRACETTA_PIPELINE_ORDER_ORDER_INDEX_H
 
@@ -7,8 +10,8 @@
 
 #include "base/alloc.h"
 
-/* No event behind the first `taken` (definitions do not count) is earlier; INT64_MIN where nothing
- * is known of those. */
-int64_t disorder_floor(const ttr_disorder *disorder, uint64_t taken);
+/* Returns the minimum time, in ns, of all events after the first `taken` (definitions are not
+ * counted); INT64_MIN if unknown. */
+int64_t order_index_floor(const ttr_order_index *disorder, uint64_t taken);
 
 #endif

@@ -1,11 +1,13 @@
-/* Sorting what was read before: the same as sorting without knowing anything, and a temporary file
- * only where more is out of order than memory holds. */
+/* Sorting with an index gives the same as without, and uses a temporary file only if more events
+ * are out of order than fit into memory. */
 #include "support/support.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <tracetta/advanced.h>
 #include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 #include "support/memory_reader.h"
 #include "model/reader.h"
@@ -20,11 +22,11 @@ static ttr_event events[MANY];
 static const struct sort_limits tiny = {
     .run_events = 80, .run_bytes = 8192, .fan_in = 3, .read_bytes = 200};
 
-static ttr_disorder *find(ttr *t, const ttr_event *given, size_t n)
+static ttr_order_index *find(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_reader *in = memory_reader(
         t, &(struct memory_events){.event = given, .n = n, .batch_max = 300, .seed = 7});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, NULL);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, NULL);
     ttr_close(in);
     return disorder;
 }
@@ -35,7 +37,7 @@ static void number(size_t n)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = (int64_t)i, .offset = i};
 }
 
-/* A file size limit of nothing: whoever needs a temporary file fails. */
+/* Sets the file size limit to 0, so that writing to a temporary file fails. */
 static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
 {
     ttr *t = ttr_new(NULL);
@@ -44,8 +46,8 @@ static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
     ttr_status status;
     size_t got = 0;
     int64_t last = INT64_MIN;
-    ttr_disorder *disorder = find(t, events, n);
-    ttr_reader *reader = sort_known(
+    ttr_order_index *disorder = find(t, events, n);
+    ttr_reader *reader = sort_with_index(
         memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 300}),
         disorder, limits, NULL);
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -59,41 +61,41 @@ static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
         }
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     ttr_free(t);
     return status == TTR_END && got == n;
 }
 
-static void what_is_in_order_is_told(void **state)
+static void ordered_input_has_no_disorder(void **state)
 {
     ttr *t = ttr_new(NULL);
     (void)state;
     number(10);
     events[5].time = events[4].time;
-    ttr_disorder *disorder = find(t, events, 10);
-    assert_false(ttr_disorder_is_there(disorder));
-    assert_int_equal(disorder_floor(disorder, 0), 0);
-    assert_int_equal(disorder_floor(disorder, 9), 9);
-    assert_true(disorder_floor(disorder, 10) == INT64_MIN); /* maybe there are more by now */
+    ttr_order_index *disorder = find(t, events, 10);
+    assert_false(ttr_order_index_has_disorder(disorder));
+    assert_int_equal(order_index_floor(disorder, 0), 0);
+    assert_int_equal(order_index_floor(disorder, 9), 9);
+    assert_true(order_index_floor(disorder, 10) == INT64_MIN); /* later events are possible */
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 10});
-    assert_ptr_equal(ttr_sort_known(in, disorder, NULL), in);
+    assert_ptr_equal(ttr_sort_indexed(in, disorder, NULL), in);
     ttr_close(in);
-    ttr_disorder_free(disorder);
-    events[4].source = 1; /* is behind 0 at the same time */
+    ttr_order_index_free(disorder);
+    events[4].source = 1; /* is ordered after source 0 at the same time */
     disorder = find(t, events, 10);
-    assert_true(ttr_disorder_is_there(disorder));
-    ttr_disorder_free(disorder);
+    assert_true(ttr_order_index_has_disorder(disorder));
+    ttr_order_index_free(disorder);
     ttr_free(t);
 }
 
-static void no_event_behind_a_place_is_earlier_than_is_said(void **state)
+static void floor_is_below_all_later_events(void **state)
 {
     ttr *t = ttr_new(NULL);
     (void)state;
     memory_random_events(t, events, MANY, 5, 1000000000);
     for (size_t i = 0; i < MANY; i++)
         events[i].time = (int64_t)i * 10 + events[i].time % 5000;
-    ttr_disorder *disorder = find(t, events, MANY);
+    ttr_order_index *disorder = find(t, events, MANY);
     int64_t least = INT64_MAX;
     for (size_t i = MANY; i-- > 0;) {
         least = events[i].kind != TTR_KIND_DEFINITION && events[i].time < least ? events[i].time
@@ -104,18 +106,18 @@ static void no_event_behind_a_place_is_earlier_than_is_said(void **state)
     for (size_t i = 0; i < MANY; i++) {
         if (events[i].kind == TTR_KIND_DEFINITION)
             continue;
-        assert_true(disorder_floor(disorder, taken) <= (int64_t)events[i].duration);
-        exact += disorder_floor(disorder, taken++) == (int64_t)events[i].duration;
+        assert_true(order_index_floor(disorder, taken) <= (int64_t)events[i].duration);
+        exact += order_index_floor(disorder, taken++) == (int64_t)events[i].duration;
         n++;
     }
     assert_true(exact > n / 8);
-    assert_true(ttr_disorder_is_there(disorder));
-    ttr_disorder_free(disorder);
+    assert_true(ttr_order_index_has_disorder(disorder));
+    ttr_order_index_free(disorder);
     memory_events_free(events, MANY);
     ttr_free(t);
 }
 
-/* Both are read to their ends side by side. */
+/* Reads both to their ends and compares event by event. */
 static void compare(ttr_reader *a, ttr_reader *b)
 {
     ttr_batch x = {.n = 0}, y = {.n = 0};
@@ -142,7 +144,7 @@ static void compare(ttr_reader *a, ttr_reader *b)
     assert_int_equal(one, TTR_END);
 }
 
-static void known_order_changes_nothing_in_what_is_given(void **state)
+static void sort_with_index_equals_sort_without(void **state)
 {
     static const int64_t late[] = {0, 3, 40, 300, 3000, 100000};
     (void)state;
@@ -156,26 +158,26 @@ static void known_order_changes_nothing_in_what_is_given(void **state)
                 (int64_t)i - (most ? events[i].time % most : 0) - (seed > 6 && i > N / 2 ? 700 : 0);
         }
         if (seed % 3 == 0)
-            events[10].time = INT64_MAX; /* far ahead of all others */
-        ttr_disorder *disorder = find(t, events, N);
+            events[10].time = INT64_MAX; /* far later than all others */
+        ttr_order_index *disorder = find(t, events, N);
         ttr_reader *in = memory_reader(
             t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
         ttr_reader *plain = sort_readers(t, &in, 1, &tiny, NULL);
-        ttr_reader *known = sort_known(memory_reader(t, &(struct memory_events){.event = events,
-                                                                                .n = N,
-                                                                                .batch_max = 70,
-                                                                                .seed = seed + 1}),
-                                       disorder, &tiny, NULL);
+        ttr_reader *known = sort_with_index(
+            memory_reader(t,
+                          &(struct memory_events){
+                              .event = events, .n = N, .batch_max = 70, .seed = seed + 1}),
+            disorder, &tiny, NULL);
         compare(plain, known);
         ttr_close(plain);
         ttr_close(known);
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
         memory_events_free(events, N);
         ttr_free(t);
     }
 }
 
-static void what_is_nearly_in_order_needs_no_file(void **state)
+static void almost_ordered_input_is_not_spilled(void **state)
 {
     (void)state;
     number(MANY);
@@ -194,9 +196,9 @@ static void what_is_nearly_in_order_needs_no_file(void **state)
                   .run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
 }
 
-/* A stretch that goes back by more than memory holds, with much before and behind it: a limit of
- * what the temporary file may be. */
-static void only_what_is_out_of_order_goes_to_the_file(void **state)
+/* Disorder over more events than memory holds, with many ordered events before and after it: bounds
+ * the size of the temporary file. */
+static void only_disorder_is_spilled(void **state)
 {
     const struct sort_limits limits = {
         .run_events = 1000, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000};
@@ -210,10 +212,10 @@ static void only_what_is_out_of_order_goes_to_the_file(void **state)
     for (size_t i = MANY / 2; i < MANY; i++)
         events[i].time -= 5000;
     for (size_t known = 0; known < 2; known++) {
-        ttr_disorder *disorder = known ? find(t, events, MANY) : NULL;
+        ttr_order_index *disorder = known ? find(t, events, MANY) : NULL;
         ttr_reader *in =
             memory_reader(t, &(struct memory_events){.event = events, .n = MANY, .batch_max = 300});
-        ttr_reader *reader = known ? sort_known(in, disorder, &limits, NULL)
+        ttr_reader *reader = known ? sort_with_index(in, disorder, &limits, NULL)
                                    : sort_readers(t, &in, 1, &limits, NULL);
         (void)signal(SIGXFSZ, SIG_IGN);
         assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -227,13 +229,13 @@ static void only_what_is_out_of_order_goes_to_the_file(void **state)
         most = known ? got : most;
         assert_int_equal(status, known ? TTR_END : TTR_E_IO);
         ttr_close(reader);
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
     }
     assert_int_equal(most, MANY);
     ttr_free(t);
 }
 
-static void an_input_that_became_another_one_is_told(void **state)
+static void changed_input_is_an_error(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -242,8 +244,8 @@ static void an_input_that_became_another_one_is_told(void **state)
     (void)state;
     number(N);
     events[3].time = 1;
-    ttr_disorder *disorder = find(t, events, N);
-    ttr_reader *reader = ttr_sort_known(
+    ttr_order_index *disorder = find(t, events, N);
+    ttr_reader *reader = ttr_sort_indexed(
         memory_reader(t, &(struct memory_events){.event = events, .n = N}), disorder, NULL);
     events[N - 1].time = 0;
     while (status == TTR_OK)
@@ -251,17 +253,17 @@ static void an_input_that_became_another_one_is_told(void **state)
     assert_int_equal(status, TTR_E_IO);
     assert_non_null(strstr(error.text, "is not what it was"));
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     ttr_free(t);
 }
 
-static bool stop(void *own)
+static bool stop(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 
-static void a_failing_input_ends_there_and_a_user_who_calls_it_off_is_heard(void **state)
+static void failing_input_and_progress_stop_end_the_index(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -269,14 +271,14 @@ static void a_failing_input_ends_there_and_a_user_who_calls_it_off_is_heard(void
     number(N);
     ttr_reader *in = memory_reader(
         t, &(struct memory_events){.event = events, .n = N, .ending = TTR_E_IO, .batch_max = 10});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, &error);
     assert_non_null(disorder);
-    assert_int_equal(disorder_floor(disorder, N - 1), N - 1);
-    ttr_disorder_free(disorder);
-    ttr_disorder_free(NULL);
+    assert_int_equal(order_index_floor(disorder, N - 1), N - 1);
+    ttr_order_index_free(disorder);
+    ttr_order_index_free(NULL);
     ttr_close(in);
     in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 10});
-    assert_null(ttr_disorder_find(t, in, stop, NULL, &error));
+    assert_null(ttr_order_index_find(t, in, stop, NULL, &error));
     assert_int_equal(error.status, TTR_AGAIN);
     ttr_close(in);
     ttr_free(t);
@@ -286,18 +288,19 @@ static bool sorts_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_error error = {0};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, &error);
     ttr_close(in);
     ttr_reader *reader =
-        disorder ? sort_known(memory_reader(t, &(struct memory_events){.event = given, .n = n}),
+        disorder
+            ? sort_with_index(memory_reader(t, &(struct memory_events){.event = given, .n = n}),
                               disorder, &tiny, &error)
-                 : NULL;
+            : NULL;
     const bool is_through = memory_reads_through(reader, &error);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     return is_through;
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(sorts_through, 500);
@@ -308,21 +311,21 @@ static void memory_stays_flat(void **state)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     (void)state;
     memory_random_events(t, events, MANY, 3, 100000);
     for (size_t i = 0; i < MANY; i++)
         events[i].time = (int64_t)i - events[i].time % 30000;
     const size_t before = heap.bytes;
-    ttr_disorder *disorder = find(t, events, MANY);
-    ttr_reader *reader = ttr_sort_known(
+    ttr_order_index *disorder = find(t, events, MANY);
+    ttr_reader *reader = ttr_sort_indexed(
         memory_reader(t, &(struct memory_events){.event = events, .n = MANY}), disorder, NULL);
     ttr_batch batch;
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         assert_true(batch.n > 0);
     assert_true(heap.peak - before < (size_t)16 << 20);
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     memory_events_free(events, MANY);
     ttr_free(t);
     support_heap_check(&heap);
@@ -331,14 +334,14 @@ static void memory_stays_flat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_in_order_is_told),
-        cmocka_unit_test(no_event_behind_a_place_is_earlier_than_is_said),
-        cmocka_unit_test(known_order_changes_nothing_in_what_is_given),
-        cmocka_unit_test(what_is_nearly_in_order_needs_no_file),
-        cmocka_unit_test(only_what_is_out_of_order_goes_to_the_file),
-        cmocka_unit_test(an_input_that_became_another_one_is_told),
-        cmocka_unit_test(a_failing_input_ends_there_and_a_user_who_calls_it_off_is_heard),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(ordered_input_has_no_disorder),
+        cmocka_unit_test(floor_is_below_all_later_events),
+        cmocka_unit_test(sort_with_index_equals_sort_without),
+        cmocka_unit_test(almost_ordered_input_is_not_spilled),
+        cmocka_unit_test(only_disorder_is_spilled),
+        cmocka_unit_test(changed_input_is_an_error),
+        cmocka_unit_test(failing_input_and_progress_stop_end_the_index),
+        cmocka_unit_test(failing_allocation_is_reported),
         cmocka_unit_test(memory_stays_flat),
     };
     return cmocka_run_group_tests_name("disorder", tests, NULL, NULL);

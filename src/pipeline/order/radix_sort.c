@@ -1,6 +1,6 @@
-/* Least-significant-digit radix sort over the bits in which the keys differ; insertion sort where
- * there are few. A comparison sort costs a mispredicted branch per comparison, which is more than
- * all passes of the radix together. */
+/* Least-significant-digit radix sort of the bits in which the keys differ; insertion sort for few
+ * keys. All passes together cost less than the mispredicted branches of a comparison sort (one per
+ * comparison). */
 #include "pipeline/order/radix_sort.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #define FEW 32
 #define DIGIT_BITS_MAX 11u
 
-/* One digit of the keys: `bits` bits of (rank - least), or of the minor. */
+/* A digit: `bits` bits of (rank - least), or of `minor`. */
 struct digit {
     uint64_t least;
     unsigned shift, bits;
@@ -55,13 +55,13 @@ static void pass(const struct digit *digit, const struct order_key *from, struct
         to[place[digit_of(digit, &from[i])]++] = from[i];
 }
 
-/* Where the keys are, and where the next pass may put them. */
+/* Source and target of a pass. */
 struct pair {
     struct order_key *from, *to;
 };
 
-/* All passes over the low `end` bits; gives where the keys are then. */
-static struct order_key *passes(struct digit *digit, unsigned end, struct pair at, size_t n)
+/* Sorts by the low `end` bits, pass by pass.  Returns the array that has the result. */
+static struct order_key *run_passes(struct digit *digit, unsigned end, struct pair at, size_t n)
 {
     for (digit->shift = 0; digit->shift < end; digit->shift += digit->bits) {
         pass(digit, at.from, at.to, n);
@@ -93,9 +93,10 @@ void order_keys(struct order_key *keys, struct order_key *spare, size_t n)
         return;
     }
     struct digit digit = {.least = least, .bits = n >= 4096 ? DIGIT_BITS_MAX : 8, .is_minor = true};
-    struct order_key *now = passes(&digit, bits_in(minor_bits), (struct pair){keys, spare}, n);
+    struct order_key *now = run_passes(&digit, bits_in(minor_bits), (struct pair){keys, spare}, n);
     digit.is_minor = false;
-    now = passes(&digit, bits_in(most - least), (struct pair){now, now == keys ? spare : keys}, n);
+    now = run_passes(&digit, bits_in(most - least), (struct pair){now, now == keys ? spare : keys},
+                     n);
     if (now != keys)
         memcpy(keys, now, n * sizeof *keys);
 }

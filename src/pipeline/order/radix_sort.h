@@ -1,5 +1,5 @@
-/* Sorting by numbers: stable, and fast on what is nearly sorted already, as traces are.  Items stay
- * where they are; keys that name them by index are moved. */
+/* Stable sort of keys with 96 bits, fast on almost sorted input such as traces.  Only keys move;
+ * they refer to items by index. */
 #ifndef TRACETTA_PIPELINE_ORDER_RADIX_SORT_H
 #define TRACETTA_PIPELINE_ORDER_RADIX_SORT_H
 
@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 struct order_key {
-    uint64_t rank;  /* sorted by this, */
-    uint32_t minor; /* then this, then by where the key stood */
+    uint64_t rank;  /* first sort criterion */
+    uint32_t minor; /* second sort criterion; equal keys keep their order */
     uint32_t index; /* of the item */
 };
 
-/* Signed times as ranks: the same order, unsigned. */
+/* Maps a signed time to an unsigned number with the same order. */
 static inline uint64_t order_time(int64_t time)
 {
     return (uint64_t)time ^ (uint64_t)1 << 63;
 }
 
-/* Sorts n keys (fewer than 2^32); `spare` has room for as many and is left undefined. */
+/* Sorts n keys, n < 2^32.  `spare` is scratch space for n keys. */
 void order_keys(struct order_key *keys, struct order_key *spare, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* The radix sort against a plain insertion sort. */
+/* The radix sort, compared with an insertion sort. */
 #include "support/support.h"
 
 #include "pipeline/order/radix_sort.h"

@@ -1,7 +1,9 @@
-/* Two sorted lists merged whenever the window is full; events that come in order cost a comparison
- * and a copy. Ties stay as they came, but for spans of one record each: of those that end together
- * the shorter goes first, since some programs write the outer one first, and a parent must come
- * after its children. */
+/* Merge of two sorted lists each time the window is full: the sorted rest of the last time, and the
+ * new events.  Events that arrive in order cost one comparison and one copy.
+ *
+ * Events of equal time keep their order of arrival, except complete spans (TTR_KIND_SPAN) with
+ * equal ends: the shorter comes first.  Some programs write the outer span first, but nesting needs
+ * children before their parent. */
 #include "pipeline/order/reorder_window.h"
 
 #include <string.h>
@@ -36,7 +38,7 @@ static bool grow(struct reorder *window)
                          sizeof *window->key);
 }
 
-static int64_t end_of(const struct slim_event *event)
+static int64_t end_of(const struct event_ref *event)
 {
     if (event->kind != TTR_KIND_SPAN)
         return event->time;
@@ -44,7 +46,7 @@ static int64_t end_of(const struct slim_event *event)
     return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
 }
 
-bool reorder_add(struct reorder *window, const struct slim_event *event)
+bool reorder_add(struct reorder *window, const struct event_ref *event)
 {
     if (window->n == window->key_room && !grow(window))
         return false;
@@ -55,8 +57,8 @@ bool reorder_add(struct reorder *window, const struct slim_event *event)
     return true;
 }
 
-/* Merges the sorted front and the sorted back of the keys; where they tie the front goes first. */
-static void merge(struct reorder *window)
+/* Merges the sorted front and the sorted back of the keys; on ties the front comes first. */
+static void merge_front_and_back(struct reorder *window)
 {
     const struct order_key *front = window->key, *front_end = front + window->sorted;
     const struct order_key *back = front_end, *back_end = window->key + window->n;
@@ -65,18 +67,18 @@ static void merge(struct reorder *window)
         *to++ = back->rank < front->rank ? *back++ : *front++;
     memcpy(to, front, (size_t)(front_end - front) * sizeof *to);
     to += front_end - front;
-    /* What is left of the back stands in its place already. */
+    /* The remaining keys of the back are at their final position. */
     memcpy(window->key, window->merged, (size_t)(to - window->merged) * sizeof *to);
 }
 
-/* Puts the spans of keys [begin, end), which end together, into order: later begins first, in the
- * places that spans have. */
+/* Sorts the complete spans among keys [begin, end), which have equal ends, by descending start,
+ * within the positions that such spans have. */
 static void order_ties(struct reorder *window, size_t begin, size_t end)
 {
     struct order_key *spans = window->merged;
     size_t n = 0;
     for (size_t i = begin; i < end; i++) {
-        const struct slim_event *event = reorder_at(window, i);
+        const struct event_ref *event = reorder_at(window, i);
         if (event->kind == TTR_KIND_SPAN)
             spans[n++] =
                 (struct order_key){.rank = ~order_time(event->time), .index = window->key[i].index};
@@ -87,12 +89,13 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
             window->key[i].index = spans[k++].index;
 }
 
-/* Whether the spans among keys [begin, end), which end together, are out of order. */
-static bool is_mixed(const struct reorder *window, size_t begin, size_t end)
+/* Returns true if the spans among keys [begin, end), which have equal ends, are not in this order.
+ */
+static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t end)
 {
     int64_t last = INT64_MAX;
     for (size_t i = begin; i < end; i++) {
-        const struct slim_event *event = reorder_at(window, i);
+        const struct event_ref *event = reorder_at(window, i);
         if (event->kind != TTR_KIND_SPAN)
             continue;
         if (event->time > last)
@@ -102,13 +105,13 @@ static bool is_mixed(const struct reorder *window, size_t begin, size_t end)
     return false;
 }
 
-/* Looks for ties that are out of order in the first n keys. */
+/* Sorts the ties among the first n keys. */
 static void settle_ties(struct reorder *window, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && window->key[end].rank == window->key[begin].rank;)
             end++;
-        if (end - begin > 1 && is_mixed(window, begin, end))
+        if (end - begin > 1 && is_tie_unordered(window, begin, end))
             order_ties(window, begin, end);
     }
 }
@@ -120,11 +123,11 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
     order_keys(window->key + window->sorted, window->spare, window->n - window->sorted);
     if (window->sorted && window->sorted < window->n &&
         window->key[window->sorted].rank < window->key[window->sorted - 1].rank)
-        merge(window);
+        merge_front_and_back(window);
     window->sorted = window->n;
     size_t n = is_at_end ? window->n : window->n / 2;
-    /* A tie at the border stays for the next time, unless it is so long that next to nothing would
-     * go. */
+    /* A tie at the border is kept for the next call, unless almost nothing could be returned then.
+     */
     size_t before_tie = n;
     while (before_tie > n / 2 && before_tie < window->n &&
            window->key[before_tie].rank == window->key[before_tie - 1].rank)

@@ -1,9 +1,9 @@
-/* A bounded window that puts the events of spans into the order in which spans end, which pairing
- * and nesting need.
+/* A bounded buffer that orders the events of spans by the time at which they end or happen, as
+ * pairing and nesting require.
  *
- * It holds 65,536 of them without their fields; when it is full, the earlier half goes.  So an
- * event may be 32,768 places late, and a span that was written when it began waits for its end
- * however long it is. */
+ * It holds 65,536 events without fields.  When it is full, the earlier half is returned.  So an
+ * event may be up to 32,768 positions late.  A span that was written at its start (TTR_KIND_SPAN)
+ * waits until its end, however long it is. */
 #ifndef TRACETTA_PIPELINE_ORDER_REORDER_WINDOW_H
 #define TRACETTA_PIPELINE_ORDER_REORDER_WINDOW_H
 
@@ -16,12 +16,12 @@
 
 #define REORDER_ROOM 65536u
 
-/* What is kept of an event. */
-struct slim_event {
+/* The part of an event that pairing needs. */
+struct event_ref {
     int64_t time;
     uint64_t duration, link, offset;
     ttr_id name, category, provider, thread, track;
-    uint32_t bytes;    /* of its record */
+    uint32_t bytes;    /* size of its record */
     uint32_t activity; /* see span_stream.h */
     uint16_t source;
     uint8_t kind, flags;
@@ -29,10 +29,12 @@ struct slim_event {
 
 struct reorder {
     const struct alloc *alloc;
-    struct slim_event *event;
-    struct order_key *key; /* [0, sorted) in order, then those that came since; rank is the end */
+    struct event_ref *event;
+    /* [0, sorted) are sorted, the rest is in order of arrival; the rank is the end of the span, ns
+     */
+    struct order_key *key;
     struct order_key *merged, *spare;
-    uint32_t *free; /* places in `event` */
+    uint32_t *free; /* free indices of `event` */
     size_t n, sorted, free_n;
     size_t event_room, key_room, merged_room, spare_room, free_room;
 };
@@ -40,24 +42,25 @@ struct reorder {
 void reorder_init(struct reorder *window, const struct alloc *alloc);
 void reorder_free(struct reorder *window);
 
-/* Adds an event; false when memory is out.  Only while the window is not full. */
-TTR_MUST bool reorder_add(struct reorder *window, const struct slim_event *event);
+/* Adds an event; the window must not be full.  Returns false if memory is exhausted. */
+TTR_MUST bool reorder_add(struct reorder *window, const struct event_ref *event);
 
 static inline bool reorder_is_full(const struct reorder *window)
 {
     return window->n == REORDER_ROOM;
 }
 
-/* Sorts, and says how many events may go now: half of them, or all at the end of input. */
+/* Sorts the window.  Returns the number of events that may be removed: half of them, or all at the
+ * end of the input. */
 size_t reorder_ready(struct reorder *window, bool is_at_end);
 
-/* The i-th in order, below what reorder_ready said. */
-static inline const struct slim_event *reorder_at(const struct reorder *window, size_t i)
+/* Returns the i-th event in order, i < the result of reorder_ready. */
+static inline const struct event_ref *reorder_at(const struct reorder *window, size_t i)
 {
     return &window->event[window->key[i].index];
 }
 
-/* Takes the first n out. */
+/* Removes the first n events in order. */
 void reorder_drop(struct reorder *window, size_t n);
 
 #endif

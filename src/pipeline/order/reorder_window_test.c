@@ -1,4 +1,4 @@
-/* The window: in order as far as it reaches, ties as they came, nothing lost. */
+/* The window: exact order within its size, ties in order of arrival, no event lost. */
 #include "support/support.h"
 
 #include "pipeline/order/reorder_window.h"
@@ -7,24 +7,24 @@
 
 static uint8_t is_given[MANY];
 
-static int64_t end_of(const struct slim_event *event)
+static int64_t end_of(const struct event_ref *event)
 {
     return event->kind == TTR_KIND_SPAN ? event->time + (int64_t)event->duration : event->time;
 }
 
-/* Reads events through a window and checks the order of what comes out; gives how many stood before
- * a greater one. */
-static size_t run(struct reorder *window, struct slim_event (*make)(uint64_t *seed, size_t i),
+/* Passes events through a window and checks their order.  Returns the number of events that precede
+ * an earlier one. */
+static size_t run(struct reorder *window, struct event_ref (*make)(uint64_t *seed, size_t i),
                   size_t n)
 {
     uint64_t seed = 11;
     size_t given = 0, backward = 0;
-    struct slim_event last = {.time = INT64_MIN};
+    struct event_ref last = {.time = INT64_MIN};
     memset(is_given, 0, sizeof is_given);
     for (size_t i = 0; i <= n; i++) {
         size_t ready = i == n || reorder_is_full(window) ? reorder_ready(window, i == n) : 0;
         for (size_t k = 0; k < ready; k++, given++) {
-            const struct slim_event *event = reorder_at(window, k);
+            const struct event_ref *event = reorder_at(window, k);
             backward += end_of(event) < end_of(&last);
             if (end_of(event) == end_of(&last) && event->kind == last.kind &&
                 event->time == last.time)
@@ -38,7 +38,7 @@ static size_t run(struct reorder *window, struct slim_event (*make)(uint64_t *se
         }
         reorder_drop(window, ready);
         if (i < n) {
-            struct slim_event event = make(&seed, i);
+            struct event_ref event = make(&seed, i);
             assert_true(reorder_add(window, &event));
         }
     }
@@ -46,37 +46,37 @@ static size_t run(struct reorder *window, struct slim_event (*make)(uint64_t *se
     return backward;
 }
 
-static struct slim_event slightly_late(uint64_t *seed, size_t i)
+static struct event_ref slightly_late(uint64_t *seed, size_t i)
 {
-    return (struct slim_event){.time = (int64_t)(i - support_random(seed) % (i + 1) % 30000) / 4,
-                               .offset = i,
-                               .kind = TTR_KIND_BEGIN};
+    return (struct event_ref){.time = (int64_t)(i - support_random(seed) % (i + 1) % 30000) / 4,
+                              .offset = i,
+                              .kind = TTR_KIND_BEGIN};
 }
 
-static struct slim_event by_begin(uint64_t *seed, size_t i)
+static struct event_ref by_begin(uint64_t *seed, size_t i)
 {
-    return (struct slim_event){.time = (int64_t)i / 10,
-                               .duration = support_random(seed) % (i % 1000 ? 50 : 1000000),
-                               .offset = i,
-                               .kind = i % 3 ? TTR_KIND_SPAN : TTR_KIND_END};
+    return (struct event_ref){.time = (int64_t)i / 10,
+                              .duration = support_random(seed) % (i % 1000 ? 50 : 1000000),
+                              .offset = i,
+                              .kind = i % 3 ? TTR_KIND_SPAN : TTR_KIND_END};
 }
 
-static struct slim_event in_order(uint64_t *seed, size_t i)
+static struct event_ref in_order(uint64_t *seed, size_t i)
 {
     (void)seed;
-    return (struct slim_event){.time = (int64_t)i / 3, .offset = i, .kind = TTR_KIND_BEGIN};
+    return (struct event_ref){.time = (int64_t)i / 3, .offset = i, .kind = TTR_KIND_BEGIN};
 }
 
-static struct slim_event all_at_once(uint64_t *seed, size_t i)
+static struct event_ref all_at_once(uint64_t *seed, size_t i)
 {
-    return (struct slim_event){
+    return (struct event_ref){
         .time = -(int64_t)(support_random(seed) % 8), .offset = i, .kind = TTR_KIND_SPAN};
 }
 
-static struct slim_event one_end(uint64_t *seed, size_t i)
+static struct event_ref one_end(uint64_t *seed, size_t i)
 {
     uint64_t length = support_random(seed) % 100;
-    return (struct slim_event){
+    return (struct event_ref){
         .time = -(int64_t)length, .duration = length, .offset = i, .kind = TTR_KIND_SPAN};
 }
 
@@ -116,7 +116,7 @@ static void end_past_all_time_is_the_end_of_time(void **state)
     (void)state;
     reorder_init(&window, alloc_default());
     assert_true(reorder_add(
-        &window, &(struct slim_event){.time = -5, .duration = UINT64_MAX, .kind = TTR_KIND_SPAN}));
+        &window, &(struct event_ref){.time = -5, .duration = UINT64_MAX, .kind = TTR_KIND_SPAN}));
     assert_int_equal(reorder_ready(&window, true), 1);
     assert_true(window.key[0].rank == order_time(INT64_MAX));
     reorder_free(&window);
@@ -128,12 +128,12 @@ static bool goes_through(const struct alloc *alloc)
     bool is_through = true;
     reorder_init(&window, alloc);
     for (size_t i = 0; i < 3000 && is_through; i++)
-        is_through = reorder_add(&window, &(struct slim_event){.time = (int64_t)(i % 7)});
+        is_through = reorder_add(&window, &(struct event_ref){.time = (int64_t)(i % 7)});
     reorder_free(&window);
     return is_through;
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(goes_through);
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test(long_spans_wait_for_their_ends),
         cmocka_unit_test(ties_of_spans_go_by_their_begins),
         cmocka_unit_test(end_past_all_time_is_the_end_of_time),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("reorder", tests, NULL, NULL);
 }

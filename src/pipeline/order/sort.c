@@ -1,20 +1,40 @@
-/* Exact sorting in bounded memory: events are collected with their fields until a budget is full,
- * ordered by a radix sort over small keys, and either given at once or written as a run to a
- * temporary file (sorted_runs.h) and merged at the end.
+/* External merge sort of events in bounded memory.
  *
- * Definitions are dropped: tables of a format lose their meaning out of order.  For the same reason
- * events lose their raw records and keep their fields only.  An input that fails half way still
- * gives what it gave, in order; the failure comes after it.
+ * Phases
+ *   collect  copy events with their fields into memory, up to a budget (struct sort_limits)
+ *   spill    sort them (radix sort of small keys) and append them to a temporary file as a run
+ *   merge    at the end of the input, merge all runs (sorted_runs.h)
+ * An input that fits into memory is sorted there; no file is made.
  *
- * Where it is known how early events may still come (order_index.h), all that is earlier is given
- * at once; the rest waits in memory.  When too much of it waits, all goes to runs, until everything
- * in them is earlier than what is still to come: then these are merged and given, and sorting
- * begins anew. */
+ * With an index of the order (order_index.h) the input need not be read to its end.  The index has
+ * the minimum time of all later events, the floor.  Collected events below the floor are final and
+ * are returned at once; the others stay in memory.  If too many stay, they are spilled; when the
+ * floor exceeds the last time of all runs, the runs are merged and returned, and collecting starts
+ * again.
+ *
+ *                  all input read, or enough events below the floor
+ *     collecting --------------------------------------------------> returning memory
+ *      |  ^   ^                                                           |
+ *      |  |   +----------------------- all returned ----------------------+
+ *      |  +------------------------------------------------------+
+ *      +--- budget full: spill; floor above all runs ---> returning runs
+ *
+ * Invariants
+ *   - Events are ordered by (time, rank of the input, position); ttr_event.part has the rank.
+ *   - Equal keys keep the order of the input: the radix sort is stable, and runs are numbered.
+ *   - Every time of the runs is at most spilled_until; no later event is below returned_until.
+ *
+ * Cost: per event one copy, the passes of the radix sort, and if spilled one write and one read per
+ * level of the merge (128 runs per level).  Memory: see sort_limits_default.
+ *
+ * Left out: definitions, since the tables of a format are valid only in its order.  For the same
+ * reason events lose TTR_EVENT_RAW and keep their decoded fields.  If an input fails, its events so
+ * far are returned in order, then the error. */
 #include "pipeline/order/sort.h"
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/packed_words.h"
 #include "model/context.h"
 #include "model/event_copy.h"
 #include "model/input.h"
@@ -25,12 +45,13 @@
 #include "pipeline/order/sorted_runs.h"
 
 #define BATCH 256u
-#define MANY_INPUTS 1024u /* reports */
+#define MANY_INPUTS_MIN 1024u /* with this many reports, limits are divided by MANY_SHARE */
 #define MANY_SHARE 4u
-#define LOOK_FIRST ((size_t)1024) /* events that wait before it is looked what may go */
-#define LEAST_SHARE 8u /* of what waits, that is worth to be given where there is no more room */
+#define FIRST_CHECK ((size_t)1024) /* collected events before the first check for final ones */
+#define READY_SHARE_MIN \
+    8u /* fraction of the collected events that must be final if memory is full */
 
-/* About 4,096 events: often enough for Ctrl-C to be felt at once. */
+/* About 4,096 events: Ctrl-C takes effect within milliseconds. */
 #define BATCHES_PER_PROGRESS 16u
 
 const struct sort_limits sort_limits_default = {.run_events = 32768,
@@ -38,43 +59,44 @@ const struct sort_limits sort_limits_default = {.run_events = 32768,
                                                 .fan_in = 128,
                                                 .read_bytes = (size_t)32 * 1024};
 
-/* Events in memory, with room that is kept from run to run. */
+/* Events in memory; buffers are reused for the next run. */
 struct collected {
     ttr_event *event;
-    size_t *payload_at; /* in `bytes` */
+    size_t *payload_at; /* offset in `bytes` */
     struct order_key *key, *spare;
     size_t n, event_room, at_room, key_room, spare_room;
     struct buffer bytes;
 };
 
-/* What it does. */
-enum doing { COLLECTS, GIVES_HELD, GIVES_RUNS };
+/* The state of a sorter. */
+enum state { COLLECTING, RETURNING_HELD, RETURNING_RUNS };
 
 struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
-    ttr_reader **told;    /* the same for reports (group_readers) */
-    size_t in_n, reading; /* reading: the reader being read */
-    ttr_batch batch;      /* of it */
+    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
+    size_t in_n, reading;   /* index of the reader being read */
+    ttr_batch batch;        /* borrowed from that reader */
     uint32_t batch_at;
     uint64_t batches;
-    enum doing doing;
-    bool is_collected, is_spilled; /* all is read; there are runs */
+    enum state state;
+    bool is_collected, is_spilled; /* all inputs are read to their ends; runs exist */
     struct collected held;
-    size_t given, ready;       /* of what is held, in order */
-    const ttr_disorder *known; /* NULL = it is not */
-    uint64_t taken;            /* events of the input, definitions left out */
-    size_t look_at;            /* so many held: it is looked what may go */
-    int64_t spilled_until;     /* no event in the runs is later */
-    int64_t given_until;       /* nothing that comes is earlier, by what is known */
-    struct collected kept;     /* room for what stays */
-    int64_t from_ns, to_ns;    /* events outside of it are not kept */
+    /* indices into the sorted events: next to return, end of those that are final */
+    size_t returned, ready;
+    const ttr_order_index *known; /* NULL = no index */
+    uint64_t events_read;         /* events read so far, without definitions */
+    size_t check_at;              /* number of collected events at which to check for final ones */
+    int64_t spilled_until;        /* ns; maximum time in the runs */
+    int64_t returned_until;       /* ns; by the index, no unread event is earlier */
+    struct collected kept;        /* buffers for the events that stay when others are returned */
+    int64_t from_ns, to_ns; /* ns; events outside are dropped (a filter above asks for this) */
     struct runs runs;
     ttr_event out[BATCH];
-    struct renames renames; /* of inputs */
-    ttr_batch rest;         /* what is to be given next, behind a name */
-    ttr_status ending;      /* of the first input that failed */
+    struct pending_names renames; /* thread names of the inputs, applied at their times */
+    ttr_batch rest;               /* rest of a batch that was split at a thread name */
+    ttr_status ending;            /* status of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
@@ -95,8 +117,9 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
     return sum;
 }
 
-/* The first reader of the same trace as the i-th; itself where it has several inputs. */
-static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
+/* Sets *first to the index of the first reader of the same trace as the i-th reader.  A reader of
+ * several inputs is a group of its own.  Returns false if memory is exhausted. */
+static bool find_group(struct pair_map *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
 {
     const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
     *first = i;
@@ -104,68 +127,70 @@ static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, u
         return true;
     const struct source_entry *entry = &reader->t->sources[in->id];
     const uint16_t trace = entry->shares ? entry->shares : in->id;
-    const uint32_t *known = pairmap_get(firsts, trace, 0);
+    const uint32_t *known = pair_map_get(firsts, trace, 0);
     if (known)
         *first = *known;
-    return known || pairmap_put(firsts, trace, 0, i);
+    return known || pair_map_put(firsts, trace, 0, i);
 }
 
-/* Puts readers into their groups; begin: room for n numbers. */
-static void put_in_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first,
-                          uint32_t *begin, size_t n)
+/* Writes the readers to `grouped`, group by group.  `begin` is scratch space for n numbers, all 0.
+ */
+static void write_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first,
+                         uint32_t *start, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        begin[first[i]]++;
+        start[first[i]]++;
     for (size_t i = 0, at = 0; i < n; i++) {
-        const uint32_t members = begin[i];
-        begin[i] = (uint32_t)at;
+        const uint32_t members = start[i];
+        start[i] = (uint32_t)at;
         at += members;
     }
     for (size_t i = 0; i < n; i++)
-        grouped[begin[first[i]]++] = in[i];
+        grouped[start[first[i]]++] = in[i];
 }
 
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
 {
-    struct pairmap firsts;
+    struct pair_map firsts;
     bool is_grouped = true, is_fine = true;
     uint32_t *first = alloc_zero(alloc, n, sizeof *first),
-             *begin = alloc_zero(alloc, n, sizeof *begin);
+             *start = alloc_zero(alloc, n, sizeof *start);
     ttr_reader **grouped = NULL;
-    pairmap_init(&firsts, alloc);
-    is_fine = first && begin;
+    pair_map_init(&firsts, alloc);
+    is_fine = first && start;
     for (size_t i = 0; i < n && is_fine; i++) {
-        is_fine = find_first(&firsts, in[i], (uint32_t)i, &first[i]);
+        is_fine = find_group(&firsts, in[i], (uint32_t)i, &first[i]);
         is_grouped = is_grouped && is_fine && (first[i] == i || first[i] == first[i - 1]);
     }
     if (is_fine)
         grouped = is_grouped ? in : alloc_zero(alloc, n, sizeof(ttr_reader *));
     if (grouped && !is_grouped)
-        put_in_groups(grouped, in, first, begin, n);
-    pairmap_free(&firsts);
+        write_groups(grouped, in, first, start, n);
+    pair_map_free(&firsts);
     alloc_free(alloc, first, n, sizeof *first);
-    alloc_free(alloc, begin, n, sizeof *begin);
+    alloc_free(alloc, start, n, sizeof *start);
     return grouped;
 }
 
-void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in, size_t n)
+void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in,
+                        size_t n)
 {
     if (grouped && grouped != in)
         alloc_free(alloc, grouped, n, sizeof(ttr_reader *));
 }
 
-/* The reader that has the report; *index becomes that within it. */
+/* Returns the reader of a report, and sets *index to the number of the report within it. */
 static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *index)
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; i < n; i++) {
-        size_t own = in[i]->reports;
-        if (own == 0)
-            while (own <= *index && ttr_reader_report(in[i], own, &report))
-                own++;
-        if (*index < own)
+        size_t ctx = in[i]->reports;
+        if (ctx == 0)
+            while (ctx <= *index && ttr_reader_report(in[i], ctx, &report))
+                ctx++;
+        if (*index < ctx)
             return in[i];
-        *index -= own;
+        *index -= ctx;
     }
     return NULL;
 }
@@ -182,7 +207,7 @@ struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index)
     return reader ? reader_input(reader, index) : NULL;
 }
 
-static void release(const struct alloc *alloc, struct collected *held)
+static void free_collected(const struct alloc *alloc, struct collected *held)
 {
     alloc_free(alloc, held->event, held->event_room, sizeof *held->event);
     alloc_free(alloc, held->payload_at, held->at_room, sizeof *held->payload_at);
@@ -198,16 +223,16 @@ static void sorter_close(ttr_reader *base)
     struct sorter *sorter = (struct sorter *)base;
     const struct alloc *alloc = &base->t->counted;
     close_readers(sorter->in, sorter->in_n);
-    release(alloc, &sorter->held);
-    release(alloc, &sorter->kept);
+    free_collected(alloc, &sorter->held);
+    free_collected(alloc, &sorter->kept);
     runs_free(&sorter->runs);
-    renames_free(&sorter->renames);
-    group_free(alloc, sorter->told, sorter->in, sorter->in_n);
+    pending_names_free(&sorter->renames);
+    group_readers_free(alloc, sorter->by_report, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
 }
 
-static bool reserve(const struct alloc *alloc, struct collected *held, size_t need)
+static bool reserve_collected(const struct alloc *alloc, struct collected *held, size_t need)
 {
     return alloc_reserve(alloc, (void **)&held->event, &held->event_room, need,
                          sizeof *held->event) &&
@@ -218,41 +243,42 @@ static bool reserve(const struct alloc *alloc, struct collected *held, size_t ne
                          sizeof *held->spare);
 }
 
-/* What is at one time comes as a merge gives it. */
-static size_t rank_of(const ttr *t, uint16_t source)
+/* Returns the rank of a source in a merge, which orders events of equal time. */
+static size_t rank_of_source(const ttr *t, uint16_t source)
 {
     return source < t->sources_n ? t->sources[source].rank : source;
 }
 
-static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_error *error)
+static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, ttr_error *error)
 {
     struct collected *held = &sorter->held;
-    if (sorter->known && event->time < sorter->given_until)
+    if (sorter->known && event->time < sorter->returned_until)
         return fail(error, TTR_E_IO, event->offset,
                     "the input is not what it was when it was looked how it is ordered");
-    if (!reserve(&sorter->base.t->counted, held, held->n + 1))
+    if (!reserve_collected(&sorter->base.t->counted, held, held->n + 1))
         return fail_memory(error);
     ttr_event *copy = &held->event[held->n];
-    held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
+    held->payload_at[held->n] = event_copy_add(sorter->base.t, &held->bytes, event, copy);
     if (held->bytes.failed)
         return fail_memory(error);
-    copy->part =
-        (uint32_t)(sorter->in_n > 1 ? sorter->reading : rank_of(sorter->base.t, event->source));
+    copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading
+                                             : rank_of_source(sorter->base.t, event->source));
     held->key[held->n] = (struct order_key){order_time(event->time), copy->part, (uint32_t)held->n};
     held->n++;
     return TTR_OK;
 }
 
-/* Orders what is held and turns its pointers to where the bytes have come to rest. */
-static void order_held(struct collected *held)
+/* Sorts the collected events, and sets their payload pointers now that the buffer no longer moves.
+ */
+static void sort_held(struct collected *held)
 {
     order_keys(held->key, held->spare, held->n);
     for (size_t i = 0; i < held->n; i++)
         if (held->event[i].payload_size)
-            packed_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
+            event_copy_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
 }
 
-/* Makes a run of the first n events that are held in order. */
+/* Writes the first n sorted events as a run. */
 static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
 {
     const struct collected *held = &sorter->held;
@@ -265,7 +291,7 @@ static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
 static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
 {
     struct collected *held = &sorter->held;
-    order_held(held);
+    sort_held(held);
     ttr_status status = add_run(sorter, held->n, error);
     const int64_t last = held->event[held->key[held->n - 1].index].time;
     sorter->spilled_until =
@@ -276,14 +302,14 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
     return status;
 }
 
-/* Objects and gaps are asked for whatever their time. */
+/* Objects and gaps are kept at any time, since a filter passes them. */
 static bool is_kept(const struct sorter *sorter, const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
-           is_in_range(event, sorter->from_ns, sorter->to_ns);
+           event_is_in_range(event, sorter->from_ns, sorter->to_ns);
 }
 
-/* How many of the events that are held, in order, are earlier than all that are still to come. */
+/* Returns the number of sorted events that are earlier than the floor, by binary search. */
 static size_t count_ready(const struct collected *held, int64_t floor)
 {
     size_t low = 0, high = held->n;
@@ -297,49 +323,49 @@ static size_t count_ready(const struct collected *held, int64_t floor)
     return low;
 }
 
-/* Looks whether something of what waits in memory may go: half of it, or less where there is no
- * more room. */
-static void look_at_held(struct sorter *sorter, int64_t floor, bool is_full)
+/* Checks whether enough collected events are final: half of them, or an eighth if memory is full.
+ */
+static void check_held(struct sorter *sorter, int64_t floor, bool is_full)
 {
     struct collected *held = &sorter->held;
-    order_held(held);
+    sort_held(held);
     const size_t ready = count_ready(held, floor);
-    sorter->look_at = 2 * held->n;
-    if (ready < (is_full ? held->n / LEAST_SHARE + 1 : held->n / 2 + 1))
+    sorter->check_at = 2 * held->n;
+    if (ready < (is_full ? held->n / READY_SHARE_MIN + 1 : held->n / 2 + 1))
         return;
     sorter->ready = ready;
-    sorter->given_until = floor;
-    sorter->doing = GIVES_HELD;
+    sorter->returned_until = floor;
+    sorter->state = RETURNING_HELD;
 }
 
-/* Merges the runs and what is held that may go with them, where all in them is earlier than what is
- * still to come. */
-static ttr_status look_at_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
+/* Starts merging the runs, with the final part of the collected events, once the floor is above all
+ * runs. */
+static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
         return TTR_OK;
-    order_held(&sorter->held);
-    sorter->given = count_ready(&sorter->held, floor);
-    sorter->given_until = floor;
-    sorter->doing = GIVES_RUNS;
-    ttr_status status = sorter->given ? add_run(sorter, sorter->given, error) : TTR_OK;
+    sort_held(&sorter->held);
+    sorter->returned = count_ready(&sorter->held, floor);
+    sorter->returned_until = floor;
+    sorter->state = RETURNING_RUNS;
+    ttr_status status = sorter->returned ? add_run(sorter, sorter->returned, error) : TTR_OK;
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
-/* What is to be done when one more event is held. */
-static ttr_status settle(struct sorter *sorter, ttr_error *error)
+/* Decides after each collected event: continue, return final events, or spill. */
+static ttr_status decide_next_state(struct sorter *sorter, ttr_error *error)
 {
     const struct sort_limits *limits = &sorter->limits;
     const struct collected *held = &sorter->held;
     const bool is_full = held->n >= limits->run_events || held->bytes.n >= limits->run_bytes;
-    if (sorter->known && (is_full || (!sorter->is_spilled && held->n >= sorter->look_at))) {
-        const int64_t floor = disorder_floor(sorter->known, sorter->taken);
+    if (sorter->known && (is_full || (!sorter->is_spilled && held->n >= sorter->check_at))) {
+        const int64_t floor = order_index_floor(sorter->known, sorter->events_read);
         ttr_status status = TTR_OK;
         if (sorter->is_spilled)
-            status = look_at_runs(sorter, floor, error);
+            status = check_runs(sorter, floor, error);
         else
-            look_at_held(sorter, floor, is_full);
-        if (status != TTR_OK || sorter->doing != COLLECTS)
+            check_held(sorter, floor, is_full);
+        if (status != TTR_OK || sorter->state != COLLECTING)
             return status;
     }
     return is_full ? spill_held(sorter, error) : TTR_OK;
@@ -347,42 +373,42 @@ static ttr_status settle(struct sorter *sorter, ttr_error *error)
 
 static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
 {
-    while (sorter->batch_at < sorter->batch.n && sorter->doing == COLLECTS) {
+    while (sorter->batch_at < sorter->batch.n && sorter->state == COLLECTING) {
         const ttr_event *event = ttr_batch_at(&sorter->batch, sorter->batch_at++);
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
-        sorter->taken++;
+        sorter->events_read++;
         if (!is_kept(sorter, event))
             continue;
-        ttr_status status = collect(sorter, event, error);
+        ttr_status status = collect_event(sorter, event, error);
         if (status == TTR_OK)
-            status = settle(sorter, error);
+            status = decide_next_state(sorter, error);
         if (status != TTR_OK)
             return status;
     }
     return TTR_OK;
 }
 
-/* Whoever watches may end all inputs where they are. */
-static void ask_for_end(struct sorter *sorter)
+/* Stops reading all inputs if the progress callback asks for it. */
+static void poll_progress(struct sorter *sorter)
 {
-    if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_goes_on(sorter->base.t))
+    if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_should_continue(sorter->base.t))
         sorter->reading = sorter->in_n;
 }
 
-/* Reads all inputs to their ends, one after the other, or until something can be given. */
+/* Reads the inputs one by one, until all ended or events can be returned. */
 static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
 {
     while (sorter->reading < sorter->in_n) {
         ttr_status status = collect_batch(sorter, error);
-        if (status != TTR_OK || sorter->doing != COLLECTS)
+        if (status != TTR_OK || sorter->state != COLLECTING)
             return status;
-        ask_for_end(sorter);
+        poll_progress(sorter);
         if (sorter->reading == sorter->in_n)
             break;
-        ttr_error own = {0};
+        ttr_error ctx = {0};
         sorter->batch_at = 0;
-        status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &own);
+        status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &ctx);
         if (status == TTR_OK)
             continue;
         sorter->batch.n = 0;
@@ -390,49 +416,50 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
             return status;
         if (status != TTR_END && sorter->ending == TTR_END) {
             sorter->ending = status;
-            sorter->ending_error = own;
+            sorter->ending_error = ctx;
         }
         sorter->reading++;
     }
     return TTR_OK;
 }
 
-/* Collects until something can be given; at the end of all inputs that is the rest. */
+/* Collects until events can be returned; at the end of the inputs, these are all that remain. */
 static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
 {
     ttr_status status = collect_all(sorter, error);
-    if (status != TTR_OK || sorter->doing != COLLECTS)
+    if (status != TTR_OK || sorter->state != COLLECTING)
         return status;
     sorter->is_collected = true;
     if (!sorter->is_spilled) {
-        order_held(&sorter->held);
+        sort_held(&sorter->held);
         sorter->ready = sorter->held.n;
-        sorter->doing = GIVES_HELD;
+        sorter->state = RETURNING_HELD;
         return TTR_OK;
     }
     if (sorter->held.n)
         status = spill_held(sorter, error);
-    release(&sorter->base.t->counted, &sorter->held);
-    sorter->doing = GIVES_RUNS;
+    free_collected(&sorter->base.t->counted, &sorter->held);
+    sorter->state = RETURNING_RUNS;
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
-/* Leaves what was given, and moves the rest to the front. */
-static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
+/* Removes the returned events and moves the others to the front. */
+static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
 {
     struct collected *held = &sorter->held, *kept = &sorter->kept;
-    if (!reserve(&sorter->base.t->counted, kept, held->n - sorter->given))
+    if (!reserve_collected(&sorter->base.t->counted, kept, held->n - sorter->returned))
         return fail_memory(error);
     buffer_clear(&kept->bytes);
     kept->n = 0;
-    for (size_t i = sorter->given; i < held->n; i++) {
+    for (size_t i = sorter->returned; i < held->n; i++) {
         const ttr_event *event = &held->event[held->key[i].index];
         kept->key[kept->n] =
             (struct order_key){held->key[i].rank, held->key[i].minor, (uint32_t)kept->n};
         kept->payload_at[kept->n] = kept->bytes.n;
         kept->event[kept->n++] = *event;
         buffer_add(&kept->bytes, event->payload, event->payload_size);
-        buffer_add_zeros(&kept->bytes, words_size(event->payload_size) - event->payload_size);
+        buffer_add_zeros(&kept->bytes,
+                         packed_words_padded_size(event->payload_size) - event->payload_size);
     }
     const struct collected left = *held;
     *held = *kept;
@@ -440,19 +467,19 @@ static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
     return held->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Goes on to sort behind what was given. */
-static ttr_status begin_anew(struct sorter *sorter, ttr_error *error)
+/* Starts collecting again after a part was returned. */
+static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
 {
-    const ttr_status status = drop_given(sorter, error);
-    if (sorter->doing == GIVES_RUNS) {
+    const ttr_status status = drop_returned(sorter, error);
+    if (sorter->state == RETURNING_RUNS) {
         runs_free(&sorter->runs);
         runs_init(&sorter->runs, &sorter->base.t->counted, sorter->limits.fan_in,
                   sorter->limits.read_bytes);
         sorter->is_spilled = false;
     }
-    sorter->given = sorter->ready = 0;
-    sorter->look_at = 2 * sorter->held.n > LOOK_FIRST ? 2 * sorter->held.n : LOOK_FIRST;
-    sorter->doing = COLLECTS;
+    sorter->returned = sorter->ready = 0;
+    sorter->check_at = 2 * sorter->held.n > FIRST_CHECK ? 2 * sorter->held.n : FIRST_CHECK;
+    sorter->state = COLLECTING;
     return status;
 }
 
@@ -460,8 +487,8 @@ static uint32_t give_held(struct sorter *sorter)
 {
     const struct collected *held = &sorter->held;
     uint32_t n = 0;
-    while (n < BATCH && sorter->given < sorter->ready)
-        sorter->out[n++] = held->event[held->key[sorter->given++].index];
+    while (n < BATCH && sorter->returned < sorter->ready)
+        sorter->out[n++] = held->event[held->key[sorter->returned++].index];
     return n;
 }
 
@@ -470,14 +497,14 @@ static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_erro
     ttr_status status = TTR_OK;
     uint32_t n = 0;
     while (status == TTR_OK && n == 0) {
-        if (sorter->doing == GIVES_HELD)
+        if (sorter->state == RETURNING_HELD)
             n = give_held(sorter);
-        else if (sorter->doing == GIVES_RUNS)
+        else if (sorter->state == RETURNING_RUNS)
             status = runs_next(&sorter->runs, sorter->out, BATCH, &n, error);
-        if (status != TTR_OK || n > 0 || (sorter->is_collected && sorter->doing != COLLECTS))
+        if (status != TTR_OK || n > 0 || (sorter->is_collected && sorter->state != COLLECTING))
             break;
-        if (sorter->doing != COLLECTS)
-            status = begin_anew(sorter, error);
+        if (sorter->state != COLLECTING)
+            status = restart_collecting(sorter, error);
         if (status == TTR_OK)
             status = collect_more(sorter, error);
     }
@@ -493,7 +520,7 @@ static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_erro
     return sorter->ending;
 }
 
-/* Names hold from their place in the order on. */
+/* Splits batches at thread names, so that a name applies only to later events. */
 static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -503,9 +530,9 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     else
         status = next_ordered(sorter, batch, error);
     if (status == TTR_OK)
-        renames_cut(&sorter->renames, batch, &sorter->rest);
+        pending_names_split_batch(&sorter->renames, batch, &sorter->rest);
     else if (status != TTR_AGAIN)
-        renames_apply_all(&sorter->renames);
+        pending_names_apply_all(&sorter->renames);
     return status;
 }
 
@@ -513,27 +540,27 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_rank(sorter->in[i], next);
+        reader_assign_ranks(sorter->in[i], next);
 }
 
-/* Whoever merges it with others applies names, then. */
-static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t lane)
+/* Passes the thread names to the merge above, which applies them. */
+static void sorter_renames(ttr_reader *base, struct pending_names *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_renames(sorter->in[i], renames, lane);
+        reader_set_pending_names(sorter->in[i], renames, lane);
 }
 
 static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return report_of_readers(sorter->told, sorter->in_n, index, report);
+    return report_of_readers(sorter->by_report, sorter->in_n, index, report);
 }
 
 static struct input *sorter_input(ttr_reader *base, size_t index)
 {
     const struct sorter *sorter = (struct sorter *)base;
-    return input_of_readers(sorter->told, sorter->in_n, index);
+    return input_of_readers(sorter->by_report, sorter->in_n, index);
 }
 
 static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
@@ -542,26 +569,26 @@ static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
     sorter->from_ns = from_ns;
     sorter->to_ns = to_ns;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_range(sorter->in[i], from_ns, to_ns);
+        reader_set_range(sorter->in[i], from_ns, to_ns);
 }
 
-static struct notes *sorter_notes(ttr_reader *base)
+static struct diagnostics *sorter_notes(ttr_reader *base)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
+    return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
 }
 
-/* Many inputs take room of their own: with them runs are shorter, and so are the buffers that they
- * are merged with. */
+/* Reduces the limits for many inputs, since their own buffers need memory: runs and read buffers
+ * are smaller. */
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
-    struct sort_limits own = *limits;
-    if (inputs < MANY_INPUTS)
-        return own;
-    own.run_events = own.run_events / MANY_SHARE + 1;
-    own.run_bytes = own.run_bytes / MANY_SHARE + 1;
-    own.read_bytes = own.read_bytes / MANY_SHARE + 1;
-    return own;
+    struct sort_limits ctx = *limits;
+    if (inputs < MANY_INPUTS_MIN)
+        return ctx;
+    ctx.run_events = ctx.run_events / MANY_SHARE + 1;
+    ctx.run_bytes = ctx.run_bytes / MANY_SHARE + 1;
+    ctx.read_bytes = ctx.read_bytes / MANY_SHARE + 1;
+    return ctx;
 }
 
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
@@ -576,13 +603,13 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
                                           .input = sorter_input,
                                           .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
-    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
+    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)
         list[i] = in[i];
-    told = list ? group_readers(&t->counted, list, n) : NULL;
-    if (!sorter || !told) {
+    by_report = list ? group_readers(&t->counted, list, n) : NULL;
+    if (!sorter || !by_report) {
         close_readers(in, n);
-        group_free(&t->counted, told, list, n);
+        group_readers_free(&t->counted, by_report, list, n);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, sorter, 1, sizeof *sorter);
         (void)fail_memory(error);
@@ -592,21 +619,21 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
         .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     sorter->limits = limits_for(limits, sorter->base.reports);
     sorter->in = list;
-    sorter->told = told;
+    sorter->by_report = by_report;
     sorter->in_n = n;
     sorter->from_ns = INT64_MIN;
     sorter->to_ns = INT64_MAX;
     sorter->ending = TTR_END;
-    renames_init(&sorter->renames, t);
+    pending_names_init(&sorter->renames, t);
     if (n == 1)
-        reader_rank(list[0], &(uint32_t){0});
+        reader_assign_ranks(list[0], &(uint32_t){0});
     for (size_t i = 0; i < n; i++)
-        reader_renames(list[i], &sorter->renames, (uint32_t)i);
+        reader_set_pending_names(list[i], &sorter->renames, (uint32_t)i);
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);
     buffer_init(&sorter->kept.bytes, &t->counted);
-    sorter->look_at = LOOK_FIRST;
-    sorter->given_until = INT64_MIN;
+    sorter->check_at = FIRST_CHECK;
+    sorter->returned_until = INT64_MIN;
     return &sorter->base;
 }
 
@@ -618,10 +645,10 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
                                        : sort_readers(in->t, &in, 1, &sort_limits_default, error);
 }
 
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
-                       ttr_error *error)
+ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
+                            const struct sort_limits *limits, ttr_error *error)
 {
-    /* What stays when others go is moved, for which there is to be room, too. */
+    /* Events that stay are moved to second buffers, so each may use half of the memory. */
     const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
                                      .run_bytes = limits->run_bytes / 2 + 1,
                                      .fan_in = limits->fan_in,
@@ -632,11 +659,11 @@ ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct s
     return reader;
 }
 
-ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error *error)
+ttr_reader *ttr_sort_indexed(ttr_reader *in, const ttr_order_index *known, ttr_error *error)
 {
     if (!in)
         return NULL;
-    return known && !ttr_disorder_is_there(known)
+    return known && !ttr_order_index_has_disorder(known)
                ? in
-               : sort_known(in, known, &sort_limits_default, error);
+               : sort_with_index(in, known, &sort_limits_default, error);
 }

@@ -1,47 +1,50 @@
-/* Sorting several readers at once, with limits to set: what ttr_sort and ttr_merge stand on. */
+/* Sorting several readers together; ttr_sort and ttr_merge call it. */
 #ifndef TRACETTA_PIPELINE_ORDER_SORT_H
 #define TRACETTA_PIPELINE_ORDER_SORT_H
 
 #include <tracetta/analyse.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "base/alloc.h"
 
 struct sort_limits {
-    size_t run_events,
-        run_bytes; /* events, and bytes of their fields, held in memory before they go to disk */
-    size_t fan_in, read_bytes; /* runs merged at once, and the buffer of each */
+    size_t run_events, run_bytes; /* limits of a run in memory: events, and bytes of their fields */
+    size_t fan_in, read_bytes;    /* runs merged at once, and bytes of the read buffer of each */
 };
 
-/* 32,768 events (160 bytes each) and 3.5 MiB of fields while collecting; 4 MiB while merging: with
- * what doubling buffers waste less than 16 MiB in all, for any size of input.  A quarter of it
- * where there are a thousand inputs or more. */
+/* Collecting: 32,768 events of 160 bytes and 3.5 MiB of fields.  Merging: 4 MiB.  With the spare
+ * capacity of growing buffers less than 16 MiB for any input; a quarter of it for 1,024 inputs or
+ * more. */
 extern const struct sort_limits sort_limits_default;
 
-/* Orders the events of all readers by (time, place in the list, source, position).  The readers are
- * taken over, also on failure; the list itself is copied. */
+/* Returns a reader of the events of all readers, sorted by (time, index in the list, source,
+ * position).  It owns the readers, even if the call fails, and copies the list. */
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
                          ttr_error *error);
 
-/* The same of one reader whose disorder is known (see ttr_sort_known); NULL = it is not. */
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
-                       ttr_error *error);
+/* Sorts one reader with an index of its order (see ttr_sort_indexed); NULL = no index. */
+ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
+                            const struct sort_limits *limits, ttr_error *error);
 
-/* Closes readers of a list. */
+/* Closes all readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
 
-/* A list of readers for their reports: those of one trace are neighbours, where the first of them
- * stands.  `in` itself where they are neighbours; NULL when memory is out.  group_free takes any of
- * them. */
+/* Orders a list of readers for reports: readers of one trace become neighbours, at the position of
+ * the first. Returns `in` itself if it is already ordered so, NULL if memory is exhausted.
+ * group_readers_free accepts each of these results. */
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n);
-void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in, size_t n);
+void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in,
+                        size_t n);
 
-/* How many reports readers of a list have together; 0 = one does not know. */
+/* Returns the number of reports of all readers together; 0 = unknown. */
 uint32_t reports_of_readers(ttr_reader *const *in, size_t n);
 
-/* Finds the index-th report of a list of readers, each of which may have several. */
+/* Fills the index-th report of a list of readers, each of which may have several.  Returns false
+ * after the last. */
 bool report_of_readers(ttr_reader *const *in, size_t n, size_t index, ttr_report *report);
 
-/* The input that this report is of; NULL past the end. */
+/* Returns the input of the index-th report; NULL after the last. */
 struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sorting against a plain stable sort, in memory and with a budget so tiny that every run goes to
+/* Sorting, compared with a stable sort in memory; also with a tiny budget, so that each run goes to
  * disk. */
 #include "support/support.h"
 
@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <signal.h>
+
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "support/memory_reader.h"
 #include "model/reader.h"
@@ -64,7 +69,7 @@ static void sort_and_check(const struct sort_limits *limits)
     assert_int_equal(memory_readers_open(), 0);
 }
 
-static void what_is_outside_of_the_range_is_not_kept(void **state)
+static void events_outside_filter_range_are_dropped(void **state)
 {
     ttr *t = ttr_new(NULL);
     size_t wanted = 0, others = 0, got = 0;
@@ -78,18 +83,18 @@ static void what_is_outside_of_the_range_is_not_kept(void **state)
         const bool is_asked = events[i].kind == TTR_KIND_OBJECT || events[i].kind == TTR_KIND_GAP;
         others += is_asked;
         wanted += events[i].kind != TTR_KIND_DEFINITION &&
-                  (is_asked || is_in_range(&events[i], 400, 500));
+                  (is_asked || event_is_in_range(&events[i], 400, 500));
     }
     assert_true(others > 0 && wanted > others && wanted < N / 2);
     ttr_reader *in =
         memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    reader_range(reader, 400, 500);
+    reader_set_range(reader, 400, 500);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, got++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
             assert_true(event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
-                        is_in_range(event, 400, 500));
+                        event_is_in_range(event, 400, 500));
         }
     assert_int_equal(got, wanted);
     ttr_close(reader);
@@ -164,7 +169,7 @@ static void activity_survives_the_disk(void **state)
     ttr_free(t);
 }
 
-static void sorted_input_is_given_back_as_it_is(void **state)
+static void sorted_input_is_returned_unchanged(void **state)
 {
     ttr *t = ttr_new(NULL);
     (void)state;
@@ -187,7 +192,7 @@ static void definitions_are_dropped_and_an_empty_input_ends(void **state)
     ttr_free(t);
 }
 
-static void failure_of_the_input_comes_after_what_it_gave(void **state)
+static void input_failure_follows_its_events(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -208,7 +213,7 @@ static void failure_of_the_input_comes_after_what_it_gave(void **state)
     ttr_free(t);
 }
 
-static void full_disk_is_told_as_such(void **state)
+static void full_disk_is_reported(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -218,8 +223,7 @@ static void full_disk_is_told_as_such(void **state)
     memory_random_events(t, events, N, 3, 50);
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    /* A limit on file size stands in for a full disk: the write fails at the same place, with
-     * EFBIG. */
+    /* A file size limit replaces a full disk: writing fails at the same position, with EFBIG. */
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(
@@ -233,7 +237,7 @@ static void full_disk_is_told_as_such(void **state)
     ttr_free(t);
 }
 
-static void what_is_on_disk_takes_less_room_than_views_in_memory(void **state)
+static void spilled_events_are_smaller_than_in_memory(void **state)
 {
     const struct sort_limits limits = {
         .run_events = 700, .run_bytes = 1 << 20, .fan_in = 16, .read_bytes = 1000};
@@ -256,7 +260,7 @@ static void what_is_on_disk_takes_less_room_than_views_in_memory(void **state)
     ttr_free(t);
 }
 
-static void folder_that_cannot_be_written_is_named(void **state)
+static void unwritable_temporary_folder_is_named(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -265,9 +269,9 @@ static void folder_that_cannot_be_written_is_named(void **state)
     memory_random_events(t, events, 200, 3, 50);
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 200});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    const char *own = getenv("TMPDIR");
+    const char *ctx = getenv("TMPDIR");
     char old[512];
-    (void)snprintf(old, sizeof old, "%s", own ? own : "");
+    (void)snprintf(old, sizeof old, "%s", ctx ? ctx : "");
     assert_int_equal(setenv("TMPDIR", "/proc/self/nowhere", 1), 0);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_E_IO);
     assert_int_equal(old[0] ? setenv("TMPDIR", old, 1) : unsetenv("TMPDIR"), 0);
@@ -285,19 +289,19 @@ static bool sorts_through(ttr *t, const ttr_event *given, size_t n)
     return memory_reads_through(reader, &error);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(sorts_through, 500);
 }
 
-/* How much is held at most while 60 inputs of so many reports each are sorted. */
+/* Returns the peak memory of sorting 60 inputs with so many reports each. */
 static size_t peak_of(uint32_t reports)
 {
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     ttr_reader *in[60];
     memory_random_events(t, events, N, 3, 1000000);
     for (size_t i = 0; i < 60; i++) {
@@ -325,15 +329,14 @@ static void memory_stays_flat(void **state)
     assert_true(peak_of(1) < (size_t)16 << 20);
 }
 
-static void many_inputs_leave_less_memory_to_sort_in(void **state)
+static void many_inputs_reduce_sort_memory(void **state)
 {
     (void)state;
     assert_true(peak_of(40) < (size_t)5 << 20);
 }
 
-/* Room that one event took on its way is given back: what was made for the disk, and what was read
- * from there. */
-static void a_large_event_leaves_no_more_behind_than_itself(void **state)
+/* Memory for one large event is freed afterwards: the write buffer and the read buffer. */
+static void large_event_memory_is_freed_after_it(void **state)
 {
     enum { LARGE = 8 << 20 };
     struct support_heap heap;
@@ -345,11 +348,11 @@ static void a_large_event_leaves_no_more_behind_than_itself(void **state)
         bytes[i] = support_random(&seed);
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
-    ttr_put_bytes(builder, "bytes", bytes, LARGE);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_bytes(builder, "bytes", bytes, LARGE);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     const size_t before = heap.bytes;
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = batch.event, .n = 1});
     ttr_reader *reader = sort_readers(t, &in, 1, &sort_limits_default, NULL);
@@ -363,20 +366,20 @@ static void a_large_event_leaves_no_more_behind_than_itself(void **state)
     free(bytes);
 }
 
-static bool goes_on_twice(void *own)
+static bool goes_on_twice(void *ctx)
 {
-    int *asked = own;
+    int *asked = ctx;
     return ++*asked <= 2;
 }
 
-static void watcher_ends_the_input_early(void **state)
+static void progress_stop_ends_input_early(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
     int asked = 0;
     for (size_t i = 0; i < 1000; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = 1000 - (int64_t)i};
-    ttr_watch(t, goes_on_twice, &asked);
+    ttr_progress_set(t, goes_on_twice, &asked);
     ttr_reader *reader = ttr_sort(
         memory_reader(t, &(struct memory_events){.event = events, .n = 1000, .batch_max = 10}),
         NULL);
@@ -394,20 +397,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_in_memory_are_sorted_by_time_source_and_position),
         cmocka_unit_test(events_on_disk_are_sorted_the_same),
-        cmocka_unit_test(what_is_outside_of_the_range_is_not_kept),
+        cmocka_unit_test(events_outside_filter_range_are_dropped),
         cmocka_unit_test(one_reader_after_the_other_breaks_ties),
         cmocka_unit_test(activity_survives_the_disk),
-        cmocka_unit_test(sorted_input_is_given_back_as_it_is),
+        cmocka_unit_test(sorted_input_is_returned_unchanged),
         cmocka_unit_test(definitions_are_dropped_and_an_empty_input_ends),
-        cmocka_unit_test(failure_of_the_input_comes_after_what_it_gave),
-        cmocka_unit_test(watcher_ends_the_input_early),
-        cmocka_unit_test(full_disk_is_told_as_such),
-        cmocka_unit_test(what_is_on_disk_takes_less_room_than_views_in_memory),
-        cmocka_unit_test(folder_that_cannot_be_written_is_named),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(input_failure_follows_its_events),
+        cmocka_unit_test(progress_stop_ends_input_early),
+        cmocka_unit_test(full_disk_is_reported),
+        cmocka_unit_test(spilled_events_are_smaller_than_in_memory),
+        cmocka_unit_test(unwritable_temporary_folder_is_named),
+        cmocka_unit_test(failing_allocation_is_reported),
         cmocka_unit_test(memory_stays_flat),
-        cmocka_unit_test(a_large_event_leaves_no_more_behind_than_itself),
-        cmocka_unit_test(many_inputs_leave_less_memory_to_sort_in),
+        cmocka_unit_test(large_event_memory_is_freed_after_it),
+        cmocka_unit_test(many_inputs_reduce_sort_memory),
     };
     return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
 }

@@ -1,10 +1,14 @@
-/* Sorted runs of events in a temporary file, and their merge: the part of sorting that happens when
- * memory is not enough.
+/* Sorted runs of events in a temporary file, and their k-way merge: the disk part of sort.c.
  *
- * Events are ordered by (time, rank, run): the rank stands in ttr_event.part while they are here.
- * A run is written in order; whenever `fan_in` runs of one level are there they become one of the
- * next level, so that no merge ever needs more than fan_in buffers whatever the size of the whole.
- * Records are packed: as they are in memory they take many times the room of the trace. */
+ *   runs_init, { runs_begin, runs_add ..., runs_end } ..., runs_open, runs_next until n = 0,
+ * runs_free
+ *
+ * Events are ordered by (time, ttr_event.part, run); `part` has the rank of the input meanwhile.
+ * When `fan_in` runs of one level exist, they are merged to one run of the next level.  So a merge
+ * needs at most `fan_in` buffers for any size of input, and an event is rewritten once per level.
+ * Records are packed, since events in memory are many times larger than in the trace.
+ *
+ * Memory: fan_in * read_bytes, larger only for a record that is larger than read_bytes. */
 #ifndef TRACETTA_PIPELINE_ORDER_SORTED_RUNS_H
 #define TRACETTA_PIPELINE_ORDER_SORTED_RUNS_H
 
@@ -17,51 +21,52 @@
 #include "base/spill.h"
 
 struct run {
-    uint64_t at, end; /* in the file */
+    uint64_t at, end; /* byte offsets in the file */
     unsigned level;
 };
 
-/* A run being read. */
+/* Read position in a run. */
 struct run_cursor {
-    uint64_t at, end; /* of the file, not in `bytes` yet */
+    uint64_t at, end; /* byte offsets in the file of the part that is not in `bytes` yet */
     uint8_t *bytes;
-    size_t capacity, n, head; /* head: where its first event stands */
-    ttr_event event;          /* that event, but for what it points to */
-    struct cursor packed;     /* in `bytes`: its payload */
-    size_t size;              /* of its record; 0 = it is not whole in `bytes` */
+    size_t capacity, n, head; /* offset of the first event in `bytes` */
+    ttr_event event;          /* that event, without payload */
+    struct cursor packed;     /* packed payload of that event, in `bytes` */
+    size_t size;              /* size of its record; 0 = not completely in `bytes` */
 };
 
 struct runs {
     const struct alloc *alloc;
     size_t fan_in, read_bytes;
     struct spill spill;
-    struct buffer out; /* not in the file yet */
-    ttr_event last;    /* added to it; of a new run all zeros */
-    uint8_t *given;    /* payloads of the events given last */
-    size_t given_n, given_room;
+    struct buffer out; /* not written to the file yet */
+    ttr_event last;    /* the last event added to the run; zero for a new run */
+    uint8_t *payloads; /* payloads of the events returned last */
+    size_t payloads_n, payloads_room;
     struct run *run;
     size_t n, capacity;
     struct run_cursor *cursor;
     size_t cursors_n, cursors_capacity;
-    uint32_t *heap; /* cursors with a whole event, least first */
+    uint32_t *heap; /* min-heap of the cursors that have a complete event */
     size_t heap_n, heap_capacity;
-    uint32_t dry; /* cursor to be filled before the next event, UINT32_MAX = none */
+    uint32_t dry; /* cursor to fill before the next event; UINT32_MAX = none */
 };
 
-/* fan_in >= 2; read_bytes is the size of a buffer per run. */
+/* Initializes an empty list of runs.  fan_in: runs merged at once, at least 2; read_bytes: buffer
+ * per run. */
 void runs_init(struct runs *runs, const struct alloc *alloc, size_t fan_in, size_t read_bytes);
 void runs_free(struct runs *runs);
 
-/* Begins a run; add its events in order; end it. */
+/* Start a run, append its events in order, and end it. */
 TTR_MUST ttr_status runs_begin(struct runs *runs, ttr_error *error);
 TTR_MUST ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error);
 TTR_MUST ttr_status runs_end(struct runs *runs, ttr_error *error);
 
-/* Makes ready to read all runs as one. */
+/* Prepares to read the merged runs. */
 TTR_MUST ttr_status runs_open(struct runs *runs, ttr_error *error);
 
-/* Gives up to `room` events in order, with payloads borrowed until the next call; n = 0 at the end.
- */
+/* Returns up to `room` events in order; payloads are borrowed until the next call.  *n is 0 at the
+ * end. */
 TTR_MUST ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32_t *n,
                               ttr_error *error);
 

@@ -1,9 +1,9 @@
-/* Profiles: samples become a tree of addresses while reading, names come at the end
+/* Profiles from stack samples: a tree of addresses while reading; names are resolved at the end
  * (profile_names.c).
  *
- * Most samples show a stack that was seen before: one look at the hash of all its addresses finds
- * its node.  (Two stacks with one hash would be one; with a million distinct ones the chance of any
- * such pair is below 10^-7.) */
+ * Most samples have a stack that was seen before: its node is found by a 64-bit hash of all
+ * addresses. Stacks with equal hashes are not distinguished.  With a million distinct stacks the
+ * probability of a collision is below 10^-7. */
 #include "pipeline/profile/profile.h"
 
 #include <string.h>
@@ -21,12 +21,12 @@
 static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh",
                                                "GCSampledObjectAllocationLow"};
 
-/* What its field "Type" says the thread was doing, as dotnet-trace calls it. */
+/* Values of the field "Type", and the names of the states in dotnet-trace. */
 enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
 static const char *const state_names[] = {
     [TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
 
-/* --- Modules and mappings that the trace gives as events --- */
+/* --- Modules and mappings recorded as events --- */
 
 static uint64_t number_of(const ttr *t, const ttr_event *event, const char *name)
 {
@@ -43,13 +43,13 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
     if (event->thread >= t->threads_n)
         return true;
     if (event->tag == TTR_OBJECT_MAPPING && !ttr_field_find(t, event, "address_in_module", &field))
-        return true; /* its reader tells the context itself (perf) */
+        return true; /* the reader registers them in the context itself (perf) */
     uint32_t process = t->threads[event->thread].process;
     if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
         return true;
-    uint32_t module = symbols_module(&t->symbols, process, event->link);
+    uint32_t module = symbols_add_module(&t->symbols, process, event->link);
     if (module && event->tag == TTR_OBJECT_MODULE)
-        symbols_name_module(&t->symbols, module, event->name);
+        symbols_set_module_name(&t->symbols, module, event->name);
     if (!module || event->tag == TTR_OBJECT_MODULE)
         return module;
     struct symbol_range range = {.start = number_of(t, event, "start"),
@@ -63,14 +63,14 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
 
 /* --- Samples --- */
 
-/* Addresses, innermost first. */
+/* The addresses of a stack, innermost first. */
 struct stack {
-    const uint64_t *address; /* where they stand in the trace, or profile->address */
+    const uint64_t *address; /* in the trace, or profile->address */
     uint32_t n;
 };
 
-/* The addresses of an event's stack; false when memory is out. */
-static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
+/* Gets the addresses of an event's stack.  Returns false if memory is exhausted. */
+static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
 {
     size_t before = profile->address_room;
     stack->address = ttr_event_stack(profile->t, event, &stack->n);
@@ -87,7 +87,7 @@ static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, 
     return true;
 }
 
-/* Calls from the outermost address to the innermost; then the state. */
+/* Adds the calls from the outermost address to the innermost, then the thread's state. */
 static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
                           const struct stack *stack, uint32_t lane)
 {
@@ -110,24 +110,25 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_plac
     return at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
 }
 
-/* The node of a stack; PROFILE_NONE when memory is out. */
+/* Returns the node of a stack, cached by its hash; PROFILE_NONE if memory is exhausted. */
 static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like,
                            const struct stack *stack, uint32_t lane)
 {
     uint32_t process = profile->t->threads[like->thread].process;
-    uint32_t whose = profile->flags & TTR_PROFILE_MERGED ? process : lane;
+    uint32_t owner = profile->flags & TTR_PROFILE_MERGED ? process : lane;
     uint64_t key = hash_bytes(stack->address, stack->n * sizeof *stack->address);
-    key = hash_pair(hash_pair(key, (uint64_t)whose << 32 | like->name),
+    key = hash_pair(hash_pair(key, (uint64_t)owner << 32 | like->name),
                     (uint64_t)profile->t->symbols.reused << 2 | like->kind);
     key += key == 0;
-    const uint32_t *known = keymap_get(&profile->stack_of, key);
+    const uint32_t *known = key_map_get(&profile->stack_of, key);
     if (known)
         return *known;
     uint32_t node = add_stack(profile, like, stack, lane);
-    return node != PROFILE_NONE && keymap_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
+    return node != PROFILE_NONE && key_map_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
-/* What a thread was doing, where the sampler says it and somebody wants to know. */
+/* Returns the state of the sampled thread, if it is recorded and TTR_PROFILE_STATES is set; else 0.
+ */
 static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event)
 {
     bool is_tick = event->provider == profile->runtime;
@@ -137,11 +138,11 @@ static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
-/* Gives the time since the thread's sample before to that. */
+/* Adds the time since the thread's previous sample to the weight of that sample. */
 static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
-    ttr_profile_lane *lane = &profile->lane[at];
+    ttr_profile_thread *lane = &profile->lane[at];
     if (state->leaf == PROFILE_NONE || time <= state->time)
         return;
     uint64_t weight = (uint64_t)time - (uint64_t)state->time;
@@ -151,7 +152,7 @@ static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
 
 static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at, uint32_t node)
 {
-    ttr_profile_lane *lane = &profile->lane[at];
+    ttr_profile_thread *lane = &profile->lane[at];
     struct profile_state *state = &profile->state[at];
     profile->met[node].count++;
     lane->count++;
@@ -176,7 +177,7 @@ static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
     struct stack stack;
     size_t lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
     bool is_managed = event->provider == profile->sampler || event->provider == profile->runtime;
-    if (lane == SIZE_MAX || !take_addresses(profile, event, &stack))
+    if (lane == SIZE_MAX || !get_addresses(profile, event, &stack))
         return false;
     if (!profile->has_samples)
         profile->unit = is_managed ? TTR_PROFILE_NS : TTR_PROFILE_COUNT;
@@ -189,8 +190,8 @@ static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
     return node != PROFILE_NONE && count(profile, event, lane, node);
 }
 
-/* Whether an event of .NET's runtime shows what its thread was doing, as one in so many allocations
- * does: beside the sampler's, dotnet-trace takes these for samples. */
+/* Returns true for allocation events of the .NET runtime, which sample one of many allocations:
+ * dotnet-trace counts these as samples too. */
 static bool is_allocation(const struct ttr_profile *profile, const ttr_event *event)
 {
     const ttr_id *names = profile->allocations;
@@ -198,9 +199,9 @@ static bool is_allocation(const struct ttr_profile *profile, const ttr_event *ev
            (event->name == names[0] || event->name == names[1] || event->name == names[2]);
 }
 
-static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_profile *profile = own;
+    struct ttr_profile *profile = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         bool is_fine = true;
@@ -215,9 +216,9 @@ static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error
     return TTR_OK;
 }
 
-/* --- Spans where there are no samples --- */
+/* --- Spans, if there are no samples --- */
 
-/* A reader between the input and the forest that looks for samples on the way. */
+/* A reader between the input and the forest that stops it at the first sample. */
 struct tap {
     ttr_reader base;
     ttr_reader *in;
@@ -230,7 +231,7 @@ static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     ttr_status status = ttr_read(tap->in, batch, error);
     if (status == TTR_OK && !(tap->profile->flags & TTR_PROFILE_SPANS))
         status = take_batch(tap->profile, batch, error);
-    /* Nobody wants the forest then; a batch must not be empty. */
+    /* The forest is discarded then, but a batch must not be empty. */
     if (status == TTR_OK && tap->profile->has_samples)
         batch->n = 1;
     return status;
@@ -249,26 +250,27 @@ static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
     struct tap tap = {.base = {.t = profile->t, .ops = &tap_ops, .order = in->order},
                       .in = in,
                       .profile = profile};
-    ttr_error own = {0};
-    ttr_tree *tree = ttr_tree_new(profile->t, &tap.base, options->progress, options->own, &own);
-    if (own.status != TTR_OK && error)
-        *error = own;
+    ttr_error ctx = {0};
+    ttr_tree *tree =
+        ttr_tree_new(profile->t, &tap.base, options->progress, options->user_data, &ctx);
+    if (ctx.status != TTR_OK && error)
+        *error = ctx;
     if (!tree)
         return TTR_E_NOMEM;
     bool is_fine = profile->has_samples || profile_add_forest(profile, tree);
     ttr_tree_free(tree);
-    return is_fine ? own.status : fail_memory(error);
+    return is_fine ? ctx.status : fail_memory(error);
 }
 
-/* --- The whole --- */
+/* --- Public functions --- */
 
 static bool begin(struct ttr_profile *profile)
 {
     ttr *t = profile->t;
-    pairmap_init(&profile->lane_of, profile->alloc);
-    pairmap_init(&profile->place_of, profile->alloc);
-    pairmap_init(&profile->met_of, profile->alloc);
-    keymap_init(&profile->stack_of, profile->alloc);
+    pair_map_init(&profile->lane_of, profile->alloc);
+    pair_map_init(&profile->place_of, profile->alloc);
+    pair_map_init(&profile->met_of, profile->alloc);
+    key_map_init(&profile->stack_of, profile->alloc);
     profile->sampler = ttr_text_add(t, SAMPLER, strlen(SAMPLER));
     profile->runtime = ttr_text_add(t, RUNTIME, strlen(RUNTIME));
     profile->universal = ttr_text_add(t, UNIVERSAL, strlen(UNIVERSAL));
@@ -305,19 +307,18 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
                                     .alloc = &t->counted,
                                     .flags = options->flags,
                                     .locate = options->locate,
-                                    .locate_own = options->locate_own};
+                                    .locate_own = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)
         profile->flags &= ~TTR_PROFILE_TIMELINE;
     ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
-    const struct walk walk = {.take = take_batch,
-                              .own = profile,
-                              .progress = options->progress,
-                              .progress_own = options->own};
+    const struct read_loop read_loop = {.on_batch = take_batch,
+                                        .ctx = profile,
+                                        .progress = options->progress,
+                                        .progress_ctx = options->user_data};
     if (status == TTR_OK)
-        status = profile->flags & TTR_PROFILE_SAMPLES ? walk_events(in, &walk, error)
+        status = profile->flags & TTR_PROFILE_SAMPLES ? read_all_batches(in, &read_loop, error)
                                                       : read_both(profile, in, options, error);
-    /* Reading that fails half-way leaves what came before worth telling; without memory there is
-     * nothing to tell it with. */
+    /* After a failed read the samples so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !end(profile))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)
@@ -341,10 +342,10 @@ void ttr_profile_free(ttr_profile *profile)
     alloc_free(alloc, profile->frame, profile->frame_room, sizeof *profile->frame);
     alloc_free(alloc, profile->node, profile->node_room, sizeof *profile->node);
     alloc_free(alloc, profile->renumber, profile->renumber_n, sizeof *profile->renumber);
-    pairmap_free(&profile->lane_of);
-    pairmap_free(&profile->place_of);
-    pairmap_free(&profile->met_of);
-    keymap_free(&profile->stack_of);
+    pair_map_free(&profile->lane_of);
+    pair_map_free(&profile->place_of);
+    pair_map_free(&profile->met_of);
+    key_map_free(&profile->stack_of);
     alloc_free(alloc, profile, 1, sizeof *profile);
 }
 
@@ -370,7 +371,7 @@ uint32_t ttr_profile_nodes(const ttr_profile *profile, const ttr_profile_node **
     return (uint32_t)profile->nodes_n;
 }
 
-uint32_t ttr_profile_lanes(const ttr_profile *profile, const ttr_profile_lane **lanes)
+uint32_t ttr_profile_threads(const ttr_profile *profile, const ttr_profile_thread **lanes)
 {
     *lanes = profile->lane;
     return (uint32_t)profile->lanes_n;

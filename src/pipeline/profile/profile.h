@@ -1,44 +1,52 @@
-/* How a profile is made: what is met while reading, and what becomes of it when names are known.
+/* Construction of a profile.
  *
- *   profile.c        samples; reading, and what the public functions give
- *   profile_tree.c   the tree of what is met: places (addresses, names) called by each other;
- *                    when which node was seen, in a few bytes per change
- *   profile_spans.c  a span forest as such a tree
- *   profile_names.c   at the end: addresses become names, and places of one name one frame */
+ *     profile.c        reads samples; public functions
+ *     profile_tree.c   tree of places (addresses, names) under their callers; timelines
+ *     profile_spans.c  converts a span forest to such a tree
+ *     profile_names.c  at the end: resolves addresses to names, joins places of one name to a frame
+ *
+ * Order: profile_lane, profile_place and profile_call per frame of each sample, then
+ * profile_finish. Until then frames are addresses, because traces record symbols at their end.
+ *
+ * Invariants: a parent has a lower number than its children; a place exists once per caller and
+ * lane. Cost: one hash lookup for a stack that was seen before, one per frame for a new one. */
 #ifndef TRACETTA_PIPELINE_PROFILE_PROFILE_H
 #define TRACETTA_PIPELINE_PROFILE_PROFILE_H
 
 #include <tracetta/analyse.h>
+#include <tracetta/debug_info.h>
 #include <tracetta/profile.h>
 
 #include "base/buffer.h"
-#include "base/keymap.h"
-#include "base/pairmap.h"
+#include "base/key_map.h"
+#include "base/pair_map.h"
 
 #define PROFILE_NONE TTR_PROFILE_NONE
 
-/* What a frame of a stack is before names are known. */
+/* What is known of a frame before names are resolved. */
 enum place_kind { PLACE_ADDRESS, PLACE_MANAGED, PLACE_NAME, PLACE_STATE };
 
 struct profile_place {
     uint64_t address;
-    int64_t first_ns; /* when it was met first: code at an address may change */
-    ttr_id thread;    /* some thread of its process */
-    ttr_id name;      /* of kinds NAME and STATE */
-    uint8_t kind;     /* enum place_kind; MANAGED: code of a runtime that names all of its own */
+    /* ns; time of the first occurrence, since the code at an address can change */
+    int64_t first_ns;
+    ttr_id thread; /* a thread of the process */
+    ttr_id name;   /* for PLACE_NAME and PLACE_STATE */
+    /* enum place_kind; PLACE_MANAGED: code of a runtime that names all of its own functions */
+    uint8_t kind;
 };
 
-/* A place as called by another one. */
+/* A place under a specific caller. */
 struct profile_met {
     uint32_t parent, place, lane;
     uint64_t self, count;
 };
 
-/* Beside a ttr_profile_lane: where its thread is. */
+/* State of a ttr_profile_thread during the construction. */
 struct profile_state {
-    uint32_t leaf;      /* of the sample before, PROFILE_NONE = there was none */
-    int64_t time;       /* of that */
-    struct buffer line; /* see profile_tree.c */
+    uint32_t leaf;      /* node of the previous sample; PROFILE_NONE = no sample yet */
+    int64_t time;       /* ns; time of that sample */
+    struct buffer line; /* encoded timeline; see profile_tree.c */
     int64_t line_time;
     uint32_t line_node;
 };
@@ -50,45 +58,47 @@ struct ttr_profile {
     ttr_profile_unit unit;
     bool has_samples, is_of_spans;
     uint64_t weight, count;
-    ttr_profile_lane *lane;
+    ttr_profile_thread *lane;
     struct profile_state *state;
     size_t lanes_n, lane_room, state_room;
-    struct pairmap lane_of; /* (thread, 0) */
+    struct pair_map lane_of; /* key: (thread, 0) */
 
     struct profile_place *place;
     size_t places_n, place_room;
-    struct pairmap place_of;
+    struct pair_map place_of;
     struct profile_met *met;
     size_t met_n, met_room;
-    struct pairmap met_of;
-    struct keymap stack_of; /* hash of a whole stack to its node */
-    uint64_t *address;      /* of the stack in hand */
+    struct pair_map met_of;
+    struct key_map stack_of; /* hash of a stack to its node */
+    uint64_t *address;       /* buffer for the current stack */
     size_t address_room;
-    ttr_locator locate; /* may be NULL */
+    ttr_symbolizer locate; /* may be NULL */
     void *locate_own;
-    ttr_id sampler, states[3];      /* names of the .NET sampler, and of what a thread was doing */
-    ttr_id universal;               /* the provider of samples of whole machines */
-    ttr_id runtime, allocations[3]; /* the provider whose allocations are samples too, and what they
-                                       are called */
+    ttr_id sampler, states[3]; /* strings: names of the .NET sampler, and of thread states */
+    /* string: the provider of samples of the whole machine (record-trace) */
+    ttr_id universal;
+    /* strings: the provider of allocation events that count as samples, and their names
+     */
+    ttr_id runtime, allocations[3];
 
     ttr_profile_frame *frame;
     size_t frames_n, frame_room;
     ttr_profile_node *node;
     size_t nodes_n, node_room;
-    uint32_t *renumber; /* from what was met to nodes; for time lines */
+    uint32_t *renumber; /* node number by number of a profile_met; for timelines */
     size_t renumber_n;
 };
 
 /* --- profile_tree.c --- */
 
-/* The lane of a thread; SIZE_MAX when memory is out. */
+/* Returns the lane of a thread, adding it if it is new; SIZE_MAX if memory is exhausted. */
 size_t profile_lane(struct ttr_profile *profile, ttr_id thread);
 
-/* The place of an address, or of a name; PROFILE_NONE when memory is out. */
+/* Returns the number of a place, adding it if it is new; PROFILE_NONE if memory is exhausted. */
 uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *place);
 
-/* A place called by a node, or by nobody (PROFILE_NONE), on a lane; PROFILE_NONE when memory is
- * out. */
+/* Returns the number of a place called by `parent` (PROFILE_NONE = outermost) on a lane, adding it
+ * if it is new; PROFILE_NONE if memory is exhausted. */
 uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t place, uint32_t lane);
 
 /* --- profile_spans.c --- */
@@ -97,13 +107,13 @@ TTR_MUST bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tr
 
 /* --- profile_names.c --- */
 
-/* Makes frames and nodes of all that was met, and forgets that. */
+/* Builds frames and nodes from the collected places and frees these. */
 TTR_MUST bool profile_finish(struct ttr_profile *profile);
 
-/* --- profile_tree.c: time lines --- */
+/* --- Timelines (profile_tree.c) --- */
 
-/* From this time on the lane is in a node, or nowhere (PROFILE_NONE); times do not go back. Without
- * TTR_PROFILE_TIMELINE nothing is kept. */
+/* Appends to the timeline: from `time` (ns, not decreasing) on the lane is in `node`; PROFILE_NONE
+ * = idle. Has no effect without TTR_PROFILE_TIMELINE. */
 TTR_MUST bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time,
                                uint32_t met);
 
@@ -111,12 +121,12 @@ struct profile_line {
     const struct ttr_profile *profile;
     const uint8_t *at, *end;
     int64_t time;
-    uint32_t node; /* PROFILE_NONE = nowhere */
+    uint32_t node; /* PROFILE_NONE = idle */
 };
 
 void profile_line_begin(struct profile_line *line, const struct ttr_profile *profile, size_t lane);
 
-/* Gives the next change in time and node; false at the end. */
+/* Decodes the next change of the timeline: time and node.  Returns false after the last. */
 bool profile_line_next(struct profile_line *line);
 
 #endif

@@ -1,26 +1,28 @@
-/* From what was met to frames: addresses become names when everything is read, since traces tell
- * names last.  Many addresses are one function; nodes that thereby become the same are put
- * together, parents first, which one pass does since parents stand before their children. */
+/* Resolves addresses to names after the complete trace was read, since traces record names at their
+ * end.
+ *
+ * Several addresses belong to one function, so nodes become equal and are joined.  One pass from
+ * parents to children does that, since parents precede their children. */
 #include <string.h>
 
 #include "base/number.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Asks for the function at an address of a file that the trace says was mapped there; 0 where
- * nobody knows. */
+/* Asks the symbolizer for the function at an address of a mapped file; 0 if it is unknown. */
 static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
 {
     ttr *t = profile->t;
-    ttr_place found = {
+    ttr_location found = {
         .size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     const struct symbol_range *range =
-        profile->locate ? symbols_mapping(t, place->thread, place->address, place->first_ns) : NULL;
+        profile->locate ? symbols_find_mapping(t, place->thread, place->address, place->first_ns)
+                        : NULL;
     const struct symbol_module *module =
         range && range->module ? &t->symbols.module[range->module - 1] : NULL;
     if (!module || !module->path)
         return 0;
-    const uint32_t *build_id = pairmap_get(&t->symbols.build_ids, module->path, module->source);
+    const uint32_t *build_id = pair_map_get(&t->symbols.build_ids, module->path, module->source);
     ttr_binary binary = {.size = sizeof binary,
                          .number = range->module,
                          .path = ttr_text_get(t, module->path),
@@ -33,7 +35,7 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
     profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
                     &found);
     size_t n = found.function.n;
-    for (size_t i = n; i-- > 0;) /* "main+0x14": without how far */
+    for (size_t i = n; i-- > 0;) /* removes the offset of "main+0x14" */
         if (found.function.p[i] == '+') {
             n = i;
             break;
@@ -41,7 +43,7 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
     return n ? ttr_text_add(t, found.function.p, n) : 0;
 }
 
-/* "module!function", or the nearest to it that is known. */
+/* Returns the string "module!function", or the known part of it. */
 static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place,
                               ttr_id *module)
 {
@@ -68,34 +70,35 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
         buffer_add_byte(&text, '?');
     } else {
         buffer_add(&text, number,
-                   number_put_hex(number, symbol.module ? symbol.offset : place->address));
+                   number_format_hex(number, symbol.module ? symbol.offset : place->address));
     }
     ttr_id id = text.failed ? 0 : ttr_text_add(profile->t, text.bytes, text.n);
     buffer_free(&text);
     return id;
 }
 
-/* The frame of a name, made when new; PROFILE_NONE when memory is out. */
-static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known,
+/* Returns the number of the frame with a name, adding it if it is new; PROFILE_NONE if memory is
+ * exhausted. */
+static uint32_t frame_of(struct ttr_profile *profile, struct pair_map *known,
                          const ttr_profile_frame *frame)
 {
-    const uint32_t *there = pairmap_get(known, frame->name, frame->is_state);
+    const uint32_t *there = pair_map_get(known, frame->name, frame->is_state);
     if (there)
         return *there;
     if (!alloc_reserve(profile->alloc, (void **)&profile->frame, &profile->frame_room,
                        profile->frames_n + 1, sizeof *profile->frame) ||
-        !pairmap_put(known, frame->name, frame->is_state, (uint32_t)profile->frames_n))
+        !pair_map_put(known, frame->name, frame->is_state, (uint32_t)profile->frames_n))
         return PROFILE_NONE;
     profile->frame[profile->frames_n] = *frame;
     return (uint32_t)profile->frames_n++;
 }
 
-/* Which frame each place is: kept where its address was. */
+/* Resolves each place to a frame; its number replaces the address. */
 static bool name_places(struct ttr_profile *profile)
 {
-    struct pairmap known;
+    struct pair_map known;
     bool is_fine = true;
-    pairmap_init(&known, profile->alloc);
+    pair_map_init(&known, profile->alloc);
     for (size_t i = 0; i < profile->places_n && is_fine; i++) {
         struct profile_place *place = &profile->place[i];
         bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
@@ -107,22 +110,23 @@ static bool name_places(struct ttr_profile *profile)
         place->address = at;
         is_fine = at != PROFILE_NONE;
     }
-    pairmap_free(&known);
+    pair_map_free(&known);
     return is_fine;
 }
 
-/* The node for something met, made when new; PROFILE_NONE when memory is out. */
+/* Returns the node for a profile_met, adding it if it is new; PROFILE_NONE if memory is exhausted.
+ */
 static uint32_t node_for(struct ttr_profile *profile, const struct profile_met *met)
 {
     uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
     uint32_t frame = (uint32_t)profile->place[met->place].address;
     uint64_t a = (uint64_t)parent << 32 | frame, b = parent == PROFILE_NONE ? met->lane : 0;
-    const uint32_t *known = pairmap_get(&profile->met_of, a, b);
+    const uint32_t *known = pair_map_get(&profile->met_of, a, b);
     if (known)
         return *known;
     if (!alloc_reserve(profile->alloc, (void **)&profile->node, &profile->node_room,
                        profile->nodes_n + 1, sizeof *profile->node) ||
-        !pairmap_put(&profile->met_of, a, b, (uint32_t)profile->nodes_n))
+        !pair_map_put(&profile->met_of, a, b, (uint32_t)profile->nodes_n))
         return PROFILE_NONE;
     uint32_t depth = parent == PROFILE_NONE ? 0 : profile->node[parent].depth + 1;
     profile->node[profile->nodes_n] = (ttr_profile_node){.parent = parent,
@@ -138,7 +142,7 @@ static bool make_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
-    pairmap_free(&profile->met_of); /* used anew, for nodes */
+    pair_map_free(&profile->met_of); /* reused for nodes */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
         uint32_t at = node_for(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
@@ -150,7 +154,7 @@ static bool make_nodes(struct ttr_profile *profile)
     return profile->renumber;
 }
 
-/* Totals and links, children first. */
+/* Computes totals and links, children before parents. */
 static void link_nodes(struct ttr_profile *profile)
 {
     for (size_t i = profile->nodes_n; i-- > 0;) {
@@ -165,8 +169,8 @@ static void link_nodes(struct ttr_profile *profile)
     }
 }
 
-/* Adds up frames in one walk of a chain: a node counts for the total of its frame only where it is
- * not below another of the same. */
+/* Adds a chain of nodes to the totals of their frames.  A node counts only if no node above it has
+ * the same frame (recursion). */
 static void sum_chain(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;
@@ -196,12 +200,12 @@ static bool sum_frames(struct ttr_profile *profile)
     return running;
 }
 
-/* One lane instead of all. */
+/* Replaces all lanes by one. */
 static void merge_lanes(struct ttr_profile *profile)
 {
     for (size_t i = 1; i < profile->lanes_n; i++) {
-        ttr_profile_lane *all = &profile->lane[0];
-        const ttr_profile_lane *lane = &profile->lane[i];
+        ttr_profile_thread *all = &profile->lane[0];
+        const ttr_profile_thread *lane = &profile->lane[i];
         all->count += lane->count;
         all->weight += lane->weight;
         all->first_ns = lane->first_ns < all->first_ns ? lane->first_ns : all->first_ns;
@@ -216,8 +220,8 @@ static void merge_lanes(struct ttr_profile *profile)
 
 bool profile_finish(struct ttr_profile *profile)
 {
-    keymap_free(&profile->stack_of);
-    pairmap_free(&profile->place_of);
+    key_map_free(&profile->stack_of);
+    pair_map_free(&profile->place_of);
     if (profile->flags & TTR_PROFILE_MERGED)
         merge_lanes(profile);
     for (size_t i = 0; i < profile->lanes_n; i++) {
@@ -227,7 +231,7 @@ bool profile_finish(struct ttr_profile *profile)
     if (!name_places(profile) || !make_nodes(profile))
         return false;
     link_nodes(profile);
-    pairmap_free(&profile->met_of);
+    pair_map_free(&profile->met_of);
     alloc_free(profile->alloc, profile->met, profile->met_room, sizeof *profile->met);
     alloc_free(profile->alloc, profile->place, profile->place_room, sizeof *profile->place);
     profile->met = NULL, profile->met_room = 0;

@@ -1,12 +1,12 @@
-/* Spans as a profile: the forest, with spans of one name and one path put together.  The weight of
- * a span is its own time. */
+/* A profile of spans: spans of equal name and equal path are one node.  Its weight is their self
+ * time. */
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
 struct spans {
     struct ttr_profile *profile;
     const ttr_tree_span *span;
-    uint32_t *node; /* met, by span */
+    uint32_t *node; /* number of the profile_met, by span */
     size_t lane;
 };
 
@@ -19,7 +19,7 @@ static bool enter(struct spans *spans, uint32_t at)
 {
     struct ttr_profile *profile = spans->profile;
     const ttr_tree_span *span = &spans->span[at];
-    ttr_profile_lane *lane = &profile->lane[spans->lane];
+    ttr_profile_thread *lane = &profile->lane[spans->lane];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
     uint32_t place =
         profile_place(profile, &(struct profile_place){.name = span->name, .kind = PLACE_NAME});
@@ -45,8 +45,8 @@ static bool leave(struct spans *spans, uint32_t at)
     return profile_line_put(spans->profile, spans->lane, end_of(span), parent);
 }
 
-/* Walks a chain of roots and all below it, without recursion: files may nest as deep as they like.
- */
+/* Visits a chain of roots and all spans below without recursion, since a file may nest without
+ * limit. */
 static bool add_chain(struct spans *spans, uint32_t root)
 {
     uint32_t at = root;
@@ -77,7 +77,7 @@ bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
     spans.node = alloc_zero(profile->alloc, n, sizeof *spans.node);
     bool is_fine = spans.node != NULL;
     for (uint32_t i = 0; i < roots_n && is_fine; i++) {
-        if (spans.span[roots[i]].activity) /* they overlap, and no thread's time is theirs */
+        if (spans.span[roots[i]].activity) /* activities overlap and use no thread's time */
             continue;
         spans.lane = profile_lane(profile, spans.span[roots[i]].thread);
         is_fine = spans.lane != SIZE_MAX && add_chain(&spans, roots[i]);

@@ -1,8 +1,12 @@
-/* Profiles: weights, recursion, names that come last, spans, time lines; and that memory that is
- * out is told. */
+/* Profiles: weights, recursion, late names, spans, timelines, and failing allocations. */
 #include "support/support.h"
 
 #include <stdio.h>
+
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/profile.h>
+#include <tracetta/tracetta.h>
 
 #include "support/memory_reader.h"
 #include "model/context.h"
@@ -10,7 +14,7 @@
 
 #define ROOM 64
 
-/* A context, samples in it, and the profile of them. */
+/* A context, its samples, and their profile. */
 struct world {
     ttr *t;
     uint16_t source;
@@ -37,11 +41,11 @@ static void end(struct world *world)
     ttr_free(world->t);
 }
 
-/* Keeps the event the builder has begun; its payload is copied. */
+/* Keeps the event that the builder has started; its payload is copied. */
 static void keep(struct world *world)
 {
     ttr_batch batch;
-    assert_int_equal(ttr_event_take(world->builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(world->builder, &batch, NULL), TTR_OK);
     const ttr_event *made = ttr_batch_at(&batch, 0);
     uint8_t *payload = test_malloc(made->payload_size + 1);
     memcpy(payload, made->payload, made->payload_size);
@@ -49,30 +53,30 @@ static void keep(struct world *world)
     world->event[world->n++].payload = payload;
 }
 
-/* A sample of thread `tid` of process 1 with its frames ("abc": addresses 'a', 'b', 'c', innermost
- * last), perhaps of .NET's sampler. */
+/* Adds a sample of thread `tid` of process 1.  `frames` "abc" are the addresses 'a', 'b', 'c',
+ * innermost last; optionally by the sampler of .NET. */
 static void sample(struct world *world, uint64_t tid, int64_t time, const char *frames,
                    unsigned type)
 {
     size_t n = strlen(frames);
     ttr_event_begin(world->builder, TTR_KIND_SAMPLE, time, NULL, NULL);
-    ttr_on_thread(world->builder, 1, tid);
+    ttr_event_set_thread(world->builder, 1, tid);
     if (type) {
-        ttr_on_provider(world->builder, "Microsoft-DotNETCore-SampleProfiler");
-        ttr_put_uint(world->builder, "Type", type);
+        ttr_event_set_provider(world->builder, "Microsoft-DotNETCore-SampleProfiler");
+        ttr_add_uint(world->builder, "Type", type);
     }
-    ttr_put_field(world->builder,
+    ttr_add_field(world->builder,
                   &(ttr_field){.name = {"frames", 6},
                                .value = {.type = TTR_TYPE_ARRAY, .count = (uint32_t)n}});
     for (size_t i = n; i-- > 0;)
-        ttr_put_field(world->builder,
+        ttr_add_field(world->builder,
                       &(ttr_field){.depth = 1,
                                    .name = {"", 0},
                                    .value = {.type = TTR_TYPE_UINT, .v.u = (uint8_t)frames[i]}});
     keep(world);
 }
 
-/* Names the functions 'a', 'b', ... at addresses that are their letters, from a time on. */
+/* Names a function at the address of its letter, from a time on. */
 static void name(struct world *world, uint64_t address, uint64_t size, const char *text,
                  int64_t from)
 {
@@ -83,8 +87,8 @@ static void name(struct world *world, uint64_t address, uint64_t size, const cha
         .from = from,
         .process = world->t->threads[thread].process,
         .name = ttr_text_add(world->t, text, strlen(text)),
-        .module = symbols_module(&world->t->symbols, world->t->threads[thread].process, 1)};
-    symbols_name_module(&world->t->symbols, range.module, ttr_text_add(world->t, "M", 1));
+        .module = symbols_add_module(&world->t->symbols, world->t->threads[thread].process, 1)};
+    symbols_set_module_name(&world->t->symbols, range.module, ttr_text_add(world->t, "M", 1));
     assert_true(symbols_add(&world->t->symbols, SYMBOL_FUNCTION, &range));
 }
 
@@ -101,7 +105,7 @@ static void profile(struct world *world, uint32_t flags)
     ttr_close(reader);
 }
 
-/* Puts the names down to a node. */
+/* Writes the names on the path to a node. */
 static size_t put_path(const ttr_profile *made, uint32_t at, char *to, size_t room)
 {
     const ttr_profile_node *node;
@@ -113,7 +117,7 @@ static size_t put_path(const ttr_profile *made, uint32_t at, char *to, size_t ro
                                 ttr_text_get(made->t, frame[node[at].frame].name).p);
 }
 
-/* All nodes with a weight: "M!a;M!b 3" and a line end each. */
+/* Compares all nodes that have a weight, one per line: "M!a;M!b 3". */
 static void expect(const struct world *world, const char *wanted)
 {
     char text[2048] = "";
@@ -150,25 +154,25 @@ static void threads_are_apart_unless_merged(void **state)
 {
     (void)state;
     struct world world;
-    const ttr_profile_lane *lane;
+    const ttr_profile_thread *lane;
     begin(&world);
     sample(&world, 1, 10, "ab", 0);
     sample(&world, 2, 30, "ab", 0);
     profile(&world, 0);
-    assert_int_equal(ttr_profile_lanes(world.profile, &lane), 2);
+    assert_int_equal(ttr_profile_threads(world.profile, &lane), 2);
     expect(&world, "0x61;0x62 1\n0x61;0x62 1\n");
     assert_int_equal(lane[1].first_ns, 30);
     assert_int_not_equal(lane[0].first_root, lane[1].first_root);
     end(&world);
 }
 
-static void a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread(void **state)
+static void runtime_sample_weighs_time_to_next_of_its_thread(void **state)
 {
     (void)state;
     struct world world;
     begin(&world);
     name(&world, 'a', 1, "a", 0);
-    name(&world, 'b', 1, "b", SYMBOLS_ALWAYS);
+    name(&world, 'b', 1, "b", SYMBOLS_TIME_UNKNOWN);
     sample(&world, 1, 100, "a", 2);
     sample(&world, 2, 105, "b", 2);
     sample(&world, 1, 110, "ab", 2);
@@ -182,7 +186,7 @@ static void a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread(vo
     end(&world);
 }
 
-/* An event of the runtime with a stack as samples have it. */
+/* Adds an event of the runtime with a stack. */
 static void tick(struct world *world, uint64_t tid, int64_t time, const char *frames,
                  const char *name_of_event)
 {
@@ -193,12 +197,12 @@ static void tick(struct world *world, uint64_t tid, int64_t time, const char *fr
     event->kind = TTR_KIND_INSTANT;
 }
 
-static void allocations_of_the_runtime_are_samples_beside_the_sampler(void **state)
+static void runtime_allocations_count_as_samples(void **state)
 {
     (void)state;
     struct world world;
     begin(&world);
-    tick(&world, 1, 5, "ax", "GCAllocationTick"); /* there is no sampler yet */
+    tick(&world, 1, 5, "ax", "GCAllocationTick"); /* before the first sample */
     sample(&world, 1, 10, "ab", 1);
     tick(&world, 1, 14, "ac", "GCAllocationTick");
     tick(&world, 1, 15, "ad", "GCOther");
@@ -209,7 +213,7 @@ static void allocations_of_the_runtime_are_samples_beside_the_sampler(void **sta
     end(&world);
 }
 
-static void what_the_thread_was_doing_is_a_frame_of_its_own_on_request(void **state)
+static void thread_state_is_a_frame_on_request(void **state)
 {
     (void)state;
     struct world world;
@@ -233,20 +237,20 @@ static void addresses_of_one_function_are_one_frame(void **state)
     struct world world;
     const ttr_profile_frame *frame;
     begin(&world);
-    name(&world, 'a', 3, "f", SYMBOLS_ALWAYS);
+    name(&world, 'a', 3, "f", SYMBOLS_TIME_UNKNOWN);
     sample(&world, 1, 1, "ad", 0);
     sample(&world, 1, 2, "bd", 0);
     sample(&world, 1, 3, "cb", 0);
     profile(&world, 0);
     expect(&world, "M!f;0x64 2\nM!f;M!f 1\n");
     assert_int_equal(ttr_profile_frames(world.profile, &frame), 2);
-    /* A function that calls itself was there once. */
+    /* A recursive function counts once. */
     assert_int_equal(frame[0].total, 3);
     assert_int_equal(frame[0].self, 1);
     end(&world);
 }
 
-static void a_place_used_again_has_the_name_of_its_time(void **state)
+static void address_reused_has_the_name_of_its_time(void **state)
 {
     (void)state;
     struct world world;
@@ -263,7 +267,7 @@ static void a_place_used_again_has_the_name_of_its_time(void **state)
     end(&world);
 }
 
-static void a_sample_without_frames_counts_all_the_same(void **state)
+static void sample_without_frames_is_counted(void **state)
 {
     (void)state;
     struct world world;
@@ -274,7 +278,7 @@ static void a_sample_without_frames_counts_all_the_same(void **state)
     end(&world);
 }
 
-/* Two spans called "b" in an "a", then an "a" alone. */
+/* Adds two spans "b" inside of "a", then an "a" alone. */
 static void add_spans(struct world *world)
 {
     static const struct {
@@ -283,8 +287,8 @@ static void add_spans(struct world *world)
     } spans[] = {{0, 100, "a"}, {10, 20, "b"}, {30, 45, "b"}, {200, 203, "a"}};
     for (size_t i = 0; i < 4; i++) {
         ttr_event_begin(world->builder, TTR_KIND_SPAN, spans[i].begin, NULL, spans[i].name);
-        ttr_on_thread(world->builder, 1, 1);
-        ttr_event_edit(world->builder)->duration = (uint64_t)(spans[i].end - spans[i].begin);
+        ttr_event_set_thread(world->builder, 1, 1);
+        ttr_event_attributes(world->builder)->duration = (uint64_t)(spans[i].end - spans[i].begin);
         keep(world);
     }
 }
@@ -323,7 +327,7 @@ static void spans_count_only_where_there_are_no_samples(void **state)
     end(&world);
 }
 
-static void the_time_line_tells_each_change(void **state)
+static void timeline_has_each_change(void **state)
 {
     (void)state;
     static const struct {
@@ -355,17 +359,17 @@ static void modules_that_the_trace_maps_name_addresses(void **state)
     struct world world;
     begin(&world);
     ttr_event_begin(world.builder, TTR_KIND_OBJECT, 0, NULL, "libx.so");
-    ttr_on_thread(world.builder, 1, 1);
-    ttr_event_edit(world.builder)->link = 7;
-    ttr_event_edit(world.builder)->tag = TTR_OBJECT_MODULE;
+    ttr_event_set_thread(world.builder, 1, 1);
+    ttr_event_attributes(world.builder)->link = 7;
+    ttr_event_attributes(world.builder)->tag = TTR_OBJECT_MODULE;
     keep(&world);
     ttr_event_begin(world.builder, TTR_KIND_OBJECT, 0, NULL, NULL);
-    ttr_on_thread(world.builder, 1, 1);
-    ttr_event_edit(world.builder)->link = 7;
-    ttr_event_edit(world.builder)->tag = TTR_OBJECT_MAPPING;
-    ttr_put_uint(world.builder, "start", 'a');
-    ttr_put_uint(world.builder, "size", 2);
-    ttr_put_uint(world.builder, "address_in_module", 0x1000);
+    ttr_event_set_thread(world.builder, 1, 1);
+    ttr_event_attributes(world.builder)->link = 7;
+    ttr_event_attributes(world.builder)->tag = TTR_OBJECT_MAPPING;
+    ttr_add_uint(world.builder, "start", 'a');
+    ttr_add_uint(world.builder, "size", 2);
+    ttr_add_uint(world.builder, "address_in_module", 0x1000);
     keep(&world);
     sample(&world, 1, 5, "bz", 0);
     profile(&world, 0);
@@ -385,7 +389,7 @@ static bool profile_it(ttr *t, const ttr_event *events, size_t n)
     return made;
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void exhausted_memory_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(profile_it, 300);
@@ -396,17 +400,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_count_by_their_stack),
         cmocka_unit_test(threads_are_apart_unless_merged),
-        cmocka_unit_test(a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread),
-        cmocka_unit_test(allocations_of_the_runtime_are_samples_beside_the_sampler),
-        cmocka_unit_test(what_the_thread_was_doing_is_a_frame_of_its_own_on_request),
+        cmocka_unit_test(runtime_sample_weighs_time_to_next_of_its_thread),
+        cmocka_unit_test(runtime_allocations_count_as_samples),
+        cmocka_unit_test(thread_state_is_a_frame_on_request),
         cmocka_unit_test(addresses_of_one_function_are_one_frame),
-        cmocka_unit_test(a_place_used_again_has_the_name_of_its_time),
-        cmocka_unit_test(a_sample_without_frames_counts_all_the_same),
+        cmocka_unit_test(address_reused_has_the_name_of_its_time),
+        cmocka_unit_test(sample_without_frames_is_counted),
         cmocka_unit_test(spans_are_a_profile_of_their_own_time),
         cmocka_unit_test(spans_count_only_where_there_are_no_samples),
-        cmocka_unit_test(the_time_line_tells_each_change),
+        cmocka_unit_test(timeline_has_each_change),
         cmocka_unit_test(modules_that_the_trace_maps_name_addresses),
-        cmocka_unit_test(memory_that_is_out_is_told),
+        cmocka_unit_test(exhausted_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
-/* The claim algorithm for streams: only (begin, end) of unclaimed spans are kept.  Per lane the
- * begins of the list rise strictly and the ends do not fall, so what a span claims stands at the
- * back, and each span is claimed once: O(1) a span. */
+/* The claim algorithm of nesting.h for streams.  Only (begin, end) of unclaimed spans are stored.
+ *
+ * Invariant per lane: begins strictly increase along the list, ends never decrease.  So the spans
+ * that a new span claims are at the end of the list.  Each span is claimed once: amortized O(1) per
+ * span. */
 #include "pipeline/spans/nesting.h"
 
 #include <string.h>
@@ -10,8 +12,8 @@
 struct nest_item {
     int64_t begin, end;
     uint64_t at;
-    uint64_t length; /* covered time between begin and end: less than their distance where several
-                        spans were made one */
+    /* ns covered between begin and end; less than their difference if several spans were joined */
+    uint64_t length;
 };
 
 void nest_init(struct nest *nest, const struct alloc *alloc, size_t items_max)
@@ -45,15 +47,15 @@ static struct nest_lane *lane_at(struct nest *nest, size_t at)
     return lane;
 }
 
-/* The time an item covers before `next`, where the item after it begins: partly overlapping
- * siblings count once. */
+/* Returns the time, in ns, that an item covers before the start `next` of the following item, so
+ * that partially overlapping siblings count once. */
 static uint64_t covered_before(const struct nest_item *item, int64_t next)
 {
     uint64_t overlap = item->end > next ? (uint64_t)item->end - (uint64_t)next : 0;
     return item->length > overlap ? item->length - overlap : 0;
 }
 
-/* Makes pairs of the older half one each. */
+/* Joins the older half of the items in pairs. */
 static void coarsen(struct nest_lane *lane)
 {
     size_t half = lane->n / 4 * 2, to = 0;

@@ -1,13 +1,21 @@
-/* Which spans contain which, from spans that come in order of their ends: a span claims all
- * unclaimed spans of its lane that began no earlier than itself.  What it claims are its children;
- * what partially overlaps it stays unclaimed.
+/* Span nesting: how much of a span its children cover, for spans in order of their ends.
  *
- * Times alone are not enough, since many spans of real traces begin and end in one nanosecond; so a
- * begin is (time, stamp): from   the earliest begin that this span contains, at     where this span
- * itself begins, for its parent. A pair knows when it began among the other events: both are the
- * count of spans that had ended by then.  A span that came as one record does not: it contains all
- * that began at its time (from = 0), and began just before it came (at = that count). Of two equal
- * intervals the one that comes later is the parent: an inner span ends first. */
+ *     nest_init, nest_add per span in order of its end, nest_free
+ *
+ * Claim algorithm: a span claims all unclaimed spans of its lane that started no earlier than
+ * itself; these are its children.  A span that overlaps only partially stays unclaimed.
+ *
+ *       A |--------------|        in order of ends: B, C, A
+ *       B   |---|                 B and C are unclaimed when A arrives
+ *       C          |---|          A starts before both: it claims B and C
+ *
+ * Equal times: many spans start and end within one nanosecond, so a start is a pair (time, stamp):
+ *   at     position of this span's start, which its parent compares
+ *   from   position of the earliest start that this span contains
+ * For a pair of begin and end events, both are the number of spans that had ended before the begin.
+ * A span of one record (TTR_KIND_SPAN) has no such position.  It contains everything that started
+ * at its time (from = 0), and its own start is directly before its arrival (at = spans ended so
+ * far). Of two equal intervals the later one is the parent, since an inner span ends first. */
 #ifndef TRACETTA_PIPELINE_SPANS_NESTING_H
 #define TRACETTA_PIPELINE_SPANS_NESTING_H
 
@@ -21,14 +29,14 @@ struct nest_span {
     uint64_t from, at;
 };
 
-/* Whether a span that began at (begin, at) is inside of one that ends no earlier and contains what
- * begins at (from_time, from). */
+/* Returns true if a span that starts at (begin, at) is inside one that ends no earlier and starts
+ * at (from_time, from). */
 static inline bool nest_is_inside(int64_t begin, uint64_t at, int64_t from_time, uint64_t from)
 {
     return begin > from_time || (begin == from_time && at >= from);
 }
 
-struct nest_item; /* an unclaimed span, or several that were made one */
+struct nest_item; /* an unclaimed span, or several that were joined */
 
 struct nest_lane {
     struct nest_item *item;
@@ -41,18 +49,18 @@ struct nest {
     const struct alloc *alloc;
     struct nest_lane *lane;
     size_t lanes_n, lanes_used;
-    size_t items_max; /* of all lanes together, about */
-    uint64_t
-        late; /* spans that ended before the one before them of their lane: they are not nested */
+    size_t items_max; /* approximate limit for all lanes together */
+    uint64_t late;    /* spans that ended before their predecessor in the lane: not nested */
 };
 
-/* items_max bounds the memory (32 bytes each): a lane holds at most its share, but 64.  When that
- * is full, neighbours are made one, oldest first; then the children of a span that begins inside of
- * such a pair are no longer told apart. */
+/* Initializes nesting.  items_max bounds the memory, 32 bytes per item; a lane may hold its share,
+ * but at least 64.  If a lane is full, its oldest items are joined in pairs; the children of a span
+ * that starts inside of such a pair are then not separated. */
 void nest_init(struct nest *nest, const struct alloc *alloc, size_t items_max);
 void nest_free(struct nest *nest);
 
-/* Adds a span and gives how much of it its children cover, in ns.  False when memory is out. */
+/* Adds a span.  Sets *covered to the time, in ns, that its children cover.  Returns false if memory
+ * is exhausted. */
 TTR_MUST bool nest_add(struct nest *nest, size_t lane, const struct nest_span *span,
                        uint64_t *covered);
 

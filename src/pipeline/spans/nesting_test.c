@@ -1,4 +1,4 @@
-/* The claim algorithm against trying every pair. */
+/* The claim algorithm, compared with testing all pairs of spans. */
 #include "support/support.h"
 
 #include "pipeline/spans/nesting.h"
@@ -8,7 +8,7 @@
 
 static struct nest_span spans[N];
 
-/* Random spans in order of their ends; some know when they began among the others. */
+/* Makes random spans in order of their ends; some know their position at the start. */
 static void make_spans(uint64_t seed, int64_t range)
 {
     for (size_t i = 0; i < N; i++) {
@@ -27,7 +27,7 @@ static bool is_parent(size_t child, size_t parent)
                           spans[parent].from);
 }
 
-/* How many ns the spans claimed by one cover: those that no earlier one contains. */
+/* Returns the ns covered by the children of a span, by testing all earlier spans. */
 static uint64_t brute_cover(size_t parent)
 {
     bool is_covered[RANGE] = {false};
@@ -46,7 +46,7 @@ static uint64_t brute_cover(size_t parent)
     return count;
 }
 
-static void cover_is_that_of_trying_all_pairs(void **state)
+static void cover_equals_search_of_all_pairs(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 40; seed++) {
@@ -72,7 +72,7 @@ static uint64_t add(struct nest *nest, size_t lane, int64_t begin, int64_t end)
     return covered;
 }
 
-static void children_are_claimed_once_and_lanes_are_apart(void **state)
+static void children_are_claimed_once_per_lane(void **state)
 {
     struct nest nest;
     (void)state;
@@ -149,7 +149,7 @@ static bool nests_through(const struct alloc *alloc)
     return is_through;
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(nests_through);
@@ -158,13 +158,13 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cover_is_that_of_trying_all_pairs),
-        cmocka_unit_test(children_are_claimed_once_and_lanes_are_apart),
+        cmocka_unit_test(cover_equals_search_of_all_pairs),
+        cmocka_unit_test(children_are_claimed_once_per_lane),
         cmocka_unit_test(later_of_two_equal_intervals_is_the_parent),
         cmocka_unit_test(partial_overlap_is_no_child_and_counts_once_for_its_parent),
         cmocka_unit_test(span_that_comes_late_is_counted_and_not_nested),
         cmocka_unit_test(memory_is_bounded_and_sums_stay_exact),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("nest", tests, NULL, NULL);
 }

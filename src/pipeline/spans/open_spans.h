@@ -1,40 +1,46 @@
-/* Which begin belongs to which end.
+/* Finds the begin that belongs to an end.
  *
- * Spans of a lane (a thread, or a track where there is none) nest: an end closes the innermost.
- * Async spans are found by (process, category, id), activities by (task, category, id), and where
- * no such is open by (category, id) alone: the innermost of those.  This keeps only who is open;
- * what belongs to a slot is kept by the caller in an array beside it. At most `max` spans are open
- * at once; begins past that are counted per lane, so that their ends close nothing else. */
+ *     open_init, { open_id_of, open_push per begin | open_id_of, open_pop per end },
+ * open_list_left, open_free
+ *
+ * Spans of a lane (a thread, or a track without threads) nest: an end closes the innermost span,
+ * the top of a stack.  Async spans are found by (process, category, id), activities by (task,
+ * category, id).  If none is open, the innermost with the same (category, id) is closed.
+ *
+ * Only identities are stored here.  The caller stores its data of a slot in a parallel array.  At
+ * most `max` spans are open; further begins are counted per lane, so that their ends do not close
+ * other spans. */
 #ifndef TRACETTA_PIPELINE_SPANS_OPEN_SPANS_H
 #define TRACETTA_PIPELINE_SPANS_OPEN_SPANS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "model/context.h"
 #include "pipeline/order/radix_sort.h"
 
 #define OPEN_NONE UINT32_MAX       /* an end without a begin */
-#define OPEN_FULL (UINT32_MAX - 1) /* a begin that found no room, or its end */
+#define OPEN_FULL (UINT32_MAX - 1) /* a begin without a free slot, or its end */
 
-/* What begin and end have in common. */
+/* Identity that a begin and its end share. */
 struct open_id {
-    size_t lane;    /* of spans that nest */
-    uint64_t scope; /* of async ones: process and category */
+    size_t lane;    /* index of the lane, for nested spans */
+    uint64_t scope; /* for async spans: process and category */
     uint64_t link;
     bool is_async;
 };
 
 struct open_slot {
     struct open_id id;
-    uint64_t sequence;     /* of the begin; 0 = free */
-    uint32_t below;        /* what is innermost when this ends, or the next free slot */
-    uint32_t older, newer; /* async: of the same category and id in any process */
+    uint64_t sequence; /* begin number, rising; 0 = free slot */
+    /* slot that becomes the innermost when this span ends; of a free slot the next free one */
+    uint32_t below;
+    uint32_t older, newer; /* async: slots with the same category and id in any process */
 };
 
 struct open_lane {
-    uint32_t top, too_many; /* the innermost, plus 1; begins without room */
+    uint32_t top, too_many; /* innermost slot plus 1; number of open begins without a slot */
 };
 
 struct open_spans {
@@ -42,43 +48,44 @@ struct open_spans {
     uint32_t max;
     struct open_slot *slot;
     size_t slots_n, slots_capacity;
-    uint32_t free; /* first free slot, plus 1 */
+    uint32_t free; /* first free slot plus 1 */
     struct open_lane *lane;
     size_t lanes_n;
-    struct pairmap by_scope, by_link; /* to the innermost slot; by_link: category alone */
+    struct pair_map by_scope, by_link; /* to the innermost slot; by_link: by category only */
     uint64_t sequence;
-    struct order_key *left; /* see open_list_left: the slot is the index of the key */
+    struct order_key *left; /* result of open_list_left; the index of a key is the slot */
     size_t left_n, left_capacity;
 };
 
 void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max);
 void open_free(struct open_spans *open);
 
-/* Lanes are numbered densely: threads and tracks in turn. */
+/* Lanes are numbered densely: even numbers are threads, odd ones tracks. */
 static inline size_t open_lane_of(ttr_id thread, ttr_id track)
 {
     return thread ? (size_t)thread * 2 : (size_t)track * 2 + 1;
 }
 
-/* What of a begin or end says where it belongs.  `task`: of an activity, 0 = it is none. */
-struct open_party {
+/* The members of a begin or end that determine its identity.  `task`: id of an activity; 0 = none.
+ */
+struct open_event {
     uint8_t kind;
     ttr_id thread, track, category, task;
     uint64_t link;
 };
 
-/* The identity of a begin or end. */
-struct open_id open_id_of(const ttr *t, const struct open_party *party);
+/* Returns the identity of a begin or an end. */
+struct open_id open_id_of(const ttr *t, const struct open_event *party);
 
-/* Opens a span: its slot, or OPEN_FULL.  False when memory is out. */
+/* Opens a span and sets *slot, or OPEN_FULL.  Returns false if memory is exhausted. */
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
 
-/* Closes the span an end belongs to and gives its slot (free from now on, so what the caller keeps
- * there holds until the next push), OPEN_NONE or OPEN_FULL. */
+/* Closes the span of an end.  Returns its slot, which is free from now on: data of the caller for
+ * this slot stay valid until the next open_push.  Returns OPEN_NONE or OPEN_FULL without a slot. */
 uint32_t open_pop(struct open_spans *open, const struct open_id *id);
 
-/* Lists the slots of all spans still open, the one opened last first, in open->left; false when
- * memory is out. */
+/* Lists the slots of all open spans in open->left, the most recent begin first.  Returns false if
+ * memory is exhausted. */
 TTR_MUST bool open_list_left(struct open_spans *open);
 
 #endif

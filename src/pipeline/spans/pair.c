@@ -1,7 +1,9 @@
-/* Begin and end become one span, given where the end stood: the attributes of the begin, the fields
- * of both (the begin's first). Begins wait in slots whose memory is used again, so what is held
- * grows with the spans that are open and not with the trace. What cannot be paired passes as it is
- * and is noted. */
+/* Joins begin and end events to spans (ttr_pair_spans).
+ *
+ * A span is returned at the position of its end.  It has the attributes of the begin, and the
+ * fields of both, those of the begin first.  Begins wait in slots that are reused, so memory grows
+ * with the number of open spans, not with the trace.  Events that cannot be paired pass unchanged
+ * and are counted in a diagnostic. */
 #include "pipeline/spans/pair.h"
 
 #include "base/status.h"
@@ -13,10 +15,10 @@
 
 #define BATCH 256u
 
-/* 65,536 open spans with some fields are about 20 MiB. */
+/* 65,536 open spans with some fields need about 20 MiB. */
 #define OPEN_MAX 65536u
 
-/* A begin that waits; `fields` is what packed_copy made of it. */
+/* A waiting begin; event_copy_add made `fields`. */
 struct waiting {
     ttr_event begin;
     struct buffer fields;
@@ -26,19 +28,19 @@ struct pairer {
     ttr_reader base;
     ttr_reader *in;
     ttr_batch batch;
-    uint32_t at; /* in the batch */
+    uint32_t at; /* index in the batch */
     struct open_spans open;
-    struct waiting *slot; /* beside open.slot */
+    struct waiting *slot; /* by the slots of `open` */
     size_t slots_n;
-    struct remarks remarks;
+    struct stage_notes stage_notes;
     int64_t last_time;
     bool is_at_end;
-    ttr_status ending; /* why: TTR_END, or the failure to tell when all is given */
+    ttr_status ending; /* TTR_END, or the failure to return after all remaining spans */
     ttr_error ending_error;
-    size_t left_at; /* of open.left */
+    size_t left_at; /* index in open.left */
     ttr_event out[BATCH];
-    size_t payload_at[BATCH]; /* plus 1, of events whose payload is in `fields`; 0 = borrowed from
-                                 the input */
+    /* offset in `fields` plus 1; 0 = payload is borrowed from the input */
+    size_t payload_at[BATCH];
     uint32_t n;
     struct buffer fields;
 };
@@ -53,13 +55,13 @@ static void pairer_close(ttr_reader *base)
             buffer_free(&pairer->slot[i].fields);
     alloc_free(alloc, pairer->slot, pairer->slots_n, sizeof *pairer->slot);
     buffer_free(&pairer->fields);
-    remarks_free(&pairer->remarks);
+    stage_notes_free(&pairer->stage_notes);
     open_free(&pairer->open);
     alloc_free(alloc, pairer, 1, sizeof *pairer);
 }
 
-/* The next place of the output batch. */
-static ttr_event *give(struct pairer *pairer, const ttr_event *event)
+/* Appends an event to the output batch. */
+static ttr_event *append_event(struct pairer *pairer, const ttr_event *event)
 {
     pairer->payload_at[pairer->n] = 0;
     pairer->out[pairer->n] = *event;
@@ -79,15 +81,15 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
     }
     struct waiting *waiting = &pairer->slot[slot];
     buffer_clear(&waiting->fields);
-    (void)packed_copy(pairer->base.t, &waiting->fields, event, &waiting->begin);
+    (void)event_copy_add(pairer->base.t, &waiting->fields, event, &waiting->begin);
     return !waiting->fields.failed;
 }
 
-/* Begins a span in the output: the begin with its fields. */
-static ttr_event *give_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
+/* Appends a span: the begin with its fields, and its end. */
+static ttr_event *append_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
 {
-    ttr_event *span = give(pairer, &waiting->begin);
-    span->name = activity_name(pairer->base.t, span);
+    ttr_event *span = append_event(pairer, &waiting->begin);
+    span->name = activity_span_name(pairer->base.t, span);
     pairer->payload_at[pairer->n - 1] = pairer->fields.n + 1;
     buffer_add(&pairer->fields, waiting->fields.bytes, waiting->fields.n);
     span->kind = TTR_KIND_SPAN;
@@ -102,35 +104,36 @@ static void add_fields(struct pairer *pairer, const ttr_event *end)
     ttr_field field;
     ttr_fields_begin(pairer->base.t, end, &walk);
     while (ttr_fields_next(&walk, &field))
-        packed_add(pairer->base.t, &pairer->fields, &field);
+        event_copy_add_field(pairer->base.t, &pairer->fields, &field);
 }
 
 static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
 {
     const struct waiting *waiting = &pairer->slot[slot];
-    ttr_event *span = give_span(pairer, waiting, end->time);
+    ttr_event *span = append_span(pairer, waiting, end->time);
     add_fields(pairer, end);
     span->payload_size = (uint32_t)(pairer->fields.n + 1 - pairer->payload_at[pairer->n - 1]);
     span->flags |= end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED);
-    if (end->name && span->name && end->name != span->name && !activity_is(end))
-        remarks_add(&pairer->remarks, TTR_NOTE_ODD, end->offset, "pair.other-name",
-                    "an end is called \"%.40s\", the begin it closes \"%.40s\"",
-                    ttr_text_get(pairer->base.t, end->name).p,
-                    ttr_text_get(pairer->base.t, span->name).p);
+    if (end->name && span->name && end->name != span->name && !activity_is_start_or_stop(end))
+        stage_notes_add(&pairer->stage_notes, TTR_SEVERITY_ODD, end->offset, "pair.other-name",
+                        "an end is called \"%.40s\", the begin it closes \"%.40s\"",
+                        ttr_text_get(pairer->base.t, end->name).p,
+                        ttr_text_get(pairer->base.t, span->name).p);
     span->name = span->name ? span->name : end->name;
     span->category = span->category ? span->category : end->category;
 }
 
 static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
 {
-    return open_id_of(
-        pairer->base.t,
-        &(struct open_party){.kind = event->kind,
-                             .thread = event->thread,
-                             .track = event->track,
-                             .category = event->category,
-                             .task = activity_is(event) ? activity_name(pairer->base.t, event) : 0,
-                             .link = event->link});
+    return open_id_of(pairer->base.t,
+                      &(struct open_event){.kind = event->kind,
+                                           .thread = event->thread,
+                                           .track = event->track,
+                                           .category = event->category,
+                                           .task = activity_is_start_or_stop(event)
+                                                       ? activity_span_name(pairer->base.t, event)
+                                                       : 0,
+                                           .link = event->link});
 }
 
 static bool take_begin(struct pairer *pairer, const ttr_event *event)
@@ -141,10 +144,11 @@ static bool take_begin(struct pairer *pairer, const ttr_event *event)
         return false;
     if (slot != OPEN_FULL)
         return keep_begin(pairer, slot, event);
-    remarks_add(&pairer->remarks, TTR_NOTE_REMARK, event->offset, "pair.too-many-open",
-                "more than %u spans are open at once: further begins and their ends are not paired",
-                pairer->open.max);
-    (void)give(pairer, event);
+    stage_notes_add(
+        &pairer->stage_notes, TTR_SEVERITY_REMARK, event->offset, "pair.too-many-open",
+        "more than %u spans are open at once: further begins and their ends are not paired",
+        pairer->open.max);
+    (void)append_event(pairer, event);
     return true;
 }
 
@@ -157,9 +161,9 @@ static void take_end(struct pairer *pairer, const ttr_event *event)
         return;
     }
     if (slot == OPEN_NONE)
-        remarks_add(&pairer->remarks, TTR_NOTE_ODD, event->offset, "pair.unmatched-end",
-                    "an end has no begin before it; it is passed on as it is");
-    (void)give(pairer, event);
+        stage_notes_add(&pairer->stage_notes, TTR_SEVERITY_ODD, event->offset, "pair.unmatched-end",
+                        "an end has no begin before it; it is passed on as it is");
+    (void)append_event(pairer, event);
 }
 
 static bool take(struct pairer *pairer, const ttr_event *event)
@@ -176,22 +180,22 @@ static bool take(struct pairer *pairer, const ttr_event *event)
         take_end(pairer, event);
         return true;
     default:
-        (void)give(pairer, event);
+        (void)append_event(pairer, event);
         return true;
     }
 }
 
-/* What is still open at the end, innermost first. */
-static void give_left(struct pairer *pairer)
+/* Appends the spans that are still open at the end of the input, innermost first. */
+static void append_open_spans(struct pairer *pairer)
 {
     for (; pairer->n < BATCH && pairer->left_at < pairer->open.left_n; pairer->left_at++) {
         const struct waiting *waiting = &pairer->slot[pairer->open.left[pairer->left_at].index];
-        give_span(pairer, waiting, pairer->last_time)->flags |= TTR_EVENT_PARTIAL;
+        append_span(pairer, waiting, pairer->last_time)->flags |= TTR_EVENT_PARTIAL;
     }
 }
 
-/* Fills the output from one batch of the input, or from what is left at its end, be that a failure.
- */
+/* Fills the output from one batch of the input, or from the open spans after the input has ended or
+ * failed. */
 static ttr_status fill(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
@@ -209,16 +213,16 @@ static ttr_status fill(struct pairer *pairer, ttr_error *error)
         if (!take(pairer, ttr_batch_at(&pairer->batch, pairer->at++)))
             return fail_memory(error);
     if (pairer->is_at_end)
-        give_left(pairer);
+        append_open_spans(pairer);
     return pairer->fields.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* The output's buffer no longer moves: payloads can be pointed to. */
+/* Sets the payload pointers, since the buffer no longer moves. */
 static void settle(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)
         if (pairer->payload_at[i] && pairer->out[i].payload_size)
-            packed_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
+            event_copy_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
 }
 
 static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
@@ -246,13 +250,13 @@ static bool pairer_report(ttr_reader *base, size_t index, ttr_report *report)
     if (!ttr_reader_report(pairer->in, index, report))
         return false;
     if (index == 0)
-        remarks_report(&pairer->remarks, report);
+        stage_notes_report(&pairer->stage_notes, report);
     return true;
 }
 
 static void pairer_rank(ttr_reader *base, uint32_t *next)
 {
-    reader_rank(((struct pairer *)base)->in, next);
+    reader_assign_ranks(((struct pairer *)base)->in, next);
 }
 
 static struct input *pairer_input(ttr_reader *base, size_t index)
@@ -279,12 +283,12 @@ ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
     pairer->in = in;
     pairer->last_time = INT64_MIN;
     open_init(&pairer->open, alloc, max_open);
-    remarks_init(&pairer->remarks, alloc);
+    stage_notes_init(&pairer->stage_notes, alloc);
     buffer_init(&pairer->fields, alloc);
     return &pairer->base;
 }
 
-ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error)
+ttr_reader *ttr_pair_spans(ttr_reader *in, ttr_error *error)
 {
     return in ? pair_reader(in, OPEN_MAX, error) : NULL;
 }

@@ -1,4 +1,4 @@
-/* Pairing against a plain list of what is open, and each rule by itself. */
+/* Pairing, compared with a plain list of open begins, and each rule by itself. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
@@ -21,7 +21,7 @@ static uint64_t process_of(ttr *t, const ttr_event *event)
     return ttr_thread_get(t, event->thread, &thread) ? thread.pid + 1 : 0;
 }
 
-/* Whether the begin may be that of the end; with `far`, of another process. */
+/* Returns true if the begin can belong to the end; with `far`, also of another process. */
 static bool belongs(ttr *t, const ttr_event *begin, const ttr_event *end, bool far)
 {
     if (is_async(end))
@@ -48,7 +48,7 @@ static ttr_event span_of(const ttr_event *begin, int64_t end)
     return span;
 }
 
-/* What pairing should give, by a walk over all open begins for each end. */
+/* Computes the expected result by a search through all open begins for each end. */
 static size_t pair_plainly(ttr *t, size_t n)
 {
     static size_t open[N];
@@ -80,7 +80,7 @@ static void spans_are_those_of_a_plain_search(void **state)
         ttr *t = ttr_new(NULL);
         memory_random_events(t, events, N, seed, 1000);
         struct memory_events given = {.event = events, .n = N, .seed = seed};
-        ttr_reader *reader = ttr_pair(memory_reader(t, &given), NULL);
+        ttr_reader *reader = ttr_pair_spans(memory_reader(t, &given), NULL);
         size_t n = memory_read_all(reader, paired, N + 1);
         assert_int_equal(n, pair_plainly(t, N));
         for (size_t i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static void spans_are_those_of_a_plain_search(void **state)
     assert_int_equal(memory_readers_open(), 0);
 }
 
-/* An event of a kind, numbered by its place. */
+/* Sets an event of a kind; its index is its number. */
 static ttr_event *put(size_t at, ttr_kind kind, int64_t time)
 {
     events[at] = (ttr_event){.kind = (uint8_t)kind, .time = time, .offset = 10 * at};
@@ -105,7 +105,7 @@ static ttr_event *put(size_t at, ttr_kind kind, int64_t time)
 
 static ttr_reader *pair_events(ttr *t, size_t n)
 {
-    return ttr_pair(memory_reader(t, &(struct memory_events){.event = events, .n = n}), NULL);
+    return ttr_pair_spans(memory_reader(t, &(struct memory_events){.event = events, .n = n}), NULL);
 }
 
 static void span_has_the_fields_of_its_begin_then_of_its_end(void **state)
@@ -183,7 +183,7 @@ static void begin_without_end_lasts_until_the_end(void **state)
     ttr_free(t);
 }
 
-static void failing_input_gives_what_is_open_before_the_failure(void **state)
+static void failing_input_returns_open_spans_first(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -193,7 +193,7 @@ static void failing_input_gives_what_is_open_before_the_failure(void **state)
     put(1, TTR_KIND_INSTANT, 9);
     ttr_reader *in =
         memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
-    ttr_reader *reader = ttr_pair(in, &error);
+    ttr_reader *reader = ttr_pair_spans(in, &error);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
     assert_int_equal(ttr_batch_at(&batch, 0)->kind, TTR_KIND_INSTANT);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
@@ -265,20 +265,20 @@ static bool pairs_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_error error = {0};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
-    ttr_reader *reader = ttr_pair(in, &error);
+    ttr_reader *reader = ttr_pair_spans(in, &error);
     return memory_reads_through(reader, &error);
 }
 
-/* Notes do without their texts when memory is out, so not every refused request shows; what counts
- * is that nothing leaks. */
-static void each_allocation_may_fail(void **state)
+/* Diagnostics omit their texts without memory, so not each failed allocation is reported; only
+ * leaks are checked. */
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     for (size_t fail_at = 1; fail_at < 400; fail_at++) {
         struct support_heap heap;
         support_heap_init(&heap, 0);
         ttr *t = ttr_new(&(ttr_options){
-            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
         memory_random_events(t, events, 400, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         (void)pairs_through(t, events, 400);
@@ -303,15 +303,15 @@ static void activities_pair_by_task_then_by_id_and_are_called_by_the_task(void *
                                .activity = id,
                                .offset = i,
                                .name = ttr_text_add(t, names[i], strlen(names[i]))};
-        activity_mark(t, &event[i], activity_task(t, event[i].name));
+        activity_make_span(t, &event[i], activity_task_of_name(t, event[i].name));
     }
     ttr_reader *reader =
-        ttr_pair(memory_reader(t, &(struct memory_events){.event = event, .n = 4}), NULL);
+        ttr_pair_spans(memory_reader(t, &(struct memory_events){.event = event, .n = 4}), NULL);
     assert_int_equal(memory_read_all(reader, pairs, 4), 2);
     assert_string_equal(ttr_text_get(t, pairs[0].name).p, "Outer");
     assert_int_equal(pairs[0].duration, 2);
     assert_string_equal(ttr_text_get(t, pairs[1].name).p,
-                        "Inner"); /* by an end of another name, but of its id */
+                        "Inner"); /* closed by an end of another name with its id */
     assert_int_equal(pairs[1].duration, 2);
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
@@ -327,12 +327,12 @@ int main(void)
         cmocka_unit_test(span_has_the_fields_of_its_begin_then_of_its_end),
         cmocka_unit_test(end_without_begin_passes_and_is_noted),
         cmocka_unit_test(begin_without_end_lasts_until_the_end),
-        cmocka_unit_test(failing_input_gives_what_is_open_before_the_failure),
+        cmocka_unit_test(failing_input_returns_open_spans_first),
         cmocka_unit_test(end_of_another_name_closes_the_innermost_and_is_noted),
         cmocka_unit_test(end_before_its_begin_is_a_backward_span_of_no_length),
         cmocka_unit_test(begins_past_the_limit_pass_with_their_ends),
         cmocka_unit_test(activities_pair_by_task_then_by_id_and_are_called_by_the_task),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("pair", tests, NULL, NULL);
 }

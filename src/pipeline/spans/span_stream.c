@@ -1,4 +1,5 @@
-/* See span_stream.h.  Begins that wait are kept without their fields: 80 bytes each. */
+/* Complete spans from a stream of events.  Waiting begins are stored without fields, 80 bytes each.
+ */
 #include "pipeline/spans/span_stream.h"
 
 #include "model/activity.h"
@@ -7,14 +8,14 @@
 #define AHEAD 8u
 
 struct open_begin {
-    struct slim_event event;
-    uint64_t ended; /* spans by then */
+    struct event_ref event;
+    uint64_t ended; /* value of span_stream.ended at the begin */
 };
 
-void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own)
+void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *ctx)
 {
     *stream = (struct span_stream){
-        .t = t, .alloc = &t->counted, .sink = sink, .own = own, .last_time = INT64_MIN};
+        .t = t, .alloc = &t->counted, .sink = sink, .ctx = ctx, .last_time = INT64_MIN};
     reorder_init(&stream->window, stream->alloc);
     open_init(&stream->open, stream->alloc, OPEN_MAX);
 }
@@ -26,9 +27,9 @@ void span_stream_free(struct span_stream *stream)
     reorder_free(&stream->window);
 }
 
-static struct open_id id_of(const struct span_stream *stream, const struct slim_event *event)
+static struct open_id id_of(const struct span_stream *stream, const struct event_ref *event)
 {
-    return open_id_of(stream->t, &(struct open_party){.kind = event->kind,
+    return open_id_of(stream->t, &(struct open_event){.kind = event->kind,
                                                       .thread = event->thread,
                                                       .track = event->track,
                                                       .category = event->category,
@@ -36,20 +37,20 @@ static struct open_id id_of(const struct span_stream *stream, const struct slim_
                                                       .link = event->link});
 }
 
-static bool give_span(struct span_stream *stream, const struct slim_event *event, int64_t end)
+static bool append_span(struct span_stream *stream, const struct event_ref *event, int64_t end)
 {
-    struct whole_span span = {.event = event,
-                              .end = end,
-                              .bytes = event->bytes,
-                              .from = 0,
-                              .at = stream->ended,
-                              .lane = open_lane_of(event->thread, event->track),
-                              .flags = event->flags};
+    struct complete_span span = {.event = event,
+                                 .end = end,
+                                 .bytes = event->bytes,
+                                 .from = 0,
+                                 .at = stream->ended,
+                                 .lane = open_lane_of(event->thread, event->track),
+                                 .flags = event->flags};
     stream->ended++;
-    return stream->sink(stream->own, &span);
+    return stream->sink(stream->ctx, &span);
 }
 
-static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_span *span)
+static bool give_pair(struct span_stream *stream, uint32_t slot, struct complete_span *span)
 {
     const struct open_begin *begin = &stream->begin[slot];
     span->event = &begin->event;
@@ -64,10 +65,10 @@ static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_sp
         span->flags |= TTR_EVENT_BACKWARD;
     }
     stream->ended += !span->is_async;
-    return stream->sink(stream->own, span);
+    return stream->sink(stream->ctx, span);
 }
 
-static bool take_begin(struct span_stream *stream, const struct slim_event *event)
+static bool take_begin(struct span_stream *stream, const struct event_ref *event)
 {
     struct open_id id = id_of(stream, event);
     uint32_t slot;
@@ -82,7 +83,7 @@ static bool take_begin(struct span_stream *stream, const struct slim_event *even
     return true;
 }
 
-static bool take_end(struct span_stream *stream, const struct slim_event *event)
+static bool take_end(struct span_stream *stream, const struct event_ref *event)
 {
     struct open_id id = id_of(stream, event);
     uint32_t slot = open_pop(&stream->open, &id);
@@ -90,20 +91,20 @@ static bool take_end(struct span_stream *stream, const struct slim_event *event)
         stream->unmatched++;
         return true;
     }
-    struct whole_span span = {.end = event->time,
-                              .bytes = event->bytes,
-                              .flags = event->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED)};
+    struct complete_span span = {.end = event->time,
+                                 .bytes = event->bytes,
+                                 .flags = event->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED)};
     return give_pair(stream, slot, &span);
 }
 
-static bool take(struct span_stream *stream, const struct slim_event *event, int64_t end)
+static bool take(struct span_stream *stream, const struct event_ref *event, int64_t end)
 {
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
         return take_begin(stream, event);
     case TTR_KIND_SPAN:
-        return give_span(stream, event, end);
+        return append_span(stream, event, end);
     default:
         return take_end(stream, event);
     }
@@ -114,7 +115,7 @@ static bool drain(struct span_stream *stream, bool is_at_end)
     size_t n = reorder_ready(&stream->window, is_at_end);
     for (size_t i = 0; i < n; i++) {
         int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
-        /* Events stand in the order they came, not in this one. */
+        /* Events are stored in order of arrival, so accesses in this order miss the cache. */
         __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
         stream->last_time = end > stream->last_time ? end : stream->last_time;
         if (!take(stream, reorder_at(&stream->window, i), end))
@@ -126,21 +127,21 @@ static bool drain(struct span_stream *stream, bool is_at_end)
 
 bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_t activity)
 {
-    struct slim_event slim = {.time = event->time,
-                              .duration = event->duration,
-                              .link = event->link,
-                              .offset = event->offset,
-                              .name = event->name,
-                              .category = event->category,
-                              .provider = event->provider,
-                              .thread = event->thread,
-                              .track = event->track,
-                              .bytes = event->payload_size,
-                              .source = event->source,
-                              .kind = event->kind,
-                              .flags = event->flags};
-    if (activity_is(event)) {
-        slim.name = activity_name(stream->t, event);
+    struct event_ref slim = {.time = event->time,
+                             .duration = event->duration,
+                             .link = event->link,
+                             .offset = event->offset,
+                             .name = event->name,
+                             .category = event->category,
+                             .provider = event->provider,
+                             .thread = event->thread,
+                             .track = event->track,
+                             .bytes = event->payload_size,
+                             .source = event->source,
+                             .kind = event->kind,
+                             .flags = event->flags};
+    if (activity_is_start_or_stop(event)) {
+        slim.name = activity_span_name(stream->t, event);
         slim.activity = event->activity ? activity : SPAN_OF_THREAD;
     }
     if (reorder_is_full(&stream->window) && !drain(stream, false))
@@ -153,7 +154,7 @@ bool span_stream_end(struct span_stream *stream)
     if (!drain(stream, true) || !open_list_left(&stream->open))
         return false;
     for (size_t i = 0; i < stream->open.left_n; i++) {
-        struct whole_span span = {
+        struct complete_span span = {
             .end = stream->last_time, .flags = TTR_EVENT_PARTIAL, .is_unfinished = true};
         if (!give_pair(stream, stream->open.left[i].index, &span))
             return false;

@@ -1,9 +1,13 @@
-/* The span forest: the claim algorithm of nesting.h over spans that are kept.
+/* The span forest: the claim algorithm of nesting.h, with all spans in memory.
  *
- * While a lane is built, its unclaimed spans are a list through `next`, the newest first.  Spans
- * that come out of order (later than the window of the span stream reaches) make all lists be built
- * again from spans sorted by their ends. A partly overlapping span goes to the span that contains
- * it whole and ends first; nothing is moved to make it fit. */
+ * During construction, the unclaimed spans of a lane are a list through `next`, newest first.  A
+ * span claims the front part of the list, and becomes its new front.  If spans arrive out of order,
+ * later than the window of the span stream permits, all lists are rebuilt from spans sorted by
+ * their ends.  A partially overlapping span becomes a child of the span that contains it completely
+ * and ends first; times are never changed.
+ *
+ * Cost: amortized O(1) per span; a rebuild sorts all spans.  Memory: 72 bytes per span in the
+ * result, twice that during construction. */
 #include <string.h>
 
 #include "base/status.h"
@@ -38,7 +42,7 @@ static bool find_lane(struct ttr_tree *tree, size_t number, uint32_t *lane)
     return true;
 }
 
-/* Makes a span the parent of all that it contains. */
+/* Makes a span the parent of all unclaimed spans that it contains. */
 static void claim(struct ttr_tree *tree, uint32_t at)
 {
     ttr_tree_span *span = &tree->span[at];
@@ -51,13 +55,13 @@ static void claim(struct ttr_tree *tree, uint32_t at)
     span->first_child = TTR_TREE_NONE;
     while (child != TTR_TREE_NONE &&
            nest_is_inside(tree->span[child].begin_ns, tree->side[child].at, span->begin_ns, from)) {
-        ttr_tree_span *own = &tree->span[child];
-        uint32_t older = own->next;
-        int64_t stop = end_of(own) < next_begin ? end_of(own) : next_begin;
-        covered += stop > own->begin_ns ? (uint64_t)stop - (uint64_t)own->begin_ns : 0;
-        next_begin = own->begin_ns;
-        own->parent = at;
-        own->next = span->first_child;
+        ttr_tree_span *ctx = &tree->span[child];
+        uint32_t older = ctx->next;
+        int64_t stop = end_of(ctx) < next_begin ? end_of(ctx) : next_begin;
+        covered += stop > ctx->begin_ns ? (uint64_t)stop - (uint64_t)ctx->begin_ns : 0;
+        next_begin = ctx->begin_ns;
+        ctx->parent = at;
+        ctx->next = span->first_child;
         span->first_child = child;
         child = older;
     }
@@ -67,10 +71,10 @@ static void claim(struct ttr_tree *tree, uint32_t at)
     lane->last = at;
 }
 
-static bool add_span(void *own, const struct whole_span *span)
+static bool add_span(void *ctx, const struct complete_span *span)
 {
-    struct ttr_tree *tree = own;
-    const struct slim_event *event = span->event;
+    struct ttr_tree *tree = ctx;
+    const struct event_ref *event = span->event;
     uint32_t lane = TTR_TREE_NONE;
     bool is_activity = span->is_async && event->activity > SPAN_ACTIVITY;
     if (span->is_async && !is_activity)
@@ -102,15 +106,15 @@ static bool add_span(void *own, const struct whole_span *span)
     return true;
 }
 
-static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_tree *tree = own;
+    struct ttr_tree *tree = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!span_stream_wants(event->kind))
             continue;
-        bool has_record =
-            event->kind == TTR_KIND_ASYNC_BEGIN && activity_is(event) && event->activity;
+        bool has_record = event->kind == TTR_KIND_ASYNC_BEGIN && activity_is_start_or_stop(event) &&
+                          event->activity;
         uint32_t activity = has_record ? tree_keep_activity(tree, event) : SPAN_ACTIVITY;
         if (!activity || !span_stream_add(&tree->stream, event, activity))
             return fail_memory(error);
@@ -118,7 +122,7 @@ static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
     return TTR_OK;
 }
 
-/* Builds all lists again, from spans sorted by (end, later begin first, as they came). */
+/* Repeats the construction with all spans sorted by (end, descending start, arrival). */
 static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -131,8 +135,7 @@ static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct or
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
     order_keys(keys, spare, n);
-    /* The stamps told the order in which spans came; what counts now is the order in which they are
-     * taken. */
+    /* Stamps recorded the order of arrival; claiming now needs the sorted order. */
     for (uint32_t i = 0; i < n; i++)
         tree->side[keys[i].index] =
             (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
@@ -140,8 +143,8 @@ static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct or
         claim(tree, keys[i].index);
 }
 
-/* Counts spans that overlap partly, by the stack of running spans of each lane; uses side->at for
- * what is below in it. */
+/* Counts partially overlapping spans with a stack of running spans per lane; side->at has the
+ * element below in the stack. */
 static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -166,7 +169,8 @@ static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct
     }
 }
 
-/* Turns the lists of unclaimed spans, newest first, into chains of roots by begin. */
+/* Converts the lists of unclaimed spans, newest first, to chains of roots in order of their starts.
+ */
 static bool list_roots(struct ttr_tree *tree)
 {
     if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n + 1,
@@ -186,8 +190,8 @@ static bool list_roots(struct ttr_tree *tree)
     return true;
 }
 
-/* Walks one chain of roots and all below it, without recursion: files may nest as deep as they
- * like. */
+/* Visits a chain of roots and all spans below without recursion, since a file may nest without
+ * limit. */
 static void set_depths(struct ttr_tree *tree, uint32_t root)
 {
     uint32_t depth = 0;
@@ -228,11 +232,11 @@ static bool finish(struct ttr_tree *tree)
     return is_listed;
 }
 
-ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
+ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx, ttr_error *error)
 {
     struct ttr_tree *tree = alloc_zero(&t->counted, 1, sizeof *tree);
-    const struct walk walk = {
-        .take = add_batch, .own = tree, .progress = progress, .progress_own = own};
+    const struct read_loop read_loop = {
+        .on_batch = add_batch, .ctx = tree, .progress = progress, .progress_ctx = ctx};
     if (!tree) {
         (void)fail_memory(error);
         return NULL;
@@ -240,9 +244,8 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     tree->t = t;
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
-    ttr_status status = walk_events(in, &walk, error);
-    /* Reading that fails half-way leaves what came before worth telling; without memory there is
-     * nothing to tell it with. */
+    ttr_status status = read_all_batches(in, &read_loop, error);
+    /* After a failed read the spans so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !finish(tree))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)

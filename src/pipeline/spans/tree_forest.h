@@ -1,4 +1,4 @@
-/* The span forest while it is built: what tree.c and tree_activities.c share. */
+/* State of the span forest during construction, shared by tree.c and tree_activities.c. */
 #ifndef TRACETTA_PIPELINE_SPANS_TREE_FOREST_H
 #define TRACETTA_PIPELINE_SPANS_TREE_FOREST_H
 
@@ -6,22 +6,22 @@
 
 #include <tracetta/analyse.h>
 
-/* What is known of a span only while the forest is built. */
+/* Data of a span that are needed during construction only. */
 struct tree_side {
-    uint32_t lane; /* TTR_TREE_NONE: of an activity */
-    uint32_t at;   /* of an activity: its record */
+    uint32_t lane; /* TTR_TREE_NONE: an activity */
+    uint32_t at;   /* of an activity: index of its record */
     bool is_pair;
 };
 
 struct tree_lane {
-    size_t number; /* of open_lane_of */
+    size_t number; /* number from open_lane_of */
     int64_t last_end;
     uint32_t last; /* the newest unclaimed span */
 };
 
-/* What an activity's begin says of it: ids as texts. */
+/* Ids of an activity, as strings, from its begin. */
 struct tree_activity {
-    ttr_id own, related;
+    ttr_id ctx, related;
 };
 
 struct ttr_tree {
@@ -33,7 +33,7 @@ struct ttr_tree {
     size_t span_room, side_room;
     struct tree_lane *lane;
     size_t lanes_n, lane_room;
-    uint32_t *lane_by_number; /* plus 1 */
+    uint32_t *lane_by_number; /* index of the lane plus 1 */
     size_t numbers_n;
     uint32_t *root;
     size_t roots_n, root_room;
@@ -44,12 +44,13 @@ struct ttr_tree {
     struct span_stream stream;
 };
 
-/* Keeps what a begin says of its activity, and gives the number for span_stream_add; 0 when memory
- * is out. */
+/* Stores the ids of an activity's begin and returns its number for span_stream_add; 0 if memory is
+ * exhausted. */
 uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event);
 
-/* Nests the spans of activities by their ids, as one more chain of roots, for which there is room.
- * `keys` and `spare` have room for all spans.  False when memory is out. */
+/* Nests the spans of activities by their ids, as an additional list of roots, for which space
+ * exists.  `keys` and `spare` are scratch space for all spans.  Returns false if memory is
+ * exhausted. */
 TTR_MUST bool tree_nest_activities(struct ttr_tree *tree, struct order_key *keys,
                                    struct order_key *spare);
 

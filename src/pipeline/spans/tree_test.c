@@ -1,8 +1,12 @@
-/* The span forest: against recorded calls, against trying all pairs, and on real traces. */
+/* The span forest: compared with recorded calls, with testing all pairs, and with real traces. */
 #include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <tracetta/advanced.h>
+#include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 #include "support/corpus.h"
 #include "support/memory_reader.h"
@@ -12,7 +16,7 @@
 #define N 2000
 
 static ttr_event events[2 * N];
-static size_t true_parent[2 * N]; /* by offset; SIZE_MAX: a root */
+static size_t true_parent[2 * N]; /* parent by offset; SIZE_MAX: a root */
 
 static ttr_tree *tree_of(ttr *t, size_t n)
 {
@@ -26,7 +30,8 @@ static ttr_tree *tree_of(ttr *t, size_t n)
     return tree;
 }
 
-/* What holds in every forest: links, depths, order of siblings, containment, self time. */
+/* Checks the properties of every forest: links, depths, order of siblings, containment, self time.
+ */
 static void check_forest(const ttr_tree *tree)
 {
     const ttr_tree_span *span;
@@ -36,15 +41,15 @@ static void check_forest(const ttr_tree *tree)
         uint64_t children = 0;
         for (uint32_t child = span[i].first_child; child != TTR_TREE_NONE;
              child = span[child].next) {
-            const ttr_tree_span *own = &span[child];
-            assert_int_equal(own->parent, i);
-            assert_int_equal(own->depth, span[i].depth + 1);
-            assert_int_equal(own->thread, span[i].thread);
-            assert_true(own->begin_ns >= span[i].begin_ns);
-            assert_true(own->begin_ns + (int64_t)own->duration <=
+            const ttr_tree_span *ctx = &span[child];
+            assert_int_equal(ctx->parent, i);
+            assert_int_equal(ctx->depth, span[i].depth + 1);
+            assert_int_equal(ctx->thread, span[i].thread);
+            assert_true(ctx->begin_ns >= span[i].begin_ns);
+            assert_true(ctx->begin_ns + (int64_t)ctx->duration <=
                         span[i].begin_ns + (int64_t)span[i].duration);
-            assert_true(own->next == TTR_TREE_NONE || span[own->next].begin_ns >= own->begin_ns);
-            children += own->duration;
+            assert_true(ctx->next == TTR_TREE_NONE || span[ctx->next].begin_ns >= ctx->begin_ns);
+            children += ctx->duration;
             reached++;
         }
         assert_true(span[i].self <= span[i].duration &&
@@ -58,7 +63,7 @@ static void check_forest(const ttr_tree *tree)
     assert_int_equal(reached, n);
 }
 
-/* Calls as a program makes them, on three threads, many in one and the same ns. */
+/* Records calls of a program on three threads, many within one ns. */
 static size_t record_calls(ttr *t, uint64_t seed)
 {
     size_t stack[3][64], depth[3] = {0}, n = 0;
@@ -84,7 +89,7 @@ static size_t record_calls(ttr *t, uint64_t seed)
     return n;
 }
 
-static void calls_in_one_nanosecond_have_their_true_parents(void **state)
+static void calls_within_one_nanosecond_keep_their_parents(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 20; seed++) {
@@ -128,7 +133,7 @@ static bool ends_before(size_t a, size_t b)
     return events[a].time != events[b].time ? events[a].time > events[b].time : a < b;
 }
 
-/* The parent is the first to end of those that contain the span and end after it. */
+/* Returns the span that ends first of those that contain the child and end after it. */
 static size_t brute_parent(size_t child, size_t n)
 {
     size_t best = SIZE_MAX;
@@ -139,7 +144,7 @@ static size_t brute_parent(size_t child, size_t n)
     return best;
 }
 
-static void records_in_any_order_have_the_parents_of_trying_all_pairs(void **state)
+static void unordered_records_have_parents_of_exhaustive_search(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 10; seed++) {
@@ -158,8 +163,8 @@ static void records_in_any_order_have_the_parents_of_trying_all_pairs(void **sta
     }
 }
 
-/* 100 spans before the time of 100,000 others come last of all: far beyond the window. */
-static void spans_later_than_the_window_find_their_place_too(void **state)
+/* 100 spans that precede 100,000 others arrive last: far outside of the window. */
+static void spans_later_than_window_are_nested(void **state)
 {
     enum { MANY = 100000, LATE = 100 };
     ttr *t = ttr_new(NULL);
@@ -267,7 +272,7 @@ static bool grows_through(ttr *t, const ttr_event *given, size_t n)
     return is_through;
 }
 
-/* A begin or end of an activity "Work". */
+/* Returns a begin or end of the activity "Work". */
 static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_t *id,
                                 const uint8_t *related)
 {
@@ -280,7 +285,7 @@ static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_
                        .name = begins ? ttr_text_add(t, "WorkStart", 9)
                                       : ttr_text_add(t, "WorkStop", 8),
                        .thread = context_thread(t, 0, 9, (uint64_t)time)};
-    activity_mark(t, &event, activity_task(t, event.name));
+    activity_make_span(t, &event, activity_task_of_name(t, event.name));
     assert_int_equal(event.kind, kind);
     return event;
 }
@@ -288,7 +293,8 @@ static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_
 static void activities_nest_by_their_ids_on_any_thread(void **state)
 {
     (void)state;
-    /* Paths //1/, //1/2/ and //1/2/3/, which says what it is related to; the last is no path. */
+    /* Ids //1/, //1/2/ and //1/2/3/; the third names a related activity; the last id is not a path.
+     */
     static const uint8_t one[16] = {0x10, [12] = 0xBD, 0x99, 0x9D, 0x59},
                          two[16] = {0x12, [12] = 0xBF, 0x99, 0x9D, 0x59};
     static const uint8_t three[16] = {0x12, 0x30, [12] = 0xBF, 0xC9, 0x9D, 0x59},
@@ -300,12 +306,12 @@ static void activities_nest_by_their_ids_on_any_thread(void **state)
     (void)ttr_text_add(t, "Work", 4);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 10, one, NULL);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 20, three,
-                                 one); /* the id counts for more than the path */
+                                 one); /* the related id has precedence over the path */
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 30, two, NULL);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 35, other, two);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 40, three, NULL);
     events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 60, one, NULL);
-    events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 80, two, NULL); /* outlives its parent */
+    events[n++] = activity_event(t, TTR_KIND_ASYNC_END, 80, two, NULL); /* ends after its parent */
     events[n++] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 90, other, other);
     for (size_t i = 0; i < n; i++)
         events[i].offset = i;
@@ -316,7 +322,7 @@ static void activities_nest_by_their_ids_on_any_thread(void **state)
     assert_string_equal(ttr_text_get(t, span[first].name).p, "Work");
     assert_string_equal(ttr_text_get(t, span[first].activity).p, "//1/");
     assert_int_equal(span[first].duration, 50);
-    assert_int_equal(span[first].self, 10); /* 20 to 40 and 30 to 60 are covered */
+    assert_int_equal(span[first].self, 10); /* 20 to 40 and 30 to 60 are covered by children */
     assert_string_equal(ttr_text_get(t, span[child].activity).p, "//1/2/3/");
     assert_string_equal(ttr_text_get(t, span[second].activity).p, "//1/2/");
     assert_int_equal(span[second].next, TTR_TREE_NONE);
@@ -327,7 +333,7 @@ static void activities_nest_by_their_ids_on_any_thread(void **state)
     assert_int_equal(span[inner].depth, 2);
     assert_true(span[inner].flags & TTR_EVENT_PARTIAL);
     assert_int_equal(span[span[inner].first_child].begin_ns,
-                     90); /* the same id is open: inside of it */
+                     90); /* an open span has the same id: its parent */
     ttr_tree_free(tree);
     ttr_free(t);
 }
@@ -340,7 +346,7 @@ static void activities_without_ids_nest_on_their_threads(void **state)
     (void)ttr_text_add(t, "Work", 4);
     events[0] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 10, NULL, NULL);
     events[1] = activity_event(t, TTR_KIND_ASYNC_BEGIN, 10, NULL, NULL);
-    events[2] = activity_event(t, TTR_KIND_ASYNC_END, 11, NULL, NULL); /* of another thread */
+    events[2] = activity_event(t, TTR_KIND_ASYNC_END, 11, NULL, NULL); /* on another thread */
     events[3] = activity_event(t, TTR_KIND_ASYNC_END, 10, NULL, NULL);
     events[3].time = 12;
     ttr_tree *tree = tree_of(t, 4);
@@ -357,16 +363,16 @@ static bool nests_activities(ttr *t, const ttr_event *some, size_t n)
 {
     static const uint8_t ids[2][16] = {{1}, {2}};
     (void)some;
-    ttr_event own[20];
+    ttr_event ctx[20];
     for (size_t i = 0; i < 20; i++)
-        own[i] = (ttr_event){.kind = TTR_KIND_ASYNC_BEGIN,
+        ctx[i] = (ttr_event){.kind = TTR_KIND_ASYNC_BEGIN,
                              .opcode = 1,
                              .time = (int64_t)i,
                              .activity = ids[i % 2],
                              .related = ids[1],
                              .link = i};
     ttr_reader *reader =
-        memory_reader(t, &(struct memory_events){.event = own, .n = n < 20 ? n : 20});
+        memory_reader(t, &(struct memory_events){.event = ctx, .n = n < 20 ? n : 20});
     ttr_tree *tree = ttr_tree_new(t, reader, NULL, NULL, NULL);
     bool is_fine = tree != NULL;
     ttr_tree_free(tree);
@@ -374,19 +380,19 @@ static bool nests_activities(ttr *t, const ttr_event *some, size_t n)
     return is_fine;
 }
 
-static void each_allocation_for_activities_may_fail(void **state)
+static void failing_allocation_for_activities_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(nests_activities, 20);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(grows_through, 400);
 }
 
-/* Figures of an independent reading of the files, by a stack over spans sorted by begin. */
+/* Expected numbers are those of an independent reader: a stack over spans sorted by start. */
 static void real_traces_overlap_as_counted_elsewhere(void **state)
 {
     static const struct {
@@ -421,16 +427,16 @@ static void real_traces_overlap_as_counted_elsewhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_in_one_nanosecond_have_their_true_parents),
-        cmocka_unit_test(records_in_any_order_have_the_parents_of_trying_all_pairs),
-        cmocka_unit_test(spans_later_than_the_window_find_their_place_too),
+        cmocka_unit_test(calls_within_one_nanosecond_keep_their_parents),
+        cmocka_unit_test(unordered_records_have_parents_of_exhaustive_search),
+        cmocka_unit_test(spans_later_than_window_are_nested),
         cmocka_unit_test(equal_intervals_and_partial_overlaps),
         cmocka_unit_test(unfinished_spans_last_until_the_end_and_async_ones_are_left_out),
         cmocka_unit_test(empty_trace_has_an_empty_forest),
         cmocka_unit_test(activities_nest_by_their_ids_on_any_thread),
         cmocka_unit_test(activities_without_ids_nest_on_their_threads),
-        cmocka_unit_test(each_allocation_for_activities_may_fail),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_for_activities_is_reported),
+        cmocka_unit_test(failing_allocation_is_reported),
         cmocka_unit_test(real_traces_overlap_as_counted_elsewhere),
     };
     return cmocka_run_group_tests_name("tree", tests, NULL, NULL);

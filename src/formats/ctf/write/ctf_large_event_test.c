@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -121,7 +123,7 @@ static void small_stream_opens_with_two_reads(void **state)
     make_trace(folder);
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
     ttr *t = ttr_new(&options);
     const unsigned long first = count_read_calls(), before = count_read_calls();
     /* false under tools that read on behalf of the program, such as tracers */

@@ -3,6 +3,7 @@
 
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
 #include <tracetta/tracetta.h>
 
 static const char metadata[] =
@@ -36,7 +37,8 @@ static bool transcode_without_output(const struct alloc *alloc, const char *opti
     const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
                               {"s", bytes, support_hex(bytes, sizeof bytes, stream)}};
     const char *const options[] = {option, NULL};
-    const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
+    const ttr_options memory = {
+        .size = sizeof memory, .resize = alloc->resize, .user_data = alloc->ctx};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
     const ttr_loss *losses;
     ttr_batch batch;
@@ -52,7 +54,7 @@ static bool transcode_without_output(const struct alloc *alloc, const char *opti
     if (status == TTR_END)
         status = ttr_finish(out, NULL);
     else
-        ttr_abandon(out);
+        ttr_writer_abort(out);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     ttr_close(in);
     ttr_free(t);

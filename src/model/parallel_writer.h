@@ -1,0 +1,37 @@
+/* Parallel writer: lines formatted by several threads, each of which reads the trace itself.
+ *
+ * Formatting a line costs more than decoding its event, and an event decoded on one processor is
+ * more expensive to read on another than to decode again. So only text is passed between threads.
+ * Each helper thread has a context, a reader and a writer of its own and reads the same batches as
+ * the caller; a batch is formatted by the first thread that reaches it.
+ *
+ * Ownership: all objects belong to the writer. Thread rule: call from the caller's thread only;
+ * `open` is called on the helper threads. */
+#ifndef TRACETTA_MODEL_PARALLEL_WRITER_H
+#define TRACETTA_MODEL_PARALLEL_WRITER_H
+
+#include "model/output.h"
+
+/* Opens the trace again, in the context of a helper thread. */
+struct reader_reopener {
+    ttr_reader *(*open)(void *ctx, ttr *t);
+    void *ctx;
+};
+
+/* Starts `threads` helper threads, at least 1. Nothing may have been written, and the format must
+ * have `pass`. Returns false if memory or threads run out. */
+bool parallel_writer_start(struct ttr_writer *out, unsigned threads,
+                           const struct reader_reopener *again);
+
+/* Formats a batch unless a helper thread has done so, and writes the texts that are complete.
+ * Earlier batches may still be pending on return. */
+TTR_MUST ttr_status parallel_writer_write(struct ttr_writer *out, const ttr_batch *batch,
+                                          ttr_error *error);
+
+/* Waits for all batches and writes their texts. Does nothing without helper threads. */
+TTR_MUST ttr_status parallel_writer_flush(struct ttr_writer *out, ttr_error *error);
+
+/* Stops the helper threads and frees their objects. Does nothing without helper threads. */
+void parallel_writer_stop(struct ttr_writer *out);
+
+#endif
