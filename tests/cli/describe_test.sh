@@ -248,7 +248,7 @@ says "texts_that_end_inside_a_character_are_told_where_their_event_begins" 'odd 
 # A trace merged with itself: both are there again, the second one under another uuid; parts that follow each other stay one trace.
 for how in --option=ctf.version=1.8 --option=ctf.version=2 --option=ctf.byte-order=be; do
     rm -rf twice && run "$tracetta" merge --to=ctf "$how" session/one session/one -o twice
-    [ $run_status = 0 ] && grep -q 'changed  *1  uuids of traces .*trace.uuid' "$work/.err" && [ "$("$tracetta" check twice | grep -c 'whole .*10 events')" = 1 ] &&
+    [ $run_status = 0 ] && grep -q 'changed  *1  UUIDs of traces .*trace.uuid' "$work/.err" && [ "$("$tracetta" check twice | grep -c 'whole .*10 events')" = 1 ] &&
         [ "$("$tracetta" info twice | grep -o '^ *trace .*uuid [0-9a-f-]*' | sort -u | wc -l)" = 2 ]
     verdict "a_trace_merged_with_itself_is_read_twice:$how" $? "exit status $run_status"
 done
