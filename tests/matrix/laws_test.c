@@ -1,8 +1,12 @@
-/* Laws that hold for any trace, tried on generated files of both formats: pieces of any size read
- * like the whole; a filter and its opposite share out all events; two cuts that meet give what one
- * cut over both gives, but for the spans across their border; merging does not depend on the order
- * in which readers are named. Events are told by hashes of all they say.  usage: laws_test
- * GENERATOR; speaks TAP. */
+/* Laws that hold for any trace, tried on generated files of two formats:
+ *
+ *   - input in pieces of any size reads like input in memory
+ *   - a filter and its negation select each event exactly once
+ *   - two adjacent time ranges select the same events as their union, except for spans across the border
+ *   - a merge does not depend on the order of its inputs
+ *
+ * Events are compared by hashes of all their attributes and fields. usage: laws_test GENERATOR;
+ * prints TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +22,7 @@
 
 enum { SOURCES = 8 };
 
-/* What was read: its hashes added (for sets of events), and one after another (for sequences), also
- * for each source apart. */
+/* Event hashes: their sum (for sets of events) and a hash of the sequence, also per source. */
 struct sum {
     uint64_t n, set, sequence, of_source[SOURCES], backward;
     int64_t last;
