@@ -58,7 +58,7 @@ static void print_line(struct progress *file, const char *line)
     (void)fflush(stdout);
 }
 
-/* Adds a failed case for the file itself if it did not end as its cases promise. */
+/* Adds a failed case for the file itself if it did not complete its plan. */
 static void check_end(struct progress *file, int status)
 {
     char why[80] = "";
