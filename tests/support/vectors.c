@@ -12,12 +12,12 @@
 #include "support/support.h"
 
 #define PATH_ROOM 600
-#define CUTS_DENSE /* longer vectors are cut at every byte only near their ends, ... */
-((size_t)512)
-#define CUTS_STRIDE ((size_t)61) /* ... and in between at this distance */
+/* Longer vectors are cut at every byte only near their ends, and in between at a distance. */
+#define CUTS_DENSE ((size_t)512)
+#define CUTS_STRIDE ((size_t)61)
 
-    /* Options and results of reading one vector. */
-    struct way {
+/* Options and results of reading one vector. */
+struct way {
     const char *format;
     const uint8_t *bytes;
     size_t n;
