@@ -45,7 +45,7 @@ __attribute__((format(printf, 3, 4))) static bool is_well(const char *name, bool
 }
 
 /* Writes a text to a file of tracefs. Returns false on failure. */
-static bool tell(const char *file, const char *text)
+static bool write_tracefs(const char *file, const char *text)
 {
     char path[600];
     (void)snprintf(path, sizeof path, TRACEFS "/%s", file);
@@ -60,7 +60,7 @@ static bool listen_to(const char *name, bool on)
 {
     char file[512];
     (void)snprintf(file, sizeof file, "events/%s/enable", name);
-    return tell(file, on ? "1" : "0");
+    return write_tracefs(file, on ? "1" : "0");
 }
 
 /* Returns how many lines of ftrace's buffer contain a text, and clears the buffer. */
@@ -73,7 +73,7 @@ static unsigned count_recorded(const char *text)
         n += line[0] != '#' && strstr(line, text) != NULL;
     if (trace)
         (void)fclose(trace);
-    (void)tell("trace", "");
+    (void)write_tracefs("trace", "");
     return n;
 }
 
@@ -246,8 +246,8 @@ static void check_sizes(void)
 
 static int check_all(void)
 {
-    (void)tell("trace", "");
-    (void)tell("tracing_on", "1");
+    (void)write_tracefs("trace", "");
+    (void)write_tracefs("tracing_on", "1");
     check_enabling();
     check_closing();
     check_children();
