@@ -29,7 +29,7 @@ static bool goes_on(void *user_data)
 static void warn(void *user_data, const char *text)
 {
     const struct symbolizer *symbolizer = user_data;
-    talk_note(symbolizer->call, "warning: %s; nobody is asked any more", text);
+    talk_note(symbolizer->call, "warning: %s; no further requests are sent", text);
 }
 
 static bool load(struct symbolizer *symbolizer, char reason[LIBRARY_REASON])
