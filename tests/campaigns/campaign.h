@@ -12,8 +12,8 @@
 struct campaign {
     const char *name, *format;
     struct mutate_format mutate;
-    const char *vectors[8];   /* folders or single vectors, below src/formats; NULL at the end */
-    const char *traces[4];    /* recorded traces, below TTR_CORPUS */
+    const char *vectors[8]; /* folders or single vectors, below src/formats; NULL at the end */
+    const char *traces[4];  /* recorded traces, below TTR_CORPUS */
     /* the reader cannot return raw records: event offsets are used instead */
     bool are_events_records;
     bool is_cut_at_each_byte; /* each small trace is also read when cut at each of its bytes */

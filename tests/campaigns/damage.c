@@ -364,9 +364,8 @@ static void add_file(const char *path, struct buffer *to)
     const char *end = strrchr(path, '.');
     bool is_packed = end && strcmp(end, ".xz") == 0;
     (void)snprintf(command, sizeof command, "xz -dc '%s' 2>/dev/null", path);
-    FILE *file = is_packed
-                     ? popen(command, "r")
-                     : fopen(path, "rb"); /* NOLINT: a test tool, a path of its own table */
+    FILE *file = is_packed ? popen(command, "r")
+                           : fopen(path, "rb"); /* NOLINT: a test tool, a path of its own table */
     for (size_t n; file && (n = fread(block, 1, sizeof block, file)) > 0;)
         buffer_add(to, block, n);
     if (file)

@@ -11,7 +11,7 @@
  *   - on a crash, or on too much time or memory for one input
  *   - on a status other than TTR_END; damaged metadata may be refused with a reason
  *   - if a damaged index changes an event
- *   - if a stream that is cut (in short campaigns: at many bytes) does not return exactly the events
+ *   - if a stream that is cut does not return exactly the events
  *     that are complete before the cut
  *
  * The traces are the golden vectors and recorded traces below TTR_CORPUS. */
@@ -38,7 +38,8 @@
 #define CUT_FILE_MAX ((size_t)8 << 10)
 #define CUT_DENSE ((size_t)512)
 #define CUT_STRIDE ((size_t)37)
-#define MUTATIONS_LONG 10000u /* from this number of mutations on, streams are cut at every byte */
+#define MUTATIONS_LONG 10000u /* from this number of mutations on, streams are cut at every byte \
+                               */
 #define ANCHOR "metadata"
 #define VECTORS "src/formats/ctf/vectors"
 

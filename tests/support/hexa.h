@@ -28,7 +28,7 @@ struct hexa {
     uint64_t offset;     /* offset of that failure, in bytes; HEXA_NO_OFFSET = not given */
     uint64_t damage;     /* number of damaged regions that are noted and skipped */
     uint64_t max_record; /* reader option: larger records are skipped; 0 = not given */
-    char *expect;        /* the text after the line "---"; NULL = there is no such line */
+    char *expect;        /* the text after the line "---"; NULL = without such a line */
 };
 
 /* Assembles a file. Returns false with position and reason in `message`. */
