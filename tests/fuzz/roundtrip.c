@@ -4,6 +4,8 @@
  * and writer together is limited by the input size. */
 #include <stdio.h>
 
+#include <tracetta/write.h>
+
 #include "support/dump.h"
 #include "fuzz/fuzz.h"
 #include "support/json_check.h"

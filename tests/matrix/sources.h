@@ -2,7 +2,7 @@
 #ifndef TRACETTA_TESTS_SOURCES_H
 #define TRACETTA_TESTS_SOURCES_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/write.h>
 
 /* Starts an event of a random kind with random attributes and fields, any of which may be extreme.
  * The caller ends the event. */

@@ -3,7 +3,8 @@
  * usage: PROGRAM [--list | FILE [PATTERN]]
  *
  * Without arguments it runs all its test files, with FILE only that one, with PATTERN only those of
- * its cmocka cases with matching names ("*" matches any text).  --list prints the names of the files.
+ * its cmocka cases with matching names ("*" matches any text).  --list prints the names of the
+ * files.
  *
  * Each file runs in a process of its own, so that it cannot disturb the files after it, and a crash
  * or a leak fails that file alone.  The TAP output of the files is joined to one TAP output, in

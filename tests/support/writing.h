@@ -39,8 +39,8 @@ void writing_everything(struct writing *w);
  * many of them are gaps. */
 unsigned writing_random(struct writing *w, uint64_t seed, unsigned n);
 
-/* A ttr_push that appends to the struct buffer `own`. */
-int64_t writing_to_buffer(void *own, const void *bytes, size_t n);
+/* A ttr_push that appends to the struct buffer `ctx`. */
+int64_t writing_to_buffer(void *ctx, const void *bytes, size_t n);
 
 /* Returns the count of a loss by its code; 0 = none. */
 uint64_t writing_lost(struct writing *w, const char *code);

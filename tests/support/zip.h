@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /* Called for each file; returns false to stop. */
-typedef bool (*zip_see)(void *own, const char *name, const char *bytes, size_t n);
+typedef bool (*zip_see)(void *ctx, const char *name, const char *bytes, size_t n);
 
 /* Calls `see` for all files of the archive at `path`. Returns their number, or -1 if it cannot be
  * read. */
-int zip_each(const char *path, zip_see see, void *own);
+int zip_each(const char *path, zip_see see, void *ctx);
 
 #endif

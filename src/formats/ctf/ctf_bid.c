@@ -18,7 +18,7 @@ static bool has_preamble(const struct peek *peek)
 unsigned ctf_bid(const struct peek *peek)
 {
     bool is_packetised = false;
-    enum ctf_version version = ctf_sniff(peek->bytes, peek->n, &is_packetised);
+    enum ctf_version version = ctf_detect_metadata_language(peek->bytes, peek->n, &is_packetised);
     if (is_packetised)
         return 32; /* 32 bits of magic number; the version may be unsupported */
     if (version == CTF_UNKNOWN)
@@ -30,14 +30,14 @@ unsigned ctf_bid(const struct peek *peek)
     return 8;
 }
 
-static bool prefix_contains(const struct folder_begin *begin, const void *word, size_t n)
+static bool prefix_contains(const struct file_prefix *begin, const void *word, size_t n)
 {
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
 /* Returns true if the packet header, a structure written in place, has a field "magic". For a named
  * structure, looks for that field in all structures. */
-static bool tsdl_declares_magic(const struct folder_begin *metadata)
+static bool tsdl_declares_magic(const struct file_prefix *metadata)
 {
     static const char word[] = "packet.header", magic[] = "magic";
     const uint8_t *at = memmem(metadata->bytes, metadata->n, word, sizeof word - 1);
@@ -50,16 +50,16 @@ static bool tsdl_declares_magic(const struct folder_begin *metadata)
     do
         depth = at[i] == '{' ? depth + 1 : at[i] == '}' ? depth - 1 : depth;
     while (++i < n && depth > 0);
-    return prefix_contains(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
+    return prefix_contains(&(struct file_prefix){at + from, i - from}, magic, sizeof magic - 1);
 }
 
 /* Returns true if packets have the magic number. Returns false if the available part of the
  * metadata does not show it. */
-static bool metadata_declares_magic(const struct folder_begin *metadata)
+static bool metadata_declares_magic(const struct file_prefix *metadata)
 {
     static const char role[] = "packet-magic-number";
     bool is_packetised = false;
-    switch (ctf_sniff(metadata->bytes, metadata->n, &is_packetised)) {
+    switch (ctf_detect_metadata_language(metadata->bytes, metadata->n, &is_packetised)) {
     case CTF_RFC_1_1:
         return true;
     case CTF_1_8:
@@ -74,7 +74,7 @@ static bool metadata_declares_magic(const struct folder_begin *metadata)
 /* If packets have the magic number, a file without one is not a stream file, unless it is all zero
  * (preallocated). The magic number is tried in both byte orders and both bit orders (property
  * `bit-order` of CTF 2). */
-bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file)
+bool ctf_is_stream_file(const struct file_prefix *metadata, const struct file_prefix *file)
 {
     static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1},
                                          {0xc1, 0x1f, 0xfc, 0xc1},

@@ -50,34 +50,36 @@
     16u /* index entries without a packet before the rest of the index is ignored */
 #define REST_BYTES ((size_t)64 << 10)
 
-void ctf_lanes_release(struct ctf_lanes *lanes)
+void ctf_file_index_unref(struct ctf_file_index *file_index)
 {
-    if (!lanes || --lanes->users)
+    if (!file_index || --file_index->users)
         return;
-    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->entry_points, lanes->entry_points_capacity,
-               sizeof *lanes->entry_points);
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        struct ctf_lane *lane = &lanes->lane[i];
-        if (lane->duplicates)
-            pairmap_free(lane->duplicates);
-        alloc_free(lanes->alloc, lane->duplicates, 1, sizeof *lane->duplicates);
-        alloc_free(lanes->alloc, lane->replaced, lane->replaced_capacity, sizeof *lane->replaced);
+    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->entry_points, file_index->entry_points_capacity,
+               sizeof *file_index->entry_points);
+    for (uint32_t i = 0; i < file_index->n; i++) {
+        struct ctf_packet_queue *queue = &file_index->queue[i];
+        if (queue->duplicates)
+            pair_map_free(queue->duplicates);
+        alloc_free(file_index->alloc, queue->duplicates, 1, sizeof *queue->duplicates);
+        alloc_free(file_index->alloc, queue->replaced, queue->replaced_capacity,
+                   sizeof *queue->replaced);
     }
-    alloc_free(lanes->alloc, lanes->lane, lanes->capacity, sizeof *lanes->lane);
-    alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
+    alloc_free(file_index->alloc, file_index->queue, file_index->capacity,
+               sizeof *file_index->queue);
+    alloc_free(file_index->alloc, file_index, 1, sizeof *file_index);
 }
 
 /* --- Entry points --- */
 
 /* Returns the smallest index among the last packets with events of all queues: reading must start
  * there so that none of them is lost. */
-static uint64_t oldest_needed_packet(const struct ctf_lanes *lanes)
+static uint64_t oldest_needed_packet(const struct ctf_file_index *file_index)
 {
-    uint64_t oldest_needed = lanes->packets;
-    for (uint32_t i = 0; i < lanes->n && lanes->packets; i++)
-        oldest_needed = lanes->lane[i].last_with_events < oldest_needed
-                            ? lanes->lane[i].last_with_events
+    uint64_t oldest_needed = file_index->packets;
+    for (uint32_t i = 0; i < file_index->n && file_index->packets; i++)
+        oldest_needed = file_index->queue[i].last_with_events < oldest_needed
+                            ? file_index->queue[i].last_with_events
                             : oldest_needed;
     return oldest_needed;
 }
@@ -85,101 +87,102 @@ static uint64_t oldest_needed_packet(const struct ctf_lanes *lanes)
 static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame *frame,
                             int64_t begin)
 {
-    struct ctf_lanes *lanes = pass->lanes;
-    if (lanes->packets % lanes->stride)
+    struct ctf_file_index *file_index = pass->file_index;
+    if (file_index->packets % file_index->stride)
         return true;
-    if (lanes->entry_points_n == CTF_MARKS) {
-        for (size_t i = 0; i < CTF_MARKS / 2; i++)
-            lanes->entry_points[i] = lanes->entry_points[2 * i];
-        lanes->entry_points_n = CTF_MARKS / 2;
-        lanes->stride *= 2;
+    if (file_index->entry_points_n == CTF_ENTRY_POINTS_MAX) {
+        for (size_t i = 0; i < CTF_ENTRY_POINTS_MAX / 2; i++)
+            file_index->entry_points[i] = file_index->entry_points[2 * i];
+        file_index->entry_points_n = CTF_ENTRY_POINTS_MAX / 2;
+        file_index->stride *= 2;
     }
-    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->entry_points,
-                           &lanes->entry_points_capacity, lanes->entry_points_n + 1,
-                           sizeof *lanes->entry_points))
+    if (!alloc_reserve_small(file_index->alloc, (void **)&file_index->entry_points,
+                             &file_index->entry_points_capacity, file_index->entry_points_n + 1,
+                             sizeof *file_index->entry_points))
         return false;
-    int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
-    lanes->entry_points[lanes->entry_points_n++] =
-        (struct ctf_mark){.offset = pass->at,
-                          .oldest_needed = oldest_needed_packet(lanes) & (UINT64_MAX >> 1),
-                          .is_empty = ctf_is_empty(frame),
-                          .previous_size = pass->previous_size,
-                          .before = before};
+    int64_t before = file_index->packets == 0 || begin > file_index->end ? begin : file_index->end;
+    file_index->entry_points[file_index->entry_points_n++] = (struct ctf_entry_point){
+        .offset = pass->at,
+        .oldest_needed = oldest_needed_packet(file_index) & (UINT64_MAX >> 1),
+        .is_empty = ctf_packet_is_empty(frame),
+        .previous_size = pass->previous_size,
+        .before = before};
     return true;
 }
 
 /* Returns true if `from` is later than the last packet's end by more than the average packet
  * length. No later packet confirms the end of the last one, so close events may still belong to it.
  */
-static bool is_far_after_file(const struct ctf_lanes *lanes, int64_t from)
+static bool is_far_after_file(const struct ctf_file_index *file_index, int64_t from)
 {
-    const struct ctf_lane *lane = &lanes->lane[0];
-    if (lanes->n > 1 || !lanes->is_whole || from <= lanes->end)
+    const struct ctf_packet_queue *queue = &file_index->queue[0];
+    if (file_index->n > 1 || !file_index->is_whole || from <= file_index->end)
         return false;
-    return (uint64_t)from - (uint64_t)lanes->end >
-           ((uint64_t)lanes->end - (uint64_t)lane->begin) / lanes->packets;
+    return (uint64_t)from - (uint64_t)file_index->end >
+           ((uint64_t)file_index->end - (uint64_t)queue->begin) / file_index->packets;
 }
 
-const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet,
-                                       uint64_t *wanted)
+const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_index, size_t i,
+                                           uint64_t *packet, uint64_t *wanted)
 {
-    const struct ctf_mark *mark = &lanes->entry_points[i];
-    const uint64_t first = i * lanes->stride;
+    const struct ctf_entry_point *mark = &file_index->entry_points[i];
+    const uint64_t first = i * file_index->stride;
     const uint64_t enter =
         (mark->oldest_needed == first && first ? first - 1 : mark->oldest_needed) /
-        lanes->stride; /* one packet earlier, for its counters */
-    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
-    *packet = enter * lanes->stride;
-    return &lanes->entry_points[enter];
+        file_index->stride; /* one packet earlier, for its counters */
+    *wanted = file_index->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
+    *packet = enter * file_index->stride;
+    return &file_index->entry_points[enter];
 }
 
-const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet,
-                                     uint64_t *wanted)
+const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_index, int64_t from,
+                                             uint64_t *packet, uint64_t *wanted)
 {
-    size_t low = 0, high = lanes->has_times ? lanes->entry_points_n : 0;
+    size_t low = 0, high = file_index->has_times ? file_index->entry_points_n : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (lanes->entry_points[middle].before < from)
+        if (file_index->entry_points[middle].before < from)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return NULL;
-    const struct ctf_mark *mark = ctf_mark_before(lanes, low - 1, packet, wanted);
-    if (is_far_after_file(lanes, from))
+    const struct ctf_entry_point *mark = ctf_entry_at(file_index, low - 1, packet, wanted);
+    if (is_far_after_file(file_index, from))
         *wanted = UINT64_MAX;
     return mark;
 }
 
 /* Returns the queues of the stream of `lane` as a bit set. */
-static uint32_t queues_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
+static uint32_t queues_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
 {
-    const struct ctf_lane *own = &lanes->lane[lane];
+    const struct ctf_packet_queue *ctx = &file_index->queue[queue];
     uint32_t set = 0;
-    _Static_assert(CTF_LANES <= 32, "a bit for each lane");
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        const struct ctf_lane *other = &lanes->lane[i];
-        set |= (uint32_t)(other->kind == own->kind && other->has_number == own->has_number &&
-                          other->number == own->number)
+    _Static_assert(CTF_QUEUES_MAX <= 32, "a bit for each lane");
+    for (uint32_t i = 0; i < file_index->n; i++) {
+        const struct ctf_packet_queue *other = &file_index->queue[i];
+        set |= (uint32_t)(other->kind == ctx->kind && other->has_number == ctx->has_number &&
+                          other->number == ctx->number)
                << i;
     }
     return set;
 }
 
-const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i)
+const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index *file_index,
+                                                    uint32_t queue, uint64_t *i)
 {
     uint64_t next = *i;
-    if (!lanes->of || lanes->has_foreign_packets || next >= lanes->packets)
+    if (!file_index->of || file_index->has_foreign_packets || next >= file_index->packets)
         return NULL;
-    for (const uint32_t wanted = queues_of_stream(lanes, lane);
-         next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
+    for (const uint32_t wanted = queues_of_stream(file_index, queue);
+         next + 1 < file_index->packets && !(wanted >> file_index->of[next] & 1);)
         next++;
-    const uint64_t mark = next / lanes->stride;
-    if (mark >= lanes->entry_points_n || mark * lanes->stride <= *i)
+    const uint64_t mark = next / file_index->stride;
+    if (mark >= file_index->entry_points_n || mark * file_index->stride <= *i)
         return NULL;
-    *i = mark * lanes->stride;
-    return &lanes->entry_points[mark];
+    *i = mark * file_index->stride;
+    return &file_index->entry_points[mark];
 }
 
 /* --- Assigning packets to queues --- */
@@ -191,82 +194,83 @@ bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *en
     bool is_clamped = false;
     if (!packet->has_begin)
         return false;
-    *begin = *end = ctf_time(line, packet->begin, &is_clamped);
+    *begin = *end = ctf_ticks_to_ns(line, packet->begin, &is_clamped);
     if (packet->has_end && packet->end > packet->begin)
-        *end = ctf_time(line, packet->end, &is_clamped);
+        *end = ctf_ticks_to_ns(line, packet->end, &is_clamped);
     return true;
 }
 
 /* Grows the array of queues from one, enough for most files, to CTF_QUEUES_MAX. Returns false if
  * memory is out. */
-static bool reserve_queues(struct ctf_lanes *lanes)
+static bool reserve_queues(struct ctf_file_index *file_index)
 {
-    if (lanes->n < lanes->capacity)
+    if (file_index->n < file_index->capacity)
         return true;
-    struct ctf_lane *lane =
-        alloc_resize(lanes->alloc, lanes->lane, lanes->capacity, CTF_LANES, sizeof *lane);
-    if (!lane)
+    struct ctf_packet_queue *queue = alloc_resize(
+        file_index->alloc, file_index->queue, file_index->capacity, CTF_QUEUES_MAX, sizeof *queue);
+    if (!queue)
         return false;
-    lanes->lane = lane;
-    lanes->capacity = CTF_LANES;
+    file_index->queue = queue;
+    file_index->capacity = CTF_QUEUES_MAX;
     return true;
 }
 
 /* Returns the queue for a packet: the first of its stream that ends before the packet begins, else
  * a new one, else any of its stream. Returns UINT32_MAX if memory is out. */
-static uint32_t choose_queue(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
-                             int64_t begin)
+static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf_frame *frame,
+                             bool has_begin, int64_t begin)
 {
-    uint32_t any = CTF_LANES;
+    uint32_t any = CTF_QUEUES_MAX;
     if (frame->packet.size == UINT64_MAX) /* the input of queue 0 searches for its end */
         return 0;
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        const struct ctf_lane *lane = &lanes->lane[i];
-        if (!ctf_is_of_lane(lane, frame))
+    for (uint32_t i = 0; i < file_index->n; i++) {
+        const struct ctf_packet_queue *queue = &file_index->queue[i];
+        if (!ctf_queue_accepts(queue, frame))
             continue;
-        if (!has_begin || !lane->has_begin || lane->end <= begin)
+        if (!has_begin || !queue->has_begin || queue->end <= begin)
             return i;
-        any = any == CTF_LANES ? i : any;
+        any = any == CTF_QUEUES_MAX ? i : any;
     }
-    if (lanes->n < CTF_LANES && !reserve_queues(lanes))
+    if (file_index->n < CTF_QUEUES_MAX && !reserve_queues(file_index))
         return UINT32_MAX;
-    if (lanes->n < CTF_LANES) {
-        lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first,
-                                                  .number = frame->number,
-                                                  .has_number = frame->has_number,
-                                                  .last_with_events = UINT64_MAX,
-                                                  .is_in_order = true};
-        return lanes->n++;
+    if (file_index->n < CTF_QUEUES_MAX) {
+        file_index->queue[file_index->n] =
+            (struct ctf_packet_queue){.kind = frame->kind->first,
+                                      .number = frame->number,
+                                      .has_number = frame->has_number,
+                                      .last_with_events = UINT64_MAX,
+                                      .is_in_order = true};
+        return file_index->n++;
     }
-    any = any == CTF_LANES ? CTF_LANES - 1 : any;
-    lanes->lane[any].is_in_order = false;
+    any = any == CTF_QUEUES_MAX ? CTF_QUEUES_MAX - 1 : any;
+    file_index->queue[any].is_in_order = false;
     return any;
 }
 
-struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
-                               const struct ctf_frame *frame)
+struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index, uint64_t i,
+                                        const struct ctf_frame *frame)
 {
-    struct ctf_lane *own = &lanes->lane[ctf_lane_of(lanes, i)];
-    if (ctf_is_of_lane(own, frame))
-        return own;
-    for (uint32_t k = 0; k < lanes->n && i >= lanes->packets; k++)
-        if (ctf_is_of_lane(&lanes->lane[k], frame))
-            return &lanes->lane[k];
+    struct ctf_packet_queue *ctx = &file_index->queue[ctf_queue_of_packet(file_index, i)];
+    if (ctf_queue_accepts(ctx, frame))
+        return ctx;
+    for (uint32_t k = 0; k < file_index->n && i >= file_index->packets; k++)
+        if (ctf_queue_accepts(&file_index->queue[k], frame))
+            return &file_index->queue[k];
     return NULL;
 }
 
 /* Stores the queue of a packet. The array is only allocated when a second queue exists. */
-static bool store_queue_of_packet(struct ctf_lanes *lanes, uint32_t lane)
+static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t queue)
 {
-    size_t before = lanes->of_capacity;
-    if (lane == 0 && !lanes->of)
+    size_t before = file_index->of_capacity;
+    if (queue == 0 && !file_index->of)
         return true;
-    if (!alloc_reserve(lanes->alloc, (void **)&lanes->of, &lanes->of_capacity,
-                       (size_t)lanes->packets + 1, 1))
+    if (!alloc_reserve(file_index->alloc, (void **)&file_index->of, &file_index->of_capacity,
+                       (size_t)file_index->packets + 1, 1))
         return false;
     if (before == 0)
-        memset(lanes->of, 0, (size_t)lanes->packets);
-    lanes->of[lanes->packets] = (uint8_t)lane;
+        memset(file_index->of, 0, (size_t)file_index->packets);
+    file_index->of[file_index->packets] = (uint8_t)queue;
     return true;
 }
 
@@ -280,47 +284,48 @@ struct ctf_identity ctf_packet_identity(const struct ctf_packet *packet)
     };
 }
 
-static void update_queue(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin,
-                         const int64_t times[2])
+static void update_queue(struct ctf_packet_queue *queue, const struct ctf_frame *frame,
+                         bool has_begin, const int64_t times[2])
 {
-    if (has_begin && !lane->has_begin) {
-        lane->begin = times[0];
-        lane->first = ctf_packet_identity(&frame->packet);
+    if (has_begin && !queue->has_begin) {
+        queue->begin = times[0];
+        queue->first = ctf_packet_identity(&frame->packet);
     }
-    if (has_begin && (!lane->has_begin || times[1] > lane->end))
-        lane->end = times[1];
-    lane->last_begin = has_begin ? times[0] : lane->last_begin;
-    lane->has_begin |= has_begin;
-    ctf_settle_before(&lane->last, &frame->packet);
+    if (has_begin && (!queue->has_begin || times[1] > queue->end))
+        queue->end = times[1];
+    queue->last_begin = has_begin ? times[0] : queue->last_begin;
+    queue->has_begin |= has_begin;
+    ctf_update_counters(&queue->last, &frame->packet);
 }
 
 /* Reports a packet that begins before an earlier packet of its stream. */
 static void report_packet_order(const struct ctf_index_pass *pass, const struct ctf_frame *frame,
                                 int64_t begin)
 {
-    const struct ctf_lanes *lanes = pass->lanes;
+    const struct ctf_file_index *file_index = pass->file_index;
     bool is_earlier = false;
-    for (uint32_t i = 0; i < lanes->n; i++)
-        is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin &&
-                      ctf_is_of_lane(&lanes->lane[i], frame);
+    for (uint32_t i = 0; i < file_index->n; i++)
+        is_earlier |= file_index->queue[i].has_begin && begin < file_index->queue[i].last_begin &&
+                      ctf_queue_accepts(&file_index->queue[i], frame);
     if (is_earlier)
-        input_note(pass->reader->in, TTR_NOTE_ODD, pass->at, "ctf.packet-time",
-                   "a packet of %s begins before an earlier packet of its stream in the file",
-                   pass->reader->file);
+        input_add_diagnostic(
+            pass->reader->in, TTR_SEVERITY_ODD, pass->at, "ctf.packet-time",
+            "a packet of %s begins before an earlier packet of its stream in the file",
+            pass->reader->file);
 }
 
 /* Adds the packet at pass->at to the index. */
 static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_frame *frame)
 {
-    struct ctf_lanes *lanes = pass->lanes;
+    struct ctf_file_index *file_index = pass->file_index;
     int64_t times[2] = {0, 0};
     bool has_begin = ctf_packet_times(frame, &times[0], &times[1]);
-    if (lanes->packets == 0)
-        lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first,
-                                           .number = frame->number,
-                                           .has_number = frame->has_number,
-                                           .last_with_events = UINT64_MAX,
-                                           .is_in_order = true};
+    if (file_index->packets == 0)
+        file_index->queue[0] = (struct ctf_packet_queue){.kind = frame->kind->first,
+                                                         .number = frame->number,
+                                                         .has_number = frame->has_number,
+                                                         .last_with_events = UINT64_MAX,
+                                                         .is_in_order = true};
     if (!add_entry_point(pass, frame, times[0]))
         return false;
     pass->reader->trace->has_foreign |= frame->is_foreign;
@@ -330,15 +335,16 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
     }
     if (has_begin)
         report_packet_order(pass, frame, times[0]);
-    lanes->has_times &= has_begin && frame->packet.has_end;
-    lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
-    uint32_t chosen = choose_queue(lanes, frame, has_begin, times[0]);
-    if (chosen == UINT32_MAX || !store_queue_of_packet(lanes, chosen))
+    file_index->has_times &= has_begin && frame->packet.has_end;
+    file_index->end =
+        file_index->packets == 0 || times[1] > file_index->end ? times[1] : file_index->end;
+    uint32_t chosen = choose_queue(file_index, frame, has_begin, times[0]);
+    if (chosen == UINT32_MAX || !store_queue_of_packet(file_index, chosen))
         return false;
-    update_queue(&lanes->lane[chosen], frame, has_begin, times);
-    if (!ctf_is_empty(frame))
-        lanes->lane[chosen].last_with_events = lanes->packets;
-    lanes->packets++;
+    update_queue(&file_index->queue[chosen], frame, has_begin, times);
+    if (!ctf_packet_is_empty(frame))
+        file_index->queue[chosen].last_with_events = file_index->packets;
+    file_index->packets++;
     return true;
 }
 
@@ -357,7 +363,7 @@ static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
     if (pass->prefetched_to < pass->at || pass->prefetched_to > far)
         pass->prefetched_to = pass->at;
     for (; pass->prefetched_to < far; pass->prefetched_to += pass->previous_size)
-        source_foretell(source, pass->prefetched_to, CTF_LOOK_FIRST);
+        source_prefetch(source, pass->prefetched_to, CTF_PEEK_SIZE);
 }
 
 /* The packet at pass->at and the one after it, which confirms the first one's size. */
@@ -372,18 +378,19 @@ static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pa
                              ttr_error *error)
 {
     struct ctf_frame *frame = &pair->frame[pair->i], *next = &pair->frame[!pair->i];
-    pair->framing = pair->has_next ? pair->next : ctf_look_at(&pass->look, pass->at, frame, error);
-    pair->has_next = pair->framing == CTF_FRAMED &&
+    pair->framing =
+        pair->has_next ? pair->next : ctf_peek_header(&pass->look, pass->at, frame, error);
+    pair->has_next = pair->framing == CTF_FRAME_OK &&
                      frame->packet.size / 8 < source_disk_size(pass->reader->in->source) - pass->at;
     if (pair->has_next)
-        pair->next = ctf_look_at(&pass->look, pass->at + frame->packet.size / 8, next, error);
-    const struct ctf_sized sized = {pass->at, pass->previous_size,
-                                    pair->has_next && pair->next == CTF_FRAMED ? next : NULL,
-                                    pair->framing};
+        pair->next = ctf_peek_header(&pass->look, pass->at + frame->packet.size / 8, next, error);
+    const struct ctf_size_question sized = {
+        pass->at, pass->previous_size, pair->has_next && pair->next == CTF_FRAME_OK ? next : NULL,
+        pair->framing};
     pair->framing = ctf_correct_size(pass->reader, &sized, frame);
-    const bool is_resized = pair->framing == CTF_FRAMED && frame->is_resized;
+    const bool is_resized = pair->framing == CTF_FRAME_OK && frame->is_resized;
     pair->has_next &= !is_resized;
-    pass->lanes->has_repaired_sizes |= is_resized;
+    pass->file_index->has_repaired_sizes |= is_resized;
 }
 
 static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *error)
@@ -393,33 +400,33 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
         peek_next_packet(pass, &pair, error);
         const struct ctf_frame *frame = &pair.frame[pair.i];
         switch (pair.framing) {
-        case CTF_FRAMED:
+        case CTF_FRAME_OK:
             if (!add_indexed_packet(pass, frame))
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
-            pass->lanes->has_foreign_packets = true;
+            pass->file_index->has_foreign_packets = true;
             break;
         case CTF_FRAME_FAILED:
             return error->status;
         case CTF_FRAME_SHORT: /* a packet that extends past the file may contain others */
-            pass->lanes->is_whole = pass->at <= source_disk_size(pass->reader->in->source);
+            pass->file_index->is_whole = pass->at <= source_disk_size(pass->reader->in->source);
             return TTR_OK;
         default:
             return TTR_OK;
         }
         ctf_index_check_packet(&pass->check, pass->at, frame);
-        pass->lanes->is_whole = frame->packet.size == UINT64_MAX;
-        if (pass->lanes->is_whole) {
-            pass->lanes->unsized_at = pass->at;
+        pass->file_index->is_whole = frame->packet.size == UINT64_MAX;
+        if (pass->file_index->is_whole) {
+            pass->file_index->unsized_at = pass->at;
             return TTR_OK;
         }
         const uint64_t before = pass->previous_size;
         pass->previous_size = frame->packet.size / 8;
         pass->at += pass->previous_size;
         prefetch_headers(pass, before);
-        pass->lanes->is_whole = pass->at == source_disk_size(pass->reader->in->source);
-        if (pass->lanes
+        pass->file_index->is_whole = pass->at == source_disk_size(pass->reader->in->source);
+        if (pass->file_index
                 ->is_whole) /* the usual end of a file; damage would have ended the loop earlier */
             return TTR_OK;
     }
@@ -435,19 +442,19 @@ static void check_index_rest(struct ctf_index_pass *pass)
     struct ctf_index_entry entry;
     struct ctf_frame frame;
     ttr_error error;
-    while (!pass->lanes->is_whole && lost < LOST_ENTRIES_MAX &&
+    while (!pass->file_index->is_whole && lost < LOST_ENTRIES_MAX &&
            ctf_index_check_peek(check, &entry)) {
         enum ctf_framing framing = entry.offset < size
-                                       ? ctf_look_at(&pass->look, entry.offset, &frame, &error)
+                                       ? ctf_peek_header(&pass->look, entry.offset, &frame, &error)
                                        : CTF_FRAME_SHORT;
-        if (framing == CTF_FRAMED)
+        if (framing == CTF_FRAME_OK)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
-            ctf_index_check_nothing(check);
-        lost += framing != CTF_FRAMED;
-        ctf_look_shrink(&pass->look);
+            ctf_index_check_missing_packet(check);
+        lost += framing != CTF_FRAME_OK;
+        ctf_peek_shrink(&pass->look);
     }
-    ctf_index_check_end(check, pass->lanes->is_whole);
+    ctf_index_check_finish(check, pass->file_index->is_whole);
 }
 
 /* Builds the frame that an index entry describes. `like` is a real frame, for the members that
@@ -459,7 +466,7 @@ static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf
         ctf_find_stream(&pass->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
-    frame->kind = class ? ctf_kind_of(pass->reader->trace, class, &error) : NULL;
+    frame->kind = class ? ctf_stream_decoder_of(pass->reader->trace, class, &error) : NULL;
     frame->packet.size = entry->size;
     frame->packet.content = entry->content;
     frame->packet.begin = entry->begin;
@@ -496,8 +503,9 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
             entry.content > entry.size || (index->at > 1 && !is_entry_successor(&entry, &before)))
             return false;
         before = entry;
-        if (is_checked && (ctf_look_at(&pass->look, pass->at, &like, &error) != CTF_FRAMED ||
-                           like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
+        if (is_checked &&
+            (ctf_peek_header(&pass->look, pass->at, &like, &error) != CTF_FRAME_OK ||
+             like.is_foreign || !ctf_index_entry_matches(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
@@ -512,19 +520,19 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
 
 static void reset_index(struct ctf_index_pass *pass)
 {
-    struct ctf_lanes *lanes = pass->lanes;
-    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->entry_points, lanes->entry_points_capacity,
-               sizeof *lanes->entry_points);
-    lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
-    *lanes = (struct ctf_lanes){.alloc = lanes->alloc,
-                                .users = 1,
-                                .n = 1,
-                                .lane = lanes->lane,
-                                .capacity = lanes->capacity,
-                                .stride = 1,
-                                .has_times = true,
-                                .unsized_at = UINT64_MAX};
+    struct ctf_file_index *file_index = pass->file_index;
+    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->entry_points, file_index->entry_points_capacity,
+               sizeof *file_index->entry_points);
+    file_index->queue[0] = (struct ctf_packet_queue){.is_in_order = true};
+    *file_index = (struct ctf_file_index){.alloc = file_index->alloc,
+                                          .users = 1,
+                                          .n = 1,
+                                          .queue = file_index->queue,
+                                          .capacity = file_index->capacity,
+                                          .stride = 1,
+                                          .has_times = true,
+                                          .unsized_at = UINT64_MAX};
     pass->at = pass->previous_size = 0;
 }
 
@@ -536,7 +544,7 @@ static bool scan_by_index(struct ctf_index_pass *pass)
         is_there = ctf_index_open(&index, pass->reader->trace, pass->reader->file, &is_odd);
     bool is_taken = is_there && add_index_entries(pass, &index);
     ctf_index_close(&index);
-    pass->lanes->is_indexed = pass->lanes->is_whole = is_taken;
+    pass->file_index->is_indexed = pass->file_index->is_whole = is_taken;
     if (is_there && !is_taken)
         reset_index(pass);
     return is_taken;
@@ -544,7 +552,7 @@ static bool scan_by_index(struct ctf_index_pass *pass)
 
 static ttr_status scan_by_headers(struct ctf_index_pass *pass, ttr_error *error)
 {
-    ctf_index_check_begin(&pass->check, pass->reader);
+    ctf_index_check_init(&pass->check, pass->reader);
     ttr_status status = scan_packet_headers(pass, error);
     if (status == TTR_OK)
         check_index_rest(pass);
@@ -552,63 +560,63 @@ static ttr_status scan_by_headers(struct ctf_index_pass *pass, ttr_error *error)
     return status;
 }
 
-struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
+struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *error)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
-    struct ctf_lanes *lanes = alloc_zero(alloc, 1, sizeof *lanes);
-    struct ctf_lane *lane = alloc_zero(alloc, 1, sizeof *lane);
-    if (!lanes || !lane) {
-        alloc_free(alloc, lane, 1, sizeof *lane);
-        alloc_free(alloc, lanes, 1, sizeof *lanes);
+    struct ctf_file_index *file_index = alloc_zero(alloc, 1, sizeof *file_index);
+    struct ctf_packet_queue *queue = alloc_zero(alloc, 1, sizeof *queue);
+    if (!file_index || !queue) {
+        alloc_free(alloc, queue, 1, sizeof *queue);
+        alloc_free(alloc, file_index, 1, sizeof *file_index);
         (void)fail_memory(error);
         return NULL;
     }
-    lanes->alloc = alloc;
-    lanes->lane = lane;
-    lanes->capacity = 1;
-    struct ctf_index_pass pass = {.reader = reader, .lanes = lanes};
+    file_index->alloc = alloc;
+    file_index->queue = queue;
+    file_index->capacity = 1;
+    struct ctf_index_pass pass = {.reader = reader, .file_index = file_index};
     reset_index(&pass);
     if (!source_is_seekable(reader->in->source)) {
-        lanes->lane[0].is_in_order = lanes->has_times = false;
-        return lanes;
+        file_index->queue[0].is_in_order = file_index->has_times = false;
+        return file_index;
     }
-    ttr_status status = ctf_look_begin(&pass.look, reader) ? TTR_OK : fail_memory(error);
+    ttr_status status = ctf_peek_begin(&pass.look, reader) ? TTR_OK : fail_memory(error);
     if (status == TTR_OK && !scan_by_index(&pass))
         status = scan_by_headers(&pass, error);
-    ctf_look_end(&pass.look);
+    ctf_peek_end(&pass.look);
     if (status == TTR_OK)
-        return lanes;
-    ctf_lanes_release(lanes);
+        return file_index;
+    ctf_file_index_unref(file_index);
     return NULL;
 }
 
 /* Parses the packet at an entry point. Returns false if there is no packet with a begin time. */
-static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_mark *mark,
+static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_entry_point *mark,
                              struct ctf_frame *frame, int64_t *begin)
 {
-    struct ctf_look look;
+    struct ctf_header_peek look;
     int64_t end;
     ttr_error error;
-    if (!ctf_look_begin(&look, reader))
+    if (!ctf_peek_begin(&look, reader))
         return false;
-    bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED &&
+    bool is_there = ctf_peek_header(&look, mark->offset, frame, &error) == CTF_FRAME_OK &&
                     ctf_packet_times(frame, begin, &end);
-    ctf_look_end(&look);
+    ctf_peek_end(&look);
     return is_there;
 }
 
-bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark,
-                     uint64_t *packet, uint64_t *wanted)
+bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_entry_point **mark,
+                      uint64_t *packet, uint64_t *wanted)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
+    const struct ctf_file_index *file_index = reader->file_index;
     struct ctf_frame frame;
     int64_t begin;
-    if (!lanes->is_indexed ||
+    if (!file_index->is_indexed ||
         /* without an index file all headers were read; in the other case the last one was */
         *wanted == UINT64_MAX)
         return true;
-    const struct ctf_mark *first = &lanes->entry_points[*wanted / lanes->stride];
-    *wanted -= *wanted % lanes->stride;
+    const struct ctf_entry_point *first = &file_index->entry_points[*wanted / file_index->stride];
+    *wanted -= *wanted % file_index->stride;
     if (!peek_entry_point(reader, first, &frame, &begin) || begin >= from)
         return false;
     bool is_before = *packet + 1 == *wanted && peek_entry_point(reader, *mark, &frame, &begin);
@@ -621,34 +629,34 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
     return true;
 }
 
-void ctf_scan_check(struct ctf_reader *reader)
+void ctf_check_index(struct ctf_reader *reader)
 {
-    struct ctf_lanes *lanes = reader->lanes,
-                     unused = {.alloc = lanes->alloc, .unsized_at = UINT64_MAX};
-    struct ctf_index_pass pass = {.reader = reader, .lanes = &unused};
-    if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&pass.look, reader))
+    struct ctf_file_index *file_index = reader->file_index,
+                          unused = {.alloc = file_index->alloc, .unsized_at = UINT64_MAX};
+    struct ctf_index_pass pass = {.reader = reader, .file_index = &unused};
+    if (!file_index->is_indexed || file_index->is_checked || !ctf_peek_begin(&pass.look, reader))
         return;
-    lanes->is_checked = true;
-    ctf_index_check_begin(&pass.check, reader);
+    file_index->is_checked = true;
+    ctf_index_check_init(&pass.check, reader);
     check_index_rest(&pass);
     ctf_index_close(&pass.check.index);
-    ctf_look_end(&pass.look);
+    ctf_peek_end(&pass.look);
 }
 
 /* Adds a candidate after a packet without size to queue 0, if it is of the same stream and begins
  * after the queue's end. */
 static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
 {
-    struct ctf_lane *lane = &reader->lanes->lane[0];
+    struct ctf_packet_queue *queue = &reader->file_index->queue[0];
     struct ctf_frame frame;
     ttr_error error;
     int64_t times[2];
-    struct bits bits = bits_over(p, 0, (uint64_t)(end - p) * 8);
-    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED ||
-        frame.is_foreign || !ctf_is_of_lane(lane, &frame))
+    struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
+    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAME_OK ||
+        frame.is_foreign || !ctf_queue_accepts(queue, &frame))
         return;
-    if (ctf_packet_times(&frame, &times[0], &times[1]) && times[0] >= lane->end)
-        update_queue(lane, &frame, true, times);
+    if (ctf_packet_times(&frame, &times[0], &times[1]) && times[0] >= queue->end)
+        update_queue(queue, &frame, true, times);
 }
 
 /* Tests all magic numbers in the bytes. Returns the number of bytes searched; the tail is left for
@@ -656,28 +664,28 @@ static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, cons
 static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;
-    const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE, *p = bytes;
+    const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE_BYTES, *p = bytes;
     while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
         add_unsized_packet(reader, p++, end);
-    return is_end ? n : n - CTF_CANDIDATE;
+    return is_end ? n : n - CTF_CANDIDATE_BYTES;
 }
 
-bool ctf_scan_rest(struct ctf_reader *reader)
+bool ctf_index_unsized_rest(struct ctf_reader *reader)
 {
-    struct ctf_lanes *lanes = reader->lanes;
+    struct ctf_file_index *file_index = reader->file_index;
     ttr_error error;
-    if (lanes->unsized_at == UINT64_MAX || !reader->trace->class->has_magic ||
-        !lanes->lane[0].has_begin)
+    if (file_index->unsized_at == UINT64_MAX || !reader->trace->class->has_magic ||
+        !file_index->queue[0].has_begin)
         return true;
-    uint8_t *bytes = alloc_zero(lanes->alloc, REST_BYTES, 1);
+    uint8_t *bytes = alloc_zero(file_index->alloc, REST_BYTES, 1);
     if (!bytes)
         return false;
     int64_t n = REST_BYTES;
-    for (uint64_t at = lanes->unsized_at + 1; n == (int64_t)REST_BYTES;) {
+    for (uint64_t at = file_index->unsized_at + 1; n == (int64_t)REST_BYTES;) {
         n = source_peek_at(reader->in->source, at, bytes, REST_BYTES, &error);
         at += n > 0 ? search_unsized_rest(reader, bytes, (size_t)n) : 0;
     }
-    lanes->unsized_at = UINT64_MAX;
-    alloc_free(lanes->alloc, bytes, REST_BYTES, 1);
+    file_index->unsized_at = UINT64_MAX;
+    alloc_free(file_index->alloc, bytes, REST_BYTES, 1);
     return true;
 }

@@ -17,11 +17,12 @@
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_BUILD_INDEX_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_BUILD_INDEX_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_LANES 16u
-#define CTF_MARKS 4096u /* per file; with more packets, only every second, fourth, ... has one */
+#define CTF_QUEUES_MAX 16u
+#define CTF_ENTRY_POINTS_MAX \
+    4096u /* per file; with more packets, only every second, fourth, ... has one */
 
 /* Values that identify a packet among the packets of its stream; values that are not stored are 0.
  */
@@ -29,30 +30,30 @@ struct ctf_identity {
     uint64_t begin, end, sequence, size;
 };
 
-struct ctf_lane {
-    const struct ctf_kind *kind; /* stream decoder; NULL = the file has no valid packet */
-    uint64_t number;             /* stream instance id */
+struct ctf_packet_queue {
+    const struct ctf_stream_decoder *kind; /* stream decoder; NULL = the file has no valid packet */
+    uint64_t number;                       /* stream instance id */
     bool has_number, has_begin;
-    int64_t begin, end;        /* time range of all its packets, ns; valid if has_begin */
-    int64_t last_begin;        /* begin of its last packet, ns */
-    bool is_in_order;          /* no packet begins before the previous one ends */
-    struct ctf_before last;    /* counters after its last packet */
-    uint64_t last_with_events; /* index of its last packet with events; UINT64_MAX = none */
-    struct ctf_identity first; /* its first packet that has a begin time */
-    struct ctf_before initial; /* counters of the stream at the end of an earlier file */
+    int64_t begin, end;          /* time range of all its packets, ns; valid if has_begin */
+    int64_t last_begin;          /* begin of its last packet, ns */
+    bool is_in_order;            /* no packet begins before the previous one ends */
+    struct ctf_counters last;    /* counters after its last packet */
+    uint64_t last_with_events;   /* index of its last packet with events; UINT64_MAX = none */
+    struct ctf_identity first;   /* its first packet that has a begin time */
+    struct ctf_counters initial; /* counters of the stream at the end of an earlier file */
     /* state of packets that other files contain too: CTF_DUPLICATE_SKIP (another file provides
      * it), or CTF_DUPLICATE_REPLACES plus an index into `replaced` (this file provides it for a
      * damaged one). NULL = none */
-    struct pairmap *duplicates;
-    struct ctf_before *replaced; /* counters before each packet that replaces a damaged one */
+    struct pair_map *duplicates;
+    struct ctf_counters *replaced; /* counters before each packet that replaces a damaged one */
     size_t replaced_n, replaced_capacity;
 };
 
-#define CTF_HAD 1u
-#define CTF_TAKEN 2u
+#define CTF_DUPLICATE_SKIP 1u
+#define CTF_DUPLICATE_REPLACES 2u
 
 /* A packet at which reading can start. */
-struct ctf_mark {
+struct ctf_entry_point {
     uint64_t offset;
     /* index of the first earlier packet that may be needed: with events, and the last such packet
      * of its queue; its own index if there is none */
@@ -63,15 +64,15 @@ struct ctf_mark {
     int64_t before;
 };
 
-struct ctf_lanes {
+struct ctf_file_index {
     const struct alloc *alloc;
     uint32_t users;
-    struct ctf_lane *lane; /* allocated for one, then for CTF_QUEUES_MAX */
-    uint32_t n, capacity;  /* number of queues, at least 1 */
-    uint64_t packets;      /* packets indexed: all before the first bad one */
-    uint8_t *of;           /* queue of each packet; NULL = all belong to queue 0 */
+    struct ctf_packet_queue *queue; /* allocated for one, then for CTF_QUEUES_MAX */
+    uint32_t n, capacity;           /* number of queues, at least 1 */
+    uint64_t packets;               /* packets indexed: all before the first bad one */
+    uint8_t *of;                    /* queue of each packet; NULL = all belong to queue 0 */
     size_t of_capacity;
-    struct ctf_mark *entry_points; /* ascending; element i is the packet i * stride */
+    struct ctf_entry_point *entry_points; /* ascending; element i is the packet i * stride */
     size_t entry_points_n, entry_points_capacity;
     uint64_t stride; /* packets between entry points */
     int64_t end;     /* latest end of all packets so far, ns */
@@ -89,62 +90,66 @@ struct ctf_lanes {
 /* Builds the index of the reader's file. Uses the trace's index file if it is plausible, else reads
  * the headers of all packets and reports how the index file differs. A file without random access
  * (compressed) gets one queue that is not in order. Returns NULL with `error` on failure. */
-struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
+struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *error);
 
 /* Searches for packets after one that declares no size, by magic number. Accepts packets of the
  * first queue's stream that begin after all earlier ones. Updates the queue's counters and times,
  * for files that continue the stream. Does nothing if all packets are known. Returns false if
  * memory is out. */
-TTR_MUST bool ctf_scan_rest(struct ctf_reader *reader);
+TTR_MUST bool ctf_index_unsized_rest(struct ctf_reader *reader);
 
 /* Returns true if queue `i` of the reader's file contains the first packet of `lane`, a queue of
  * another file (overlapping snapshots). Reads headers from the last entry point before that packet
  * on. A packet after damage is not found. */
-bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane);
+bool ctf_queue_contains(struct ctf_reader *reader, uint32_t i,
+                        const struct ctf_packet_queue *queue);
 
 /* A packet queue of a file. */
-struct ctf_place {
+struct ctf_queue_ref {
     struct ctf_reader *reader;
-    uint32_t lane;
+    uint32_t queue;
 };
 
 /* Marks the packets of `here` that `first` contains too as duplicates, which are not read from
  * `here`. If a packet is damaged in `first` and valid in `here`, the roles are exchanged. Returns
  * false if memory is out. */
-TTR_MUST bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here);
+TTR_MUST bool ctf_mark_duplicates(const struct ctf_queue_ref *first,
+                                  const struct ctf_queue_ref *here);
 
 /* Returns the state of a packet that other files contain too: CTF_DUPLICATE_SKIP,
  * CTF_DUPLICATE_REPLACES and above, or 0 for all others. */
-uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet);
+uint32_t ctf_duplicate_state(const struct ctf_packet_queue *queue, const struct ctf_packet *packet);
 
 /* Returns the queue of packet `i`. */
-static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)
+static inline uint32_t ctf_queue_of_packet(const struct ctf_file_index *file_index, uint64_t i)
 {
-    return lanes->of && i < lanes->packets ? lanes->of[i] : 0;
+    return file_index->of && i < file_index->packets ? file_index->of[i] : 0;
 }
 
 /* Returns the entry point to continue at after packets of other queues: the last one before the
  * next packet of this queue's stream. Sets *i to its packet. Returns NULL if there is none; reading
  * continues with packet *i then. */
-const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i);
+const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index *file_index,
+                                                    uint32_t queue, uint64_t *i);
 
 /* Returns true if the packet has no events. */
-static inline bool ctf_is_empty(const struct ctf_frame *frame)
+static inline bool ctf_packet_is_empty(const struct ctf_frame *frame)
 {
     return frame->packet.content <= frame->head;
 }
 
 /* Returns true if the packet belongs to the data stream of the queue. */
-static inline bool ctf_is_of_lane(const struct ctf_lane *lane, const struct ctf_frame *frame)
+static inline bool ctf_queue_accepts(const struct ctf_packet_queue *queue,
+                                     const struct ctf_frame *frame)
 {
-    return lane->kind == frame->kind->first && lane->has_number == frame->has_number &&
-           lane->number == frame->number;
+    return queue->kind == frame->kind->first && queue->has_number == frame->has_number &&
+           queue->number == frame->number;
 }
 
 /* Returns the queue of packet `i`. After the indexed packets it is the first queue of the packet's
  * stream. Returns NULL if there is none. */
-struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
-                               const struct ctf_frame *frame);
+struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index, uint64_t i,
+                                        const struct ctf_frame *frame);
 
 /* Returns the entry point for a range that starts at `from`, with its packet index. Sets *wanted to
  * the first packet to read; the packets in between are skipped but their counters are recorded.
@@ -155,24 +160,24 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
  * within a stream is relied on. The last packet of a file with one queue has no successor. It is
  * skipped if `from` is later than its end by more than the average length of packets; later events
  * are reported when it is read (ctf.late-event). */
-const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet,
-                                     uint64_t *wanted);
+const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_index, int64_t from,
+                                             uint64_t *packet, uint64_t *wanted);
 
 /* Does the same for entry point `i`; always sets *wanted. */
-const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet,
-                                       uint64_t *wanted);
+const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_index, size_t i,
+                                           uint64_t *packet, uint64_t *wanted);
 
 /* Checks the result of ctf_find_entry against packet headers if the index came from an index file.
  * Returns false if the first wanted packet does not begin before the range; reading must start
  * earlier then. Moves the entry point to that packet unless the header before it is valid and
  * adjacent. */
-bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark,
-                     uint64_t *packet, uint64_t *wanted);
+bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_entry_point **mark,
+                      uint64_t *packet, uint64_t *wanted);
 
 /* Compares the accepted index file with all packets, once, and reports differences. */
-void ctf_scan_check(struct ctf_reader *reader);
+void ctf_check_index(struct ctf_reader *reader);
 
 /* Drops a reference; NULL is allowed. */
-void ctf_lanes_release(struct ctf_lanes *lanes);
+void ctf_file_index_unref(struct ctf_file_index *file_index);
 
 #endif

@@ -15,19 +15,21 @@ static uint64_t counter_difference(uint64_t now, uint64_t before, unsigned width
 static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
     const bool ends_behind =
-        tag == TTR_GAP_EVENTS && ctf_counts_to_end(&reader->trace->class->description);
+        tag == TTR_GAP_EVENTS && ctf_discarded_is_at_end(&reader->trace->class->description);
     bool is_clamped = false;
-    int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
-    int64_t end = packet->has_end && ends_behind ? ctf_time(line, packet->end, &is_clamped) : begin;
-    int64_t from = before->has_end ? ctf_time(line, before->end, &is_clamped) : begin;
+    int64_t begin =
+        packet->has_begin ? ctf_ticks_to_ns(line, packet->begin, &is_clamped) : reader->time;
+    int64_t end =
+        packet->has_end && ends_behind ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
+    int64_t from = before->has_end ? ctf_ticks_to_ns(line, before->end, &is_clamped) : begin;
     /* A gap must not end after the begin of this packet's events, nor begin before events already
      * emitted. */
     from = from < begin ? from : begin;
     from = from > reader->time ? from : reader->time;
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_GAP;
     event->tag = (uint16_t)tag;
     event->link = tag == TTR_GAP_EVENTS ? count : 0;
@@ -35,7 +37,7 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
         event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     bool is_far = false;
     /* no event of the stream is earlier than the clock's zero */
-    const int64_t zero = ctf_time(line, 0, &is_far);
+    const int64_t zero = ctf_ticks_to_ns(line, 0, &is_far);
     event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
     event->duration = end > from && from > INT64_MIN
                           ? (uint64_t)end - (uint64_t)from
@@ -53,7 +55,7 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     /* our own dialect stores gaps as events */
     if (!packet->has_discarded || reader->trace->class->is_dialect)
         return;
@@ -63,11 +65,12 @@ static void emit_discarded_gap(struct ctf_reader *reader)
         if (packet->discarded < before->discarded &&
             /* more than half of the range: the counter went back instead of wrapping */
             lost >> (width - 1))
-            input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.discarded-order",
-                       "the counter of discarded events of %s goes from %llu back to %llu: the "
-                       "number of missing events is unknown",
-                       reader->file, (unsigned long long)before->discarded,
-                       (unsigned long long)packet->discarded);
+            input_add_diagnostic(
+                reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.discarded-order",
+                "the counter of discarded events of %s goes from %llu back to %llu: the "
+                "number of missing events is unknown",
+                reader->file, (unsigned long long)before->discarded,
+                (unsigned long long)packet->discarded);
         else if (lost)
             emit_gap(reader, TTR_GAP_EVENTS, lost);
         return;
@@ -80,7 +83,7 @@ static void emit_discarded_gap(struct ctf_reader *reader)
 static void emit_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     if (!packet->has_sequence || !before->is_there || !before->has_sequence)
         return;
     uint64_t step =
@@ -88,29 +91,31 @@ static void emit_packets_gap(struct ctf_reader *reader)
     if (step == 1)
         return;
     if (step == 0 || step >> 31) {
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.packet-order",
-                   "packet %llu of %s follows packet %llu", (unsigned long long)packet->sequence,
-                   reader->file, (unsigned long long)before->sequence);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.packet-order",
+                             "packet %llu of %s follows packet %llu",
+                             (unsigned long long)packet->sequence, reader->file,
+                             (unsigned long long)before->sequence);
         return;
     }
     emit_gap(reader, TTR_GAP_PACKETS, step - 1);
-    input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost",
-               "%llu packets are missing before packet %llu of %s", (unsigned long long)step - 1,
-               (unsigned long long)packet->sequence, reader->file);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, packet->offset, "ctf.packets-lost",
+                         "%llu packets are missing before packet %llu of %s",
+                         (unsigned long long)step - 1, (unsigned long long)packet->sequence,
+                         reader->file);
 }
 
-void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet)
+void ctf_update_counters(struct ctf_counters *before, const struct ctf_packet *packet)
 {
-    *before = (struct ctf_before){.is_there = true,
-                                  .has_sequence = packet->has_sequence,
-                                  .has_discarded = packet->has_discarded,
-                                  .has_end = packet->has_end,
-                                  .sequence = packet->sequence,
-                                  .discarded = packet->discarded,
-                                  .end = packet->end};
+    *before = (struct ctf_counters){.is_there = true,
+                                    .has_sequence = packet->has_sequence,
+                                    .has_discarded = packet->has_discarded,
+                                    .has_end = packet->has_end,
+                                    .sequence = packet->sequence,
+                                    .discarded = packet->discarded,
+                                    .end = packet->end};
 }
 
-void ctf_give_gaps(struct ctf_reader *reader)
+void ctf_emit_gaps(struct ctf_reader *reader)
 {
     emit_discarded_gap(reader);
     emit_packets_gap(reader);

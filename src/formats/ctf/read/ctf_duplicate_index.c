@@ -19,32 +19,34 @@ static bool is_same_packet(const struct ctf_identity *a, const struct ctf_identi
 }
 
 /* Returns true if packets after one that begins at `begin` may begin at or before `other`. */
-static bool may_packets_precede(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
+static bool may_packets_precede(const struct ctf_file_index *file_index, int64_t begin,
+                                int64_t other)
 {
-    return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
+    return begin <= other || file_index->n > 1 || !file_index->queue[0].is_in_order;
 }
 
 /* Iterator over the packets of one queue of a file. */
 struct packet_iter {
     struct ctf_index_pass pass;
     uint64_t packet; /* index of the packet at scan.at */
-    uint32_t lane;
+    uint32_t queue;
     struct ctf_frame frame; /* the packet found */
     int64_t begin;          /* begin of the packet found, ns */
     bool is_over;
 };
 
 /* Starts at the last entry point before `begin`. Sets is_over if memory is out. */
-static struct packet_iter visit_queue_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
+static struct packet_iter visit_queue_from(struct ctf_reader *reader, uint32_t queue, int64_t begin)
 {
     uint64_t wanted, packet = 0;
-    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
+    const struct ctf_entry_point *mark =
+        ctf_find_entry(reader->file_index, begin, &packet, &wanted);
     struct packet_iter iter = {.pass = {.reader = reader,
                                         .at = mark ? mark->offset : 0,
                                         .previous_size = mark ? mark->previous_size : 0},
                                .packet = packet,
-                               .lane = lane};
-    iter.is_over = !ctf_look_begin(&iter.pass.look, reader);
+                               .queue = queue};
+    iter.is_over = !ctf_peek_begin(&iter.pass.look, reader);
     return iter;
 }
 
@@ -57,17 +59,18 @@ static bool visit_next_packet(struct packet_iter *iter)
     for (bool is_found = false; !iter->is_over && !is_found;) {
         const struct ctf_frame *frame = &iter->frame;
         enum ctf_framing framing =
-            ctf_look_at(&iter->pass.look, iter->pass.at, &iter->frame, &error);
+            ctf_peek_header(&iter->pass.look, iter->pass.at, &iter->frame, &error);
         framing = ctf_correct_size(
             iter->pass.reader,
-            &(struct ctf_sized){iter->pass.at, iter->pass.previous_size, NULL, framing},
+            &(struct ctf_size_question){iter->pass.at, iter->pass.previous_size, NULL, framing},
             &iter->frame);
-        is_found = framing == CTF_FRAMED &&
-                   ctf_lane_of(iter->pass.reader->lanes, iter->packet) == iter->lane &&
-                   ctf_packet_times(frame, &iter->begin, &end);
-        iter->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
+        is_found =
+            framing == CTF_FRAME_OK &&
+            ctf_queue_of_packet(iter->pass.reader->file_index, iter->packet) == iter->queue &&
+            ctf_packet_times(frame, &iter->begin, &end);
+        iter->is_over = (framing != CTF_FRAME_OK && framing != CTF_FRAME_FOREIGN) ||
                         frame->packet.size == UINT64_MAX;
-        iter->packet += framing == CTF_FRAMED;
+        iter->packet += framing == CTF_FRAME_OK;
         iter->pass.previous_size = iter->is_over ? 0 : frame->packet.size / 8;
         iter->pass.at += iter->pass.previous_size;
         if (is_found)
@@ -76,16 +79,16 @@ static bool visit_next_packet(struct packet_iter *iter)
     return false;
 }
 
-bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane)
+bool ctf_queue_contains(struct ctf_reader *reader, uint32_t i, const struct ctf_packet_queue *queue)
 {
-    struct packet_iter iter = visit_queue_from(reader, i, lane->begin);
+    struct packet_iter iter = visit_queue_from(reader, i, queue->begin);
     bool is_found = false, goes_on = true;
     while (goes_on && !is_found && visit_next_packet(&iter)) {
         const struct ctf_identity found = ctf_packet_identity(&iter.frame.packet);
-        is_found = is_same_packet(&found, &lane->first);
-        goes_on = may_packets_precede(reader->lanes, iter.begin, lane->begin);
+        is_found = is_same_packet(&found, &queue->first);
+        goes_on = may_packets_precede(reader->file_index, iter.begin, queue->begin);
     }
-    ctf_look_end(&iter.pass.look);
+    ctf_peek_end(&iter.pass.look);
     return is_found;
 }
 
@@ -98,19 +101,19 @@ static void packet_key(const struct ctf_packet *packet, uint64_t key[2])
 }
 
 /* Returns the queue's map of duplicates, allocated at first use. Returns NULL if memory is out. */
-static struct pairmap *duplicates_of_queue(struct ctf_lanes *lanes, uint32_t i)
+static struct pair_map *duplicates_of_queue(struct ctf_file_index *file_index, uint32_t i)
 {
-    struct ctf_lane *lane = &lanes->lane[i];
-    if (!lane->duplicates &&
-        (lane->duplicates = alloc_zero(lanes->alloc, 1, sizeof *lane->duplicates)))
-        pairmap_init(lane->duplicates, lanes->alloc);
-    return lane->duplicates;
+    struct ctf_packet_queue *queue = &file_index->queue[i];
+    if (!queue->duplicates &&
+        (queue->duplicates = alloc_zero(file_index->alloc, 1, sizeof *queue->duplicates)))
+        pair_map_init(queue->duplicates, file_index->alloc);
+    return queue->duplicates;
 }
 
-static struct ctf_twin location_of_packet(const struct packet_iter *iter)
+static struct ctf_packet_copy location_of_packet(const struct packet_iter *iter)
 {
     const uint64_t size = iter->is_over ? 0 : iter->frame.packet.size / 8;
-    return (struct ctf_twin){iter->pass.reader, iter->pass.at - size};
+    return (struct ctf_packet_copy){iter->pass.reader, iter->pass.at - size};
 }
 
 /* Advances `here` to the begin time of `first`, and returns true if both are at the same packet.
@@ -128,23 +131,24 @@ static bool advance_to_duplicate(const struct packet_iter *first, struct packet_
 /* Moves a packet from the first file to the second: marks it as duplicate in the first and as
  * replacement in the second. */
 static bool replace_damaged_packet(const struct packet_iter *first, const struct packet_iter *here,
-                                   const struct ctf_before *before)
+                                   const struct ctf_counters *before)
 {
-    struct ctf_lanes *lanes = here->pass.reader->lanes;
-    struct ctf_lane *lane = &lanes->lane[here->lane];
-    struct pairmap *given = duplicates_of_queue(first->pass.reader->lanes, first->lane);
+    struct ctf_file_index *file_index = here->pass.reader->file_index;
+    struct ctf_packet_queue *queue = &file_index->queue[here->queue];
+    struct pair_map *given = duplicates_of_queue(first->pass.reader->file_index, first->queue);
     uint64_t key[2];
     packet_key(&first->frame.packet, key);
-    if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
-        !alloc_reserve(lanes->alloc, (void **)&lane->replaced, &lane->replaced_capacity,
-                       lane->replaced_n + 1, sizeof *lane->replaced) ||
-        !pairmap_put(lane->duplicates, key[0], key[1], CTF_TAKEN + (uint32_t)lane->replaced_n))
+    if (!given || !pair_map_put(given, key[0], key[1], CTF_DUPLICATE_SKIP) ||
+        !alloc_reserve(file_index->alloc, (void **)&queue->replaced, &queue->replaced_capacity,
+                       queue->replaced_n + 1, sizeof *queue->replaced) ||
+        !pair_map_put(queue->duplicates, key[0], key[1],
+                      CTF_DUPLICATE_REPLACES + (uint32_t)queue->replaced_n))
         return false;
-    lane->replaced[lane->replaced_n++] = *before;
-    input_note(first->pass.reader->in, TTR_NOTE_ODD, location_of_packet(first).offset,
-               "ctf.damaged-twin",
-               "a packet of %s is damaged: read from %s instead, which has a valid copy",
-               first->pass.reader->file, here->pass.reader->file);
+    queue->replaced[queue->replaced_n++] = *before;
+    input_add_diagnostic(first->pass.reader->in, TTR_SEVERITY_ODD, location_of_packet(first).offset,
+                         "ctf.damaged-twin",
+                         "a packet of %s is damaged: read from %s instead, which has a valid copy",
+                         first->pass.reader->file, here->pass.reader->file);
     return true;
 }
 
@@ -152,11 +156,11 @@ static bool replace_damaged_packet(const struct packet_iter *first, const struct
  * damaged. */
 static bool is_better_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
-    const struct ctf_lane *lane = &first->pass.reader->lanes->lane[first->lane];
-    const struct ctf_twin a = location_of_packet(first), b = location_of_packet(here);
-    return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end &&
+    const struct ctf_packet_queue *queue = &first->pass.reader->file_index->queue[first->queue];
+    const struct ctf_packet_copy a = location_of_packet(first), b = location_of_packet(here);
+    return !ctf_duplicate_state(queue, &first->frame.packet) && first->frame.packet.has_end &&
            !first->is_over && !here->is_over &&
-           ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
+           ctf_second_copy_is_better(&a, &b, first->frame.packet.size / 8);
 }
 
 /* Marks the packet as a duplicate in the second file. Does nothing if an earlier comparison chose
@@ -164,46 +168,47 @@ static bool is_better_duplicate(const struct packet_iter *first, const struct pa
 static bool mark_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;
-    const struct ctf_lane *before = &first->pass.reader->lanes->lane[first->lane],
-                          *lane = &here->pass.reader->lanes->lane[here->lane];
+    const struct ctf_packet_queue *before = &first->pass.reader->file_index->queue[first->queue],
+                                  *queue = &here->pass.reader->file_index->queue[here->queue];
     uint64_t key[2];
     packet_key(packet, key);
-    if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
+    if (ctf_duplicate_state(before, packet) == CTF_DUPLICATE_SKIP &&
+        ctf_duplicate_state(queue, packet) >= CTF_DUPLICATE_REPLACES)
         return true;
-    return pairmap_put(lane->duplicates, key[0], key[1], CTF_HAD);
+    return pair_map_put(queue->duplicates, key[0], key[1], CTF_DUPLICATE_SKIP);
 }
 
-bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
+bool ctf_mark_duplicates(const struct ctf_queue_ref *first, const struct ctf_queue_ref *here)
 {
-    const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
-    if (!duplicates_of_queue(here->reader->lanes, here->lane))
+    const struct ctf_packet_queue *queue = &here->reader->file_index->queue[here->queue];
+    if (!duplicates_of_queue(here->reader->file_index, here->queue))
         return false;
-    struct packet_iter iter = visit_queue_from(first->reader, first->lane, lane->begin),
-                       other = visit_queue_from(here->reader, here->lane, lane->begin);
-    struct ctf_before before = {.is_there = false};
+    struct packet_iter iter = visit_queue_from(first->reader, first->queue, queue->begin),
+                       other = visit_queue_from(here->reader, here->queue, queue->begin);
+    struct ctf_counters before = {.is_there = false};
     if (iter.packet == 0)
-        before = first->reader->lanes->lane[first->lane].initial;
+        before = first->reader->file_index->queue[first->queue].initial;
     bool is_fine = true, has_other = visit_next_packet(&other);
     for (bool goes_on = true; goes_on && is_fine && visit_next_packet(&iter);) {
         is_fine =
             advance_to_duplicate(&iter, &other, &has_other) && is_better_duplicate(&iter, &other)
                 ? replace_damaged_packet(&iter, &other, &before)
                 : mark_duplicate(&iter, &other);
-        ctf_settle_before(&before, &iter.frame.packet);
-        goes_on = may_packets_precede(first->reader->lanes, iter.begin, lane->end);
+        ctf_update_counters(&before, &iter.frame.packet);
+        goes_on = may_packets_precede(first->reader->file_index, iter.begin, queue->end);
     }
     is_fine = is_fine && iter.pass.look.bytes && other.pass.look.bytes;
-    ctf_look_end(&iter.pass.look);
-    ctf_look_end(&other.pass.look);
+    ctf_peek_end(&iter.pass.look);
+    ctf_peek_end(&other.pass.look);
     return is_fine;
 }
 
-uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
+uint32_t ctf_duplicate_state(const struct ctf_packet_queue *queue, const struct ctf_packet *packet)
 {
     uint64_t key[2];
-    if (!lane->duplicates || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
+    if (!queue->duplicates || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
         return 0;
     packet_key(packet, key);
-    const uint32_t *value = pairmap_get(lane->duplicates, key[0], key[1]);
+    const uint32_t *value = pair_map_get(queue->duplicates, key[0], key[1]);
     return value ? *value : 0;
 }

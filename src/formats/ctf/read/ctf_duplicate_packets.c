@@ -11,15 +11,16 @@
 #define PART ((size_t)64 << 10)
 
 /* Reads up to n bytes of a packet from offset `at`. Returns 0 if they cannot be read. */
-static size_t peek_packet_bytes(const struct ctf_twin *twin, uint64_t at, uint8_t *bytes, size_t n)
+static size_t peek_packet_bytes(const struct ctf_packet_copy *twin, uint64_t at, uint8_t *bytes,
+                                size_t n)
 {
     ttr_error error;
     int64_t got = source_peek_at(twin->reader->in->source, twin->offset + at, bytes, n, &error);
     return got > 0 ? (size_t)got : 0;
 }
 
-static bool have_equal_bytes(const struct ctf_twin *first, const struct ctf_twin *second,
-                             uint64_t size)
+static bool have_equal_bytes(const struct ctf_packet_copy *first,
+                             const struct ctf_packet_copy *second, uint64_t size)
 {
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
@@ -48,9 +49,9 @@ static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t 
     struct input *in = source ? input_new(t, source, &format_ctf, "", NULL, &error) : NULL;
     if (!in)
         return false;
-    ctf_trace_join(like->trace, in, like->file, like->number);
+    ctf_trace_add_input(like->trace, in, like->file, like->number);
     if (like->trace->class->description.version == CTF_RFC_1_1)
-        rfc11_join_section(in->own);
+        rfc11_assign_section(in->ctx);
     context_share_attributes(t, in->id, like->trace->thread_source);
     while ((status = ttr_read(&in->base, &batch, &error)) == TTR_OK)
         ;
@@ -59,7 +60,7 @@ static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t 
     return is_fine;
 }
 
-static bool is_packet_undamaged(const struct ctf_twin *twin, uint64_t size)
+static bool is_packet_undamaged(const struct ctf_packet_copy *twin, uint64_t size)
 {
     const struct alloc *alloc = &twin->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, (size_t)size, 1);
@@ -73,26 +74,28 @@ static bool is_packet_undamaged(const struct ctf_twin *twin, uint64_t size)
 
 /* Reports, once per trace, that duplicates differ but were not decoded, so it is unknown which one
  * is valid. */
-static void report_undecoded_pair(const struct ctf_twin *first, const struct ctf_twin *second,
-                                  uint64_t size)
+static void report_undecoded_pair(const struct ctf_packet_copy *first,
+                                  const struct ctf_packet_copy *second, uint64_t size)
 {
     struct ctf_trace *trace = first->reader->trace;
     if (trace->has_undecoded_duplicates || have_equal_bytes(first, second, size))
         return;
     trace->has_undecoded_duplicates = true;
-    input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
-               "a packet of %s differs in %s, and %s: the first copy is read, even if damaged, and "
-               "so for all such packets; to see the others, read the traces one by one",
-               first->reader->file, second->reader->file,
-               size > CTF_TWIN_BYTES ? "is too large to be compared"
-                                     : "too many were compared already");
+    input_add_diagnostic(
+        first->reader->in, TTR_SEVERITY_ODD, first->offset, "ctf.unread-twin",
+        "a packet of %s differs in %s, and %s: the first copy is read, even if damaged, and "
+        "so for all such packets; to see the others, read the traces one by one",
+        first->reader->file, second->reader->file,
+        size > CTF_DUPLICATE_BYTES_MAX ? "is too large to be compared"
+                                       : "too many were compared already");
 }
 
-bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,
-                        uint64_t size_bytes)
+bool ctf_second_copy_is_better(const struct ctf_packet_copy *first,
+                               const struct ctf_packet_copy *second, uint64_t size_bytes)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (size_bytes > CTF_TWIN_BYTES || trace->decoded_duplicates >= CTF_TWINS_MOST) {
+    if (size_bytes > CTF_DUPLICATE_BYTES_MAX ||
+        trace->decoded_duplicates >= CTF_DECODED_DUPLICATES_MAX) {
         report_undecoded_pair(first, second, size_bytes);
         return false;
     }

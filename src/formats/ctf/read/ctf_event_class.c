@@ -42,8 +42,9 @@ static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *
         return true;
     event->layout = layout_compile(&spec, error);
     spec.shows_hidden = true;
-    if (event->layout && (ctf_moves_clock(stream->event_context) ||
-                          ctf_moves_clock(event->context) || ctf_moves_clock(event->payload)))
+    if (event->layout &&
+        (ctf_type_updates_clock(stream->event_context) || ctf_type_updates_clock(event->context) ||
+         ctf_type_updates_clock(event->payload)))
         return (event->times = layout_compile(&spec, error)) != NULL;
     return event->layout != NULL;
 }
@@ -102,7 +103,7 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 static const struct event_class *new_class_description(struct ctf_reader *reader,
                                                        const struct ctf_event_class *event)
 {
-    struct event_class *about = arena_take(&reader->trace->met, sizeof *about);
+    struct event_class *about = arena_alloc(&reader->trace->met, sizeof *about);
     if (about)
         ctf_describe_class(reader->trace, event, about);
     if (about && reader->has_cpu)
@@ -113,15 +114,15 @@ static const struct event_class *new_class_description(struct ctf_reader *reader
 bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
                          const struct event_class *about)
 {
-    const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
+    const void *start = schema->base.layout ? layout_iter_start(schema->base.layout) : NULL;
     bool is_listed =
-        schema->event && reader->trace->class->is_dialect && ctf_is_listed(schema->event);
+        schema->event && reader->trace->class->is_dialect && ctf_is_listed_class(schema->event);
     schema->id = context_add_schema(
         reader->trace->t,
         &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops,
-                         .own = schema,
+                         .ctx = schema,
                          .start = start,
-                         .start_with = layout_start_with(&schema->base),
+                         .start_with = layout_iter_start_flags(&schema->base),
                          .format = reader->trace->format,
                          .event_class = is_listed ? NULL : about});
     return schema->id != 0;
@@ -129,18 +130,19 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
 
 /* Adds the attributes that our own dialect declares for an event class. */
 static bool apply_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
-                          struct ctf_class *class, ttr_error *error)
+                          struct ctf_event_decoder *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_said *said =
-        trace->class->is_dialect ? arena_take(&reader->trace->met, sizeof *said) : NULL;
+    struct ctf_dialect_attributes *said =
+        trace->class->is_dialect ? arena_alloc(&reader->trace->met, sizeof *said) : NULL;
     if (!trace->class->is_dialect)
         return true;
     if (!said) {
         (void)fail_memory(error);
         return false;
     }
-    if (ctf_dialect_class(&trace->class->description, trace->t, event, said, error) != TTR_OK)
+    if (ctf_dialect_find_attributes(&trace->class->description, trace->t, event, said, error) !=
+        TTR_OK)
         return false;
     class->said = said;
     class->has_thread = false;
@@ -150,7 +152,7 @@ static bool apply_dialect(struct ctf_reader *reader, const struct ctf_event_clas
     class->model.category = said->category;
     class->model.provider = said->provider;
     if (said->has_number)
-        context_number_schema(trace->t, class->schema->id, said->number, said->version);
+        context_set_event_number(trace->t, class->schema->id, said->number, said->version);
     return true;
 }
 
@@ -181,7 +183,7 @@ static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf
     struct ctf_schema **place = is_shared ? shared_schema_slot(reader->trace, event) : NULL;
     if (is_shared && (!place || *place))
         return place ? *place : NULL;
-    struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
     const struct event_class *about = new_class_description(reader, event);
     if (!schema || !about)
         return NULL;
@@ -189,7 +191,7 @@ static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf
         (struct ctf_schema){.base = {.layout = event->layout,
                                      .scratch = &reader->trace->scratch,
                                      .place = ctf_place_event_body,
-                                     .place_group = ctf_place_event_group,
+                                     .locate_group = ctf_place_event_group,
                                      .packet = ctf_packet_number_of_event},
                             .trace = reader->trace,
                             .event = event,
@@ -200,7 +202,7 @@ static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf
         uint32_t imports;
         (void)layout_imports(event->layout, &imports);
         schema->has_imports = imports > 0;
-        schema->base.is_in_payload = !imports && layout_is_at_any_byte(event->layout);
+        schema->base.is_in_payload = !imports && layout_is_byte_aligned(event->layout);
         schema->base.body_mask = CTF_BODY_MASK;
     }
     if (!ctf_register_schema(reader, schema, about))
@@ -210,15 +212,15 @@ static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf
     return schema;
 }
 
-static struct ctf_class *make_event_decoder(struct ctf_reader *reader,
-                                            struct ctf_event_class *event, ttr_error *error)
+static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
+                                                    struct ctf_event_class *event, ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     if (!compile_event_body(reader->trace, event, error) ||
         !intern_names(reader->trace, event, error))
         return NULL;
-    struct ctf_class *class = arena_take(&reader->trace->met, sizeof *class);
-    const struct ctf_spots *spots =
+    struct ctf_event_decoder *class = arena_alloc(&reader->trace->met, sizeof *class);
+    const struct ctf_thread_fields *spots =
         event->layout ? ctf_find_thread_fields(reader->trace, event) : NULL;
     struct ctf_schema *schema =
         class && (spots || !event->layout) ? get_event_schema(reader, event) : NULL;
@@ -226,18 +228,18 @@ static struct ctf_class *make_event_decoder(struct ctf_reader *reader,
         (void)fail_memory(error);
         return NULL;
     }
-    *class = (struct ctf_class){.layout = event->layout,
-                                .times = event->times,
-                                .schema = schema,
-                                .has_imports = schema->has_imports};
+    *class = (struct ctf_event_decoder){.layout = event->layout,
+                                        .times = event->times,
+                                        .schema = schema,
+                                        .has_imports = schema->has_imports};
     if (class->layout) {
-        class->fixed = layout_fixed_bits(class->layout);
+        class->fixed = layout_fixed_record_bits(class->layout);
         class->pid = spots->pid;
         class->tid = spots->tid;
         class->name = spots->name;
         class->has_thread = spots->pid.bytes || spots->tid.bytes;
     }
-    class->shape = layout_shape_of(class->layout);
+    class->shape = layout_get_shape(class->layout);
     class->model = (ttr_event){
         .kind = TTR_KIND_INSTANT,
         .source = reader->in->id,
@@ -277,13 +279,12 @@ static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream,
     void *memory = alloc_resize(alloc, NULL, 0, n + 1, sizeof *stream->by_id);
     if (!memory)
         return false;
-    struct ctf_entry *by_id =
-        (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
+    struct ctf_class_entry *by_id =
+        (struct ctf_class_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
     for (size_t i = 0; i < n; i++)
-        by_id[i] =
-            i < had
-                ? stream->by_id[i]
-                : (struct ctf_entry){.bytes = {.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX}};
+        by_id[i] = i < had ? stream->by_id[i]
+                           : (struct ctf_class_entry){
+                                 .bytes = {.rest = LAYOUT_BYTE_SHAPE_NONE, .no_text = UINT32_MAX}};
     alloc_free(alloc, stream->by_id_memory, had + 1, sizeof *stream->by_id);
     stream->by_id_memory = memory;
     stream->by_id = by_id;
@@ -292,18 +293,18 @@ static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream,
 }
 
 /* Returns the size rule of complete events, for classes with headers that have a fixed size. */
-static struct layout_bytes event_size_rule(const struct ctf_stream *stream,
-                                           const struct ctf_class *class)
+static struct layout_byte_shape event_size_rule(const struct ctf_stream *stream,
+                                                const struct ctf_event_decoder *class)
 {
     struct layout_shape shape = class->shape;
     shape.first += stream->kind->plan.loads.bits;
-    return layout_bytes_of(&shape);
+    return layout_shape_to_bytes(&shape);
 }
 
 /* Stores the decoder of an id, and copies the hot members to its entry. */
-static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_class *class)
+static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_event_decoder *class)
 {
-    struct ctf_entry *entry = &stream->by_id[id];
+    struct ctf_class_entry *entry = &stream->by_id[id];
     entry->class = class;
     if (!class)
         return;
@@ -322,11 +323,12 @@ static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_cla
     stream->has_extended |= id >= stream->kind->plan.escape;
 }
 
-struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error)
+struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64_t id,
+                                               ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     const struct alloc *alloc = &reader->trace->t->counted;
-    const uint32_t *found = pairmap_get(&stream->class->events_by_id, id, 0);
+    const uint32_t *found = pair_map_get(&stream->class->events_by_id, id, 0);
     if (!found)
         return NULL;
     uint32_t index = *found;

@@ -31,12 +31,12 @@ TTR_MUST bool ctf_index_last_stream(struct ctf_reader *reader);
 
 /* Implements layout_schema.place: finds the body of an event. */
 void ctf_place_event_body(const struct layout_schema *base, const ttr_event *event,
-                          struct layout_run *run);
+                          struct layout_cursor *run);
 
-/* Implements layout_schema.place_group: finds the packet context or the event header of an event.
+/* Implements layout_schema.locate_group: finds the packet context or the event header of an event.
  */
 const struct layout *ctf_place_event_group(const struct layout_schema *base, const ttr_event *event,
-                                           ttr_group group, struct layout_run *run);
+                                           ttr_group group, struct layout_cursor *run);
 
 /* Implements layout_schema.packet: returns a nonzero number that is unique per packet of a file,
  * its offset + 1. */
@@ -47,7 +47,7 @@ bool ctf_may_end_inside(const struct ctf_stream_class *stream, const struct ctf_
 
 /* Finds the pid, tid and name fields of an event class. The result is cached in the class. Returns
  * NULL if memory is out. */
-const struct ctf_spots *ctf_find_thread_fields(struct ctf_trace *trace,
-                                               struct ctf_event_class *event);
+const struct ctf_thread_fields *ctf_find_thread_fields(struct ctf_trace *trace,
+                                                       struct ctf_event_class *event);
 
 #endif

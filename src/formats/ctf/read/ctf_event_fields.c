@@ -9,7 +9,7 @@
 struct event_view {
     const struct ctf_reader *reader;
     const struct ctf_packet *packet;
-    const struct ctf_kind *kind;
+    const struct ctf_stream_decoder *kind;
     struct bits header; /* start of the event header */
 };
 
@@ -19,7 +19,7 @@ static const struct layout *find_earlier_root(const struct event_view *view, enu
                                               struct bits *bits)
 {
     const struct ctf_packet *packet = view->packet;
-    *bits = bits_over(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
+    *bits = bits_init(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
     if (root == ROOT_PACKET_HEADER)
         return view->reader->trace->class->packet_header;
     if (root == ROOT_PACKET_CONTEXT) {
@@ -33,25 +33,25 @@ static const struct layout *find_earlier_root(const struct event_view *view, enu
 /* Fills the import slots of a layout with values from earlier roots. Recursive, because those roots
  * may have imports of even earlier ones. */
 static void fill_imports(const struct event_view *view, const struct layout *layout,
-                         struct layout_run *run)
+                         struct layout_cursor *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(layout, &n);
     for (uint32_t i = 0; i < n; i++) {
-        struct layout_run outer = {.value = 0};
+        struct layout_cursor outer = {.value = 0};
         const struct layout *before = find_earlier_root(view, import[i].from.root, &outer.bits);
         uint64_t value = 0;
         run->slots[import[i].slot] = 0;
         if (!before || before == layout)
             continue;
         fill_imports(view, before, &outer);
-        if (layout_evaluate(before, &outer, &import[i].from, &value))
+        if (layout_evaluate_reference(before, &outer, &import[i].from, &value))
             run->slots[import[i].slot] = value;
     }
 }
 
-void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
-                struct layout_run *run)
+void ctf_fill_imports(struct ctf_reader *reader, const struct layout *layout,
+                      const struct bits *header, struct layout_cursor *run)
 {
     struct event_view view = {reader, &reader->packets[reader->slot], reader->stream->kind,
                               *header};
@@ -89,13 +89,13 @@ static struct event_view view_of_event(const struct ctf_origin *origin, const tt
     const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_max];
     *from = event_offset_in_packet(reader, packet, event) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
-    struct bits header = bits_over(packet->base, *from + ctf_header_bit(event),
+    struct bits header = bits_init(packet->base, *from + ctf_header_bit(event),
                                    end < packet->content_end ? end : packet->content_end);
     return (struct event_view){reader, packet, origin->stream->kind, header};
 }
 
 void ctf_place_event_body(const struct layout_schema *base, const ttr_event *event,
-                          struct layout_run *run)
+                          struct layout_cursor *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     const struct ctf_origin origin = ctf_origin_of(schema, event);
@@ -120,7 +120,7 @@ void ctf_place_event_body(const struct layout_schema *base, const ttr_event *eve
 }
 
 const struct layout *ctf_place_event_group(const struct layout_schema *base, const ttr_event *event,
-                                           ttr_group group, struct layout_run *run)
+                                           ttr_group group, struct layout_cursor *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     uint64_t from;
@@ -202,12 +202,12 @@ bool ctf_may_end_inside(const struct ctf_stream_class *stream, const struct ctf_
     return ends & ENDS_INSIDE;
 }
 
-void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
-                    uint64_t *to)
+void ctf_event_bit_range(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
+                         uint64_t *to)
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
     uint64_t first = packet->base_bit + event_offset_in_packet(schema->reader, packet, event) * 8;
-    struct layout_run run = {.has_cut_text = false};
+    struct layout_cursor run = {.has_cut_text = false};
     *from = first + ctf_header_bit(event);
     *to = first + (uint64_t)event->payload_size * 8;
     if (!schema->ends_inside)
@@ -215,6 +215,6 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
     ctf_place_event_body(&schema->base, event, &run);
     if (!schema->base.layout)
         *to = first + ctf_body_bit(event);
-    else if (layout_measure(schema->base.layout, &run) == LAYOUT_FINE)
+    else if (layout_find_record_end(schema->base.layout, &run) == LAYOUT_OK)
         *to = packet->base_bit + run.bits.at;
 }

@@ -20,7 +20,7 @@ static uint64_t load_leb128(const uint8_t *p, bool is_signed)
     return is_signed && shift < 64 && (*p & 0x40) ? value | UINT64_MAX << shift : value;
 }
 
-static uint64_t load_context_field(const struct ctf_spot *spot, const uint8_t *body)
+static uint64_t load_context_field(const struct ctf_field_pos *spot, const uint8_t *body)
 {
     const uint8_t *p = body + spot->at;
     for (unsigned i = 0; i < spot->skipped; i++)
@@ -36,7 +36,7 @@ static uint64_t load_context_field(const struct ctf_spot *spot, const uint8_t *b
 
 /* Names an unnamed thread by its fixed-size name field (as LTTng's procname). Returns false if
  * memory is out. */
-static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class,
+static bool name_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                         const uint8_t *body, ttr_id id)
 {
     ttr *t = reader->trace->t;
@@ -52,7 +52,7 @@ static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class
     return true;
 }
 
-ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body)
 {
     ttr *t = reader->trace->t;
@@ -63,7 +63,7 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
         return reader->last_thread;
     ttr_id id;
     if (!class->tid.bytes)
-        id = context_process(t, source, pid);
+        id = context_process_thread(t, source, pid);
     else
         id = class->pid.bytes ? context_thread(t, source, pid, tid)
                               : context_thread_by_tid(t, source, tid);
@@ -83,11 +83,11 @@ static bool is_leb128_type(const struct type *type)
 /* Finds the start of a member of the common context: a fixed byte offset, or LEB128 numbers after
  * one. Returns its type, or NULL. */
 static const struct type *find_member_start(const struct layout *layout, const struct type *context,
-                                            ttr_text name, struct ctf_spot *spot)
+                                            ttr_text name, struct ctf_field_pos *spot)
 {
-    struct layout_spot found;
+    struct layout_member_position found;
     const struct type_member *member =
-        context && context->kind == TYPE_STRUCT ? type_member_named(context, name) : NULL;
+        context && context->kind == TYPE_STRUCT ? type_find_member(context, name) : NULL;
     const struct type *type = member ? member->type : NULL;
     if (!type)
         return NULL;
@@ -96,8 +96,8 @@ static const struct type *find_member_start(const struct layout *layout, const s
         spot->skipped++;
         member--;
     }
-    if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, member->name, &found) || (found.bit & 7) ||
-        found.bit / 8 > UINT16_MAX)
+    if (!layout_locate_member(layout, ROOT_COMMON_CONTEXT, member->name, &found) ||
+        (found.bit & 7) || found.bit / 8 > UINT16_MAX)
         return NULL;
     spot->at = (uint16_t)(found.bit / 8);
     return type;
@@ -105,11 +105,11 @@ static const struct type *find_member_start(const struct layout *layout, const s
 
 /* Returns the position of the first member with one of the names that is a supported number or
  * text; all zero if there is none. */
-static struct ctf_spot find_context_field(const struct layout *layout, const struct type *context,
-                                          const char *const *names)
+static struct ctf_field_pos find_context_field(const struct layout *layout,
+                                               const struct type *context, const char *const *names)
 {
     for (; *names; names++) {
-        struct ctf_spot spot = {0};
+        struct ctf_field_pos spot = {0};
         const struct type *type =
             find_member_start(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
         if (!type)
@@ -127,25 +127,25 @@ static struct ctf_spot find_context_field(const struct layout *layout, const str
         if (spot.bytes)
             return spot;
     }
-    return (struct ctf_spot){0};
+    return (struct ctf_field_pos){0};
 }
 
-const struct ctf_spots *ctf_find_thread_fields(struct ctf_trace *trace,
-                                               struct ctf_event_class *event)
+const struct ctf_thread_fields *ctf_find_thread_fields(struct ctf_trace *trace,
+                                                       struct ctf_event_class *event)
 {
     static const char *const pids[] = {"_vpid",     "vpid",     "_pid", "pid",
                                        "_perf_pid", "perf_pid", NULL};
     static const char *const tids[] = {"_vtid",     "vtid",     "_tid", "tid",
                                        "_perf_tid", "perf_tid", NULL};
     static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
-    struct ctf_spots *spots =
-        event->spots ? NULL : arena_take(&trace->class->description.arena, sizeof *spots);
+    struct ctf_thread_fields *spots =
+        event->spots ? NULL : arena_alloc(&trace->class->description.arena, sizeof *spots);
     if (!spots)
         return event->spots;
     const struct type *context = event->stream->event_context;
-    *spots = (struct ctf_spots){find_context_field(event->layout, context, pids),
-                                find_context_field(event->layout, context, tids),
-                                find_context_field(event->layout, context, names)};
+    *spots = (struct ctf_thread_fields){find_context_field(event->layout, context, pids),
+                                        find_context_field(event->layout, context, tids),
+                                        find_context_field(event->layout, context, names)};
     if (spots->name.is_leb)
         spots->name.bytes = 0;
     if (spots->pid.bytes != 4 && spots->pid.bytes != 8)

@@ -5,13 +5,14 @@
 
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-/* bytes processed per call; must be below LAYOUT_BYTES_NONE */
+/* bytes processed per call; must be below LAYOUT_BYTE_SHAPE_NONE */
 #define PLAIN_BYTES ((uint64_t)1 << 30)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
+bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
+                               const struct ctf_packet_views *views)
 {
     return plan->align >= 3 && plan->loads.bits % 8 == 0 &&
-           plan->loads.bits <= UINT16_MAX - 8 * CTF_WIDER_MOST && !plan->is_big_endian &&
+           plan->loads.bits <= UINT16_MAX - 8 * CTF_WIDER_MAX && !plan->is_big_endian &&
            views->has_time && views->plain_ticks > 0;
 }
 
@@ -39,11 +40,11 @@ static inline uint32_t load_event_u32(const void *bytes)
     return number;
 }
 
-void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
-                  const struct ctf_views *views)
+void ctf_fast_loop_init(struct ctf_fast_loop *run, const struct ctf_reader *reader,
+                        const struct ctf_packet_views *views)
 {
     const struct ctf_stream *stream = reader->stream;
-    const struct ctf_plan *plan = &stream->kind->plan;
+    const struct ctf_header_plan *plan = &stream->kind->plan;
     const uint32_t more = plan->has_wide && stream->has_extended
                               ? plan->wide.bits - plan->loads.bits
                               : 0,
@@ -56,20 +57,20 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
                    "places");
     const uint16_t source[2] = {reader->in->id, 0};
     const uint8_t kinds[4] = {0, 0, 0, views->cpu_flag};
-    *run = (struct ctf_run){.next = views->base + ((reader->bits.at + 7) >> 3),
-                            .bytes = views->base,
-                            .end = reader->bits.end >> 3,
-                            .ticks = reader->ticks,
-                            .time = reader->time,
-                            .before = views->offset - (uintptr_t)views->base,
-                            .plan = plan,
-                            .body = (uint16_t)plan->loads.bits,
-                            .by_id = stream->by_id,
-                            .ids = (uint32_t)stream->by_id_n,
-                            .plain_shift = views->plain_shift,
-                            .wider = wider % CTF_WIDER_MOST,
-                            .origin = combine_u32_pair(views->cpu, load_event_u32(source)),
-                            .kind = combine_u32_pair(load_event_u32(kinds), views->part)};
+    *run = (struct ctf_fast_loop){.next = views->base + ((reader->bits.at + 7) >> 3),
+                                  .bytes = views->base,
+                                  .end = reader->bits.end >> 3,
+                                  .ticks = reader->ticks,
+                                  .time = reader->time,
+                                  .before = views->offset - (uintptr_t)views->base,
+                                  .plan = plan,
+                                  .body = (uint16_t)plan->loads.bits,
+                                  .by_id = stream->by_id,
+                                  .ids = (uint32_t)stream->by_id_n,
+                                  .plain_shift = views->plain_shift,
+                                  .wider = wider % CTF_WIDER_MAX,
+                                  .origin = combine_u32_pair(views->cpu, load_event_u32(source)),
+                                  .kind = combine_u32_pair(load_event_u32(kinds), views->part)};
 }
 
 /* Position and time of an event found. */
@@ -80,19 +81,18 @@ struct plain_event {
 };
 
 /* Fills an event with 8- and 16-byte stores, each address written once; see input_clear_event. */
-static inline __attribute__((always_inline)) void fill_plain_event(ttr_event *event,
-                                                                   const struct ctf_entry *entry,
-                                                                   const struct ctf_run *run,
-                                                                   uint32_t body,
-                                                                   struct plain_event seen)
+static inline __attribute__((always_inline)) void fill_plain_event(
+    ttr_event *event, const struct ctf_class_entry *entry, const struct ctf_fast_loop *run,
+    uint32_t body, struct plain_event seen)
 {
     typedef uint64_t vec16 __attribute__((vector_size(16), aligned(8), may_alias));
     typedef uint64_t word __attribute__((may_alias));
     vec16 *part = (vec16 *)event;
     word *to = (word *)event;
     const vec16 zero = {0, 0}, ids = *(const vec16 *)&entry->schema;
-    _Static_assert(offsetof(struct ctf_entry, category) - offsetof(struct ctf_entry, schema) == 12,
-                   "ids as in a view");
+    _Static_assert(
+        offsetof(struct ctf_class_entry, category) - offsetof(struct ctf_class_entry, schema) == 12,
+        "ids as in a view");
     _Static_assert(offsetof(ttr_event, category) - offsetof(ttr_event, schema) == 12 &&
                        offsetof(ttr_event, schema) == 48,
                    "places");
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) void fill_plain_event(ttr_event *ev
 
 /* Returns the end of a body with a text that exceeds the vector search. `first`: offset of the
  * text. */
-static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout_bytes *bytes,
+static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout_byte_shape *bytes,
                                                              const uint8_t *base, uint64_t first,
                                                              uint64_t end)
 {
@@ -123,8 +123,8 @@ static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout
 /* Copy of everything that find_plain_event needs, to be kept in registers. */
 struct plain_finder {
     const uint8_t *bytes;
-    struct ctf_entry *by_id;
-    struct ctf_loads loads, wide;
+    struct ctf_class_entry *by_id;
+    struct ctf_header_loads loads, wide;
     uint64_t ids, only_id, mask; /* mask: alignment of headers - 1 */
     uint64_t escape, wider;
     unsigned id_at, id_shift;
@@ -153,35 +153,36 @@ enum header_kind {
 
 /* Returns the end of a body as a byte offset, or UINT64_MAX if the size rule does not apply. */
 static inline uint64_t find_plain_body_end(const struct plain_finder *finder,
-                                           const struct layout_bytes *bytes, uint64_t header_at)
+                                           const struct layout_byte_shape *bytes,
+                                           uint64_t header_at)
 {
     const uint64_t first = header_at + bytes->first;
     if (UNLIKELY(first > finder->last_body))
         return UINT64_MAX;
-    uint64_t next = layout_bytes_pass(bytes, finder->bytes, first);
+    uint64_t next = layout_byte_shape_find_end(bytes, finder->bytes, first);
     return UNLIKELY(next == UINT64_MAX && first < finder->end)
                ? find_long_text_end(bytes, finder->bytes, first, finder->end)
                : next;
 }
 
 /* Returns the end of the bytes for this call. */
-static inline uint64_t find_batch_end(const struct ctf_run *run)
+static inline uint64_t find_batch_end(const struct ctf_fast_loop *run)
 {
-    const uint64_t at = ctf_run_at(run), whole = run->end;
+    const uint64_t at = ctf_fast_loop_offset(run), whole = run->end;
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
 /* Copies the state. `there`: bytes that may be loaded, at least run->end. Returns false if no event
  * fits. */
 static inline __attribute__((always_inline)) bool init_plain_finder(struct plain_finder *finder,
-                                                                    const struct ctf_run *run,
+                                                                    const struct ctf_fast_loop *run,
                                                                     uint64_t there, int64_t until,
                                                                     enum header_kind header_kind)
 {
-    const struct ctf_plan *plan = run->plan;
+    const struct ctf_header_plan *plan = run->plan;
     const bool is_simple = header_kind == HEADER_SIMPLE;
     const uint64_t ids_most = header_kind == HEADER_EXTENDED ? UINT64_MAX : plan->escape;
-    const uint64_t at = ctf_run_at(run), end = find_batch_end(run);
+    const uint64_t at = ctf_fast_loop_offset(run), end = find_batch_end(run);
     const uint64_t head = plan->loads.bits >> 3;
     *finder = (struct plain_finder){.bytes = run->bytes,
                                     .by_id = run->by_id,
@@ -195,7 +196,7 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
                                     .last_header = there - plan->loads.room < end - head
                                                        ? there - plan->loads.room
                                                        : end - head,
-                                    .last_body = there - LAYOUT_BYTES_AHEAD,
+                                    .last_body = there - LAYOUT_BYTE_SHAPE_LOOKAHEAD,
                                     .plain_ticks = max_plain_ticks(run->plain_shift),
                                     .plain_shift = run->plain_shift,
                                     .until = until};
@@ -204,7 +205,8 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
         finder->escape = plan->escape;
         finder->wider = run->wider;
     }
-    return at < end && end >= head && there >= plan->loads.room && there >= LAYOUT_BYTES_AHEAD;
+    return at < end && end >= head && there >= plan->loads.room &&
+           there >= LAYOUT_BYTE_SHAPE_LOOKAHEAD;
 }
 
 /* Finds the next event. Each event's start depends on the previous one's end, so the latency of
@@ -212,7 +214,7 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
 static inline __attribute__((always_inline)) enum finding find_plain_event(
     const struct plain_finder *finder, struct plain_found *found, enum header_kind header_kind)
 {
-    const struct ctf_loads *loads = &finder->loads;
+    const struct ctf_header_loads *loads = &finder->loads;
     const uint64_t header_at = (found->at + finder->mask) & ~finder->mask;
     const uint8_t *p = finder->bytes + header_at;
     if (header_at > finder->last_header)
@@ -223,7 +225,7 @@ static inline __attribute__((always_inline)) enum finding find_plain_event(
     uint64_t mask = loads->time_mask, step = loads->time_step, wider = 0;
     /* both variants are loaded and one is selected, because a branch would be mispredicted */
     if (header_kind == HEADER_EXTENDED) {
-        const struct ctf_loads *wide = &finder->wide;
+        const struct ctf_header_loads *wide = &finder->wide;
         const uint64_t wide_id = (load_u64le(p + wide->id_at) >> wide->id_shift) & wide->id_mask;
         const uint64_t wide_low =
             (load_u64le(p + wide->time_at) >> wide->time_shift) & wide->time_mask;
@@ -257,9 +259,9 @@ static inline __attribute__((always_inline)) enum finding find_plain_event(
     return FOUND;
 }
 
-static inline enum header_kind header_kind_of(const struct ctf_run *run)
+static inline enum header_kind header_kind_of(const struct ctf_fast_loop *run)
 {
-    const struct ctf_plan *plan = run->plan;
+    const struct ctf_header_plan *plan = run->plan;
     if (run->wider)
         return HEADER_EXTENDED;
     return plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift
@@ -267,22 +269,22 @@ static inline enum header_kind header_kind_of(const struct ctf_run *run)
                : HEADER_ANY;
 }
 
-static inline __attribute__((always_inline)) void read_plain_events(struct ctf_run *state,
-                                                                    uint64_t there,
-                                                                    struct reader_some *some,
-                                                                    enum header_kind header_kind)
+static inline __attribute__((always_inline)) void read_plain_events(
+    struct ctf_fast_loop *state, uint64_t there, struct reader_partial_read *some,
+    enum header_kind header_kind)
 {
     struct plain_finder finder;
     if (!init_plain_finder(&finder, state, there, some->until, header_kind))
         return;
-    const struct ctf_run run = *state;
-    struct plain_found found = {.at = ctf_run_at(&run), .ticks = run.ticks, .time = run.time};
+    const struct ctf_fast_loop run = *state;
+    struct plain_found found = {
+        .at = ctf_fast_loop_offset(&run), .ticks = run.ticks, .time = run.time};
     ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
     int64_t time = run.time;
     enum finding finding = FOUND;
     for (; event < stop && (finding = find_plain_event(&finder, &found, header_kind)) == FOUND;
          event++) {
-        struct ctf_entry *entry = &finder.by_id[found.id];
+        struct ctf_class_entry *entry = &finder.by_id[found.id];
         fill_plain_event(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
                          (struct plain_event){finder.bytes + found.header_at,
                                               found.next - found.header_at, time = found.time});
@@ -298,25 +300,26 @@ static inline __attribute__((always_inline)) void read_plain_events(struct ctf_r
     state->time = time;
 }
 
-static __attribute__((noinline)) void read_plain_simple(struct ctf_run *run, uint64_t there,
-                                                        struct reader_some *some)
+static __attribute__((noinline)) void read_plain_simple(struct ctf_fast_loop *run, uint64_t there,
+                                                        struct reader_partial_read *some)
 {
     read_plain_events(run, there, some, HEADER_SIMPLE);
 }
 
-static __attribute__((noinline)) void read_plain_extended(struct ctf_run *run, uint64_t there,
-                                                          struct reader_some *some)
+static __attribute__((noinline)) void read_plain_extended(struct ctf_fast_loop *run, uint64_t there,
+                                                          struct reader_partial_read *some)
 {
     read_plain_events(run, there, some, HEADER_EXTENDED);
 }
 
-static __attribute__((noinline)) void read_plain_any_header(struct ctf_run *run, uint64_t there,
-                                                            struct reader_some *some)
+static __attribute__((noinline)) void read_plain_any_header(struct ctf_fast_loop *run,
+                                                            uint64_t there,
+                                                            struct reader_partial_read *some)
 {
     read_plain_events(run, there, some, HEADER_ANY);
 }
 
-void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some)
+void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there, struct reader_partial_read *some)
 {
     switch (header_kind_of(run)) {
     case HEADER_SIMPLE:

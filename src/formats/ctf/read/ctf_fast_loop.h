@@ -6,7 +6,7 @@
  * |  - its ticks are nanoseconds, so its time is one addition;
  * |  - its class was met before, belongs to no thread, and needs no values from outside of the
  * |     event;
- * |  - its end follows from the class's size rule in bytes (struct layout_bytes).
+ * |  - its end follows from the class's size rule in bytes (struct layout_byte_shape).
  *
  * Order of calls: ctf_fast_loop_is_possible and ctf_fast_loop_init once per call of the reader;
  * ctf_fast_loop_read; then ctf_fast_loop_bit for the new position. ctf_events.c reads the event at
@@ -15,15 +15,15 @@
  * Layout of a plain event, from a byte boundary:
  *
  * |  | id + low time bits | (extended id, time) | fixed part | text, 0 | fixed rest |
- * |    `- loads.bits -------- wider bytes ----'   `------- layout_bytes -----------'
+ * |    `- loads.bits -------- wider bytes ----'   `------- layout_byte_shape -----------'
  *
  * Invariants: the loop never reads after `there`; it writes no member of the reader; it stops at
  * the start of the first event that is not plain, so the caller sees no half-decoded state. All
  * state is copied to locals, because the compiler must assume that stores to events alias the
  * reader.
  *
- * Cost: about 30 instructions per event; one cache line per event class (struct ctf_entry). The
- * loop is compiled three times, for simple, extended and other headers (enum heads in the .c
+ * Cost: about 30 instructions per event; one cache line per event class (struct ctf_class_entry).
+ * The loop is compiled three times, for simple, extended and other headers (enum heads in the .c
  * file).
  *
  * Left out: big-endian and bit-packed headers, threads, backward times, imports, clock fields in
@@ -36,7 +36,7 @@
 #include "formats/ctf/read/ctf_reader.h"
 
 /* Values shared by all events of the current packet. */
-struct ctf_views {
+struct ctf_packet_views {
     const struct ctf_timeline *timeline;
     const uint8_t *base;
     uint64_t offset; /* file offset of `base` */
@@ -50,14 +50,14 @@ struct ctf_views {
 };
 
 /* State of the loop. */
-struct ctf_run {
+struct ctf_fast_loop {
     const uint8_t *next; /* earliest start of the next event */
     const uint8_t *bytes;
     uint64_t end; /* end of content or window, bytes from `bytes` */
     uint64_t ticks;
     int64_t time;
-    const struct ctf_plan *plan;
-    struct ctf_entry *by_id;
+    const struct ctf_header_plan *plan;
+    struct ctf_class_entry *by_id;
     uint64_t plain_shift;
     uint64_t before;       /* address of a byte plus this = its file offset */
     uint64_t origin, kind; /* the last two words of each ttr_event, without what the class adds */
@@ -78,28 +78,30 @@ static inline void ctf_copy_event(ttr_event *to, const ttr_event *from)
 }
 
 /* Returns true if events with this header plan and clock can be plain. */
-bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views);
+bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
+                               const struct ctf_packet_views *views);
 
 /* Initializes the state at reader->bits of the current packet. */
-void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
-                  const struct ctf_views *views);
+void ctf_fast_loop_init(struct ctf_fast_loop *run, const struct ctf_reader *reader,
+                        const struct ctf_packet_views *views);
 
 /* Returns the position of the next event, in bytes from run->bytes. */
-static inline uint64_t ctf_run_at(const struct ctf_run *run)
+static inline uint64_t ctf_fast_loop_offset(const struct ctf_fast_loop *run)
 {
     return (uint64_t)(run->next - run->bytes);
 }
 
 /* Returns the same position in bits. `before` is the bit position at init, which is kept if the
  * loop did not advance, since it may be inside a byte. */
-static inline uint64_t ctf_run_bit(const struct ctf_run *run, uint64_t before)
+static inline uint64_t ctf_fast_loop_bit(const struct ctf_fast_loop *run, uint64_t before)
 {
-    const uint64_t at = ctf_run_at(run);
+    const uint64_t at = ctf_fast_loop_offset(run);
     return at == (before + 7) >> 3 ? before : at << 3;
 }
 
 /* Appends plain events to the some->n present ones. Stops at the start of the first event that is
  * not plain. `there`: bytes after run->bytes that may be loaded, at least run->end. */
-void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some);
+void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there,
+                        struct reader_partial_read *some);
 
 #endif

@@ -10,8 +10,8 @@
 /* A pass over the packet headers of a file. */
 struct ctf_index_pass {
     struct ctf_reader *reader;
-    struct ctf_lanes *lanes;
-    struct ctf_look look;
+    struct ctf_file_index *file_index;
+    struct ctf_header_peek look;
     uint64_t at;                  /* file offset of the current packet */
     uint64_t previous_size;       /* size of the previous packet in bytes; 0 = none yet */
     uint64_t prefetched_to;       /* file offset of the first header that was not prefetched yet */

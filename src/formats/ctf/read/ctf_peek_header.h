@@ -1,14 +1,14 @@
 /* Reads packet headers at any offset of a stream file, without moving the window of the reader.
  *
- * Ownership: each ctf_look_begin needs a ctf_look_end. Thread rule: that of the reader. */
+ * Ownership: each ctf_peek_begin needs a ctf_peek_end. Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_PEEK_HEADER_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_PEEK_HEADER_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_LOOK_FIRST ((size_t)256) /* bytes of the first read; most headers are smaller */
+#define CTF_PEEK_SIZE ((size_t)256) /* bytes of the first read; most headers are smaller */
 
-struct ctf_look {
+struct ctf_header_peek {
     struct ctf_reader *reader;
     const struct alloc *alloc;
     uint8_t *bytes; /* n bytes of the file from `from` on; NULL = memory was out */
@@ -18,19 +18,19 @@ struct ctf_look {
 };
 
 /* Returns false if memory is out. */
-bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader);
+bool ctf_peek_begin(struct ctf_header_peek *look, struct ctf_reader *reader);
 
 /* Parses the packet header at an offset. Returns CTF_FRAME_SHORT at the end of the file. */
-enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_frame *frame,
-                             ttr_error *error);
+enum ctf_framing ctf_peek_header(struct ctf_header_peek *look, uint64_t offset,
+                                 struct ctf_frame *frame, ttr_error *error);
 
 /* Returns up to `wanted` bytes at an offset; fewer at the end of the file or if memory is out.
  * Valid until the next call. */
-struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t wanted);
+struct bits ctf_peek_bytes(struct ctf_header_peek *look, uint64_t offset, uint64_t wanted);
 
 /* Frees the buffer that a very large or bogus header needed. */
-void ctf_look_shrink(struct ctf_look *look);
+void ctf_peek_shrink(struct ctf_header_peek *look);
 
-void ctf_look_end(struct ctf_look *look);
+void ctf_peek_end(struct ctf_header_peek *look);
 
 #endif

@@ -62,7 +62,7 @@ static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset
 /* Returns the window's bytes from the packet at reader->next on. */
 static struct bits packet_bits(const struct ctf_reader *reader)
 {
-    return bits_over(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
+    return bits_init(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
 }
 
 /* --- Definitions for copies --- */
@@ -70,7 +70,7 @@ static struct bits packet_bits(const struct ctf_reader *reader)
 static void emit_definition(struct ctf_reader *reader, struct ctf_stream *stream,
                             enum ctf_definition tag)
 {
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_DEFINITION;
     event->flags = TTR_EVENT_RAW;
     event->tag = (uint16_t)tag;
@@ -103,18 +103,19 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
  * without packets. */
 static enum ctf_step finish_stream_file(struct ctf_reader *reader)
 {
-    const uint64_t end = source_end(reader->in->source);
+    const uint64_t end = source_end_offset(reader->in->source);
     if (reader->next > end && !reader->is_cut_reported && reader->reports_cut) {
         reader->is_cut_reported = true;
-        ttr_status status = input_damage(reader->in, end, 0, "ctf.cut", reader->error,
-                                         "%s ends inside a packet: %llu bytes of it are missing",
-                                         reader->file, (unsigned long long)(reader->next - end));
+        ttr_status status =
+            input_add_damage(reader->in, end, 0, "ctf.cut", reader->error,
+                             "%s ends inside a packet: %llu bytes of it are missing", reader->file,
+                             (unsigned long long)(reader->next - end));
         if (status != TTR_OK)
             return ctf_step_from_status(reader, status);
     }
     if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_stream_defined)
         return STEP_END;
-    struct ctf_stream *stream = ctf_stream_of(reader, &(struct ctf_frame){.kind = NULL});
+    struct ctf_stream *stream = ctf_get_stream(reader, &(struct ctf_frame){.kind = NULL});
     if (!stream)
         return ctf_step_from_status(reader, fail_memory(reader->error));
     reader->is_stream_defined = true;
@@ -129,17 +130,18 @@ static enum ctf_step skip_file_tail(struct ctf_reader *reader)
     uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
     const uint8_t *p = window_at(reader, from);
     reader->next = from + n;
-    if (reader->lane) /* only the input of the first queue reports what is outside of packets */
+    if (reader->queue) /* only the input of the first queue reports what is outside of packets */
         return STEP_GO;
     if (ctf_is_zero(p, (size_t)n)) {
-        input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are not a packet",
-                   (unsigned long long)n, reader->file);
+        input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "ctf.zeros",
+                             "%llu zero bytes in %s are not a packet", (unsigned long long)n,
+                             reader->file);
         return STEP_GO;
     }
     return ctf_step_from_status(
-        reader, input_damage(in, from, n, "ctf.cut-header", reader->error,
-                             "%s ends inside the header of a packet, with %llu byte%s of it",
-                             reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
+        reader, input_add_damage(in, from, n, "ctf.cut-header", reader->error,
+                                 "%s ends inside the header of a packet, with %llu byte%s of it",
+                                 reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Searches for the next packet after a bad header, since its sizes cannot be trusted. */
@@ -149,31 +151,34 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
     bool is_zero;
     if (reader->in->n)
         return STEP_HOLD;
-    ttr_status status = ctf_search(reader, reader->is_lost ? from : from + 1,
-                                   /* after a bad event, a packet may start at this very byte */
-                                   &is_zero);
+    ttr_status status =
+        ctf_search_packet(reader, reader->is_lost ? from : from + 1,
+                          /* after a bad event, a packet may start at this very byte */
+                          &is_zero);
     if (status != TTR_OK)
         return ctf_step_from_status(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
-    if (reader->lane) /* only the input of the first queue reports what is outside of packets */
+    if (reader->queue) /* only the input of the first queue reports what is outside of packets */
         return STEP_GO;
     if (n == 0) {
-        input_note(reader->in, TTR_NOTE_ODD, from, "ctf.no-size",
-                   "packets of %s follow packets without a size: each is assumed to end where the "
-                   "next one starts",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, from, "ctf.no-size",
+            "packets of %s follow packets without a size: each is assumed to end where the "
+            "next one starts",
+            reader->file);
         return STEP_GO;
     }
     if (is_zero) {
-        input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros",
-                   "%llu zero bytes in %s are not a packet", (unsigned long long)n, reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, from, "ctf.zeros",
+                             "%llu zero bytes in %s are not a packet", (unsigned long long)n,
+                             reader->file);
         return STEP_GO;
     }
-    return ctf_step_from_status(reader, input_damage(reader->in, from, n, frame->code,
-                                                     reader->error, "%s: %s; %llu byte%s skipped",
-                                                     reader->file, frame->text,
-                                                     (unsigned long long)n, n == 1 ? "" : "s"));
+    return ctf_step_from_status(
+        reader, input_add_damage(reader->in, from, n, frame->code, reader->error,
+                                 "%s: %s; %llu byte%s skipped", reader->file, frame->text,
+                                 (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Stores header and context, since their fields may be asked for after the window has moved. */
@@ -194,30 +199,34 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
         !frame->is_resized && !ctf_is_rfc(reader); /* else the wrong size is reported as damage */
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !ctf_is_rfc(reader))
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace",
-                   "a packet of %s has the uuid of another trace", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.other-trace",
+                             "a packet of %s has the uuid of another trace", reader->file);
     if (frame->is_overfull && tells_content)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-                   "a packet of %s declares more content than its size; read up to the last event",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
+            "a packet of %s declares more content than its size; read up to the last event",
+            reader->file);
     if (frame->is_underfull && tells_content)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-                   "a packet of %s declares less content than its header; read up to the last "
-                   "event",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
+            "a packet of %s declares less content than its header; read up to the last "
+            "event",
+            reader->file);
     else if (frame->is_unfinished && tells_content)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
-                   "a packet of %s was not finished by its tracer: its sizes are not set; read "
-                   "up to the last event",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.unfinished",
+            "a packet of %s was not finished by its tracer: its sizes are not set; read "
+            "up to the last event",
+            reader->file);
     if (frame->has_unset_size)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unset-size",
-                   "a packet of %s declares a content size but no packet size: the next packet is "
-                   "searched after the content",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.unset-size",
+            "a packet of %s declares a content size but no packet size: the next packet is "
+            "searched after the content",
+            reader->file);
     if (packet->has_begin && packet->has_end && packet->end < packet->begin)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end",
-                   "a packet of %s ends before it begins", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.begin-after-end",
+                             "a packet of %s ends before it begins", reader->file);
 }
 
 /* Returns the time of events without a clock: the begin of their packet; else the end of the
@@ -225,16 +234,16 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
 static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     bool is_clamped = false;
     if (packet->has_begin)
-        return ctf_time(line, packet->begin, &is_clamped);
+        return ctf_ticks_to_ns(line, packet->begin, &is_clamped);
     if (before->is_there && before->has_end)
-        return ctf_time(line, before->end, &is_clamped);
+        return ctf_ticks_to_ns(line, before->end, &is_clamped);
     bool has_zero = reader->time == INT64_MIN &&
                     reader->trace->class->description.version == CTF_2 &&
                     reader->stream->kind->class->clock;
-    return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
+    return has_zero ? ctf_ticks_to_ns(line, 0, &is_clamped) : reader->time;
 }
 
 /* Switches to a packet of another stream in the same input. Backward times are detected per stream,
@@ -242,19 +251,19 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
 static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
                           const struct ctf_packet *packet)
 {
-    const struct ctf_stream *own = reader->stream->first;
+    const struct ctf_stream *ctx = reader->stream->first;
     bool is_clamped = false;
-    if (!last || last->first == own || !reader->stream->kind->plan.has_time)
+    if (!last || last->first == ctx || !reader->stream->kind->plan.has_time)
         return;
     last->first->time = reader->time;
-    const int64_t begin =
-        packet->has_begin ? ctf_time(&reader->stream->kind->timeline, packet->begin, &is_clamped)
-                          : reader->time;
-    reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
+    const int64_t begin = packet->has_begin ? ctf_ticks_to_ns(&reader->stream->kind->timeline,
+                                                              packet->begin, &is_clamped)
+                                            : reader->time;
+    reader->time = ctx->time > INT64_MIN ? ctx->time : begin < reader->time ? begin : reader->time;
 }
 
 /* Reports a first event earlier than its packet's begin: a range that ends before the packet misses
- * it (ctf_is_behind_range). */
+ * it (ctf_is_after_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = packet_bits(reader);
@@ -263,9 +272,9 @@ static void report_early_event(struct ctf_reader *reader, const struct ctf_packe
                            /* else "ctf.begin-after-end" is reported */
                            !(packet->has_end && packet->end < packet->begin);
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
-        ctf_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.early-event",
-                   "an event of %s is earlier than its packet's begin", reader->file);
+        ctf_decode_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.early-event",
+                             "an event of %s is earlier than its packet's begin", reader->file);
 }
 
 static enum ctf_step enter_packet(struct ctf_reader *reader)
@@ -273,7 +282,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     struct input *in = reader->in;
     const struct ctf_frame *frame = &reader->frame;
     struct ctf_stream *const last = reader->stream;
-    reader->stream = ctf_stream_of(reader, frame);
+    reader->stream = ctf_get_stream(reader, frame);
     if (!reader->stream)
         return ctf_step_from_status(reader, fail_memory(reader->error));
     if (!reader->packets)
@@ -298,10 +307,10 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->is_size_reported = reader->is_sealed = false;
     reader->given = 0;
     reader->offset = reader->next;
-    reader->bits = bits_over(packet->base, frame->head, frame->head);
+    reader->bits = bits_init(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     bool has_time = reader->stream->kind->plan.has_time;
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
@@ -311,8 +320,8 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     report_odd_packet(reader, packet);
     report_early_event(reader, packet);
     switch_stream(reader, last, packet);
-    if (ctf_meets_range(reader, packet))
-        ctf_give_gaps(reader);
+    if (ctf_packet_meets_range(reader, packet))
+        ctf_emit_gaps(reader);
     if (!has_time) /* gaps are emitted first and use the previous time */
         reader->time = time_without_clock(reader, packet);
     return ctf_is_rfc(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
@@ -331,15 +340,16 @@ static enum ctf_step fill_packet_window(struct ctf_reader *reader)
         return STEP_HOLD;
     if (is_copy && need < frame->packet.size / 8)
         need = frame->packet.size / 8;
-    if (need < ctf_first_event_room(frame))
-        need = ctf_first_event_room(frame);
+    if (need < ctf_first_event_bytes(frame))
+        need = ctf_first_event_bytes(frame);
     return need ? fill_window_to(reader, reader->next, need) : STEP_GO;
 }
 
 /* Returns true if the packet belongs to the stream of the reader's queue. */
 static bool is_of_reader_queue(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
+    return reader->file_index &&
+           ctf_queue_accepts(&reader->file_index->queue[reader->queue], frame);
 }
 
 /* Skips a packet that is not read by this input or not requested. Its counters are still recorded.
@@ -348,12 +358,12 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
     if (is_mine || is_of_reader_queue(reader, frame)) {
-        struct ctf_stream *stream = ctf_stream_of(reader, frame);
+        struct ctf_stream *stream = ctf_get_stream(reader, frame);
         if (!stream)
             return ctf_step_from_status(reader, fail_memory(reader->error));
-        ctf_settle_before(ctf_before_of(stream), &frame->packet);
+        ctf_update_counters(ctf_counters_of(stream), &frame->packet);
     }
-    if (is_mine && !ctf_is_empty(frame))
+    if (is_mine && !ctf_packet_is_empty(frame))
         ctf_record_packet_end(reader, frame->kind, &frame->packet);
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
@@ -362,9 +372,9 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
         ctf_advance_to_next_packet(reader, &frame->packet, reader->next,
                                    reader->next + (frame->packet.content + 7) / 8, is_mine);
     reader->packet_i++;
-    const struct ctf_mark *mark =
-        !is_mine && reader->lanes && step == STEP_GO
-            ? ctf_skip_others(reader->lanes, reader->lane, &reader->packet_i)
+    const struct ctf_entry_point *mark =
+        !is_mine && reader->file_index && step == STEP_GO
+            ? ctf_skip_other_queues(reader->file_index, reader->queue, &reader->packet_i)
             : NULL;
     if (mark) {
         reader->next = mark->offset;
@@ -378,13 +388,14 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
  * that copy. */
 static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    const struct ctf_lane *lane =
-        reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
-    const uint32_t had = lane ? ctf_lane_had(lane, &frame->packet) : 0;
-    struct ctf_stream *stream = had >= CTF_TAKEN ? ctf_stream_of(reader, frame) : NULL;
+    const struct ctf_packet_queue *queue =
+        reader->file_index ? ctf_find_queue(reader->file_index, reader->packet_i, frame) : NULL;
+    const uint32_t had = queue ? ctf_duplicate_state(queue, &frame->packet) : 0;
+    struct ctf_stream *stream =
+        had >= CTF_DUPLICATE_REPLACES ? ctf_get_stream(reader, frame) : NULL;
     if (stream)
-        *ctf_before_of(stream) = lane->replaced[had - CTF_TAKEN];
-    return had == CTF_HAD;
+        *ctf_counters_of(stream) = queue->replaced[had - CTF_DUPLICATE_REPLACES];
+    return had == CTF_DUPLICATE_SKIP;
 }
 
 /* Decides what to do with a packet with header and context complete: read, skip, or stop at
@@ -393,10 +404,10 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
-    bool is_mine = reader->takes_all || !reader->lanes ||
-                   ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
+    bool is_mine = reader->reads_all_queues || !reader->file_index ||
+                   ctf_queue_of_packet(reader->file_index, reader->packet_i) == reader->queue;
     enum ctf_step step = is_mine && reader->to != INT64_MAX
-                             ? fill_window_to(reader, reader->next, ctf_first_event_room(frame))
+                             ? fill_window_to(reader, reader->next, ctf_first_event_bytes(frame))
                              : STEP_GO;
     if (step != STEP_GO)
         return step;
@@ -404,15 +415,15 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
     if (is_mine &&
         /* after damage packets may be out of order, and a packet without events proves nothing
          * about later ones */
-        ctf_is_behind_range(reader, frame, &bits))
-        return (!reader->lanes || reader->lanes->is_whole) && !ctf_is_empty(frame)
+        ctf_is_after_range(reader, frame, &bits))
+        return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
                    : skip_packet(reader, is_mine);
     if (is_mine && is_duplicate_packet(reader, frame)) {
         reader->in->duplicates++;
-        input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
-                   "a packet of %s is in another file of its stream too: skipped here",
-                   reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, reader->next, "ctf.duplicate",
+                             "a packet of %s is in another file of its stream too: skipped here",
+                             reader->file);
         return skip_packet(reader, is_mine);
     }
     if (!is_mine || reader->packet_i < reader->wanted)
@@ -432,7 +443,7 @@ static bool is_end_of_file(struct ctf_reader *reader)
     uint8_t byte;
     ttr_error error;
     if (in->n && in->until != INT64_MAX && source_is_seekable(in->source) &&
-        reader->next >= source_end(in->source))
+        reader->next >= source_end_offset(in->source))
         reader->is_over =
             is_seen || source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
     return reader->is_over;
@@ -442,9 +453,9 @@ static bool is_end_of_file(struct ctf_reader *reader)
  * needs no check. */
 static bool is_size_verified(const struct ctf_reader *reader)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
-    return lanes && !lanes->is_indexed && !lanes->has_repaired_sizes &&
-           reader->packet_i + 1 < lanes->packets;
+    const struct ctf_file_index *file_index = reader->file_index;
+    return file_index && !file_index->is_indexed && !file_index->has_repaired_sizes &&
+           reader->packet_i + 1 < file_index->packets;
 }
 
 static enum ctf_step read_between_packets(struct ctf_reader *reader)
@@ -461,21 +472,21 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
         uint64_t n = ctf_bytes_from(reader, reader->next);
         if (n == 0)
             return finish_stream_file(reader);
-        struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
+        struct bits bits = bits_init(window_at(reader, reader->next), 0, n * 8);
         const enum ctf_framing framing =
             ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
-        const struct ctf_sized sized = {reader->next, reader->previous_size, NULL, framing};
-        switch (framing == CTF_FRAMED && is_size_verified(reader)
+        const struct ctf_size_question sized = {reader->next, reader->previous_size, NULL, framing};
+        switch (framing == CTF_FRAME_OK && is_size_verified(reader)
                     ? framing
                     : ctf_correct_size(reader, &sized, &reader->frame)) {
-        case CTF_FRAMED:
+        case CTF_FRAME_OK:
             return accept_packet(reader);
         case CTF_FRAME_FAILED:
             return ctf_step_from_status(reader, reader->error->status);
         case CTF_FRAME_BAD:
             return search_next_packet(reader, &reader->frame);
         case CTF_FRAME_FOREIGN:
-            return ctf_pass_foreign(reader) == TTR_OK
+            return ctf_skip_foreign_packet(reader) == TTR_OK
                        ? STEP_GO
                        : ctf_step_from_status(reader, reader->error->status);
         case CTF_FRAME_SHORT:
@@ -537,7 +548,7 @@ static enum ctf_step move_window_early(struct ctf_reader *reader)
 
 ttr_status ctf_next(struct input *in, ttr_error *error)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     enum ctf_step step = STEP_GO;
     if (reader->is_eventless && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
@@ -562,23 +573,24 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)
         return reader->status;
-    if (step == STEP_END && reader->lanes && reader->from == INT64_MIN && reader->to == INT64_MAX)
-        ctf_scan_check(reader);
+    if (step == STEP_END && reader->file_index && reader->from == INT64_MIN &&
+        reader->to == INT64_MAX)
+        ctf_check_index(reader);
     if (step == STEP_END && in->n && in->until != INT64_MAX)
-        ctf_stop_at(in, INT64_MAX);
+        ctf_stop_before(in, INT64_MAX);
     return in->n || in->is_stopped ? TTR_OK : TTR_END;
 }
 
-void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns)
+void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     reader->from = from_ns > reader->from ? from_ns : reader->from;
     reader->to = to_ns < reader->to ? to_ns : reader->to;
 }
 
-uint32_t ctf_kinds(struct input *in)
+uint32_t ctf_event_kinds(struct input *in)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     const uint32_t previous_size =
         1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
     return reader->trace && !reader->trace->class->is_dialect ? previous_size : READER_ANY_KIND;
@@ -586,27 +598,27 @@ uint32_t ctf_kinds(struct input *in)
 
 ttr_status ctf_open(struct input *in, ttr_error *error)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     (void)error;
     reader->in = in;
     reader->from = INT64_MIN;
     reader->to = INT64_MAX;
     reader->time = reader->packet_end = INT64_MIN;
-    reader->slots_max = CTF_SLOTS;
+    reader->slots_max = CTF_SLOTS_MAX;
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
-    pairmap_init(&reader->stream_of, &in->base.t->counted);
+    pair_map_init(&reader->stream_of, &in->base.t->counted);
     return TTR_OK;
 }
 
 void ctf_close(struct input *in)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     if (reader->trace)
-        ctf_drop_streams(reader);
+        ctf_free_streams(reader);
     buffer_free(&reader->heads);
     buffer_free(&reader->unpacked);
     alloc_free(&in->base.t->counted, reader->packets, reader->slots_max, sizeof *reader->packets);
-    ctf_lanes_release(reader->lanes);
-    ctf_trace_release(reader->trace);
+    ctf_file_index_unref(reader->file_index);
+    ctf_trace_unref(reader->trace);
 }

@@ -16,7 +16,7 @@
  *
  * Events then have TTR_EVENT_RAW: their payload is the stored event from the first byte of its
  * header. It points into the payload of the packet definition that follows (unless the packet is
- * compressed). The `own` of each schema is a struct ctf_schema. A packet larger than CTF_COPY_MAX
+ * compressed). The `ctx` of each schema is a struct ctf_schema. A packet larger than CTF_COPY_MAX
  * gets no definition. Ownership: the last input frees the trace; the last trace frees its class. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READ_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READ_H
@@ -44,12 +44,12 @@ struct ctf_quirks {
     bool crash_leaves_end_zero;
 };
 
-struct ctf_kind;
+struct ctf_stream_decoder;
 
 /* Parsed metadata and everything compiled from them. Traces of one library context with identical
  * metadata share it. */
 struct ctf_trace_class {
-    /* entry in the library context's list of shared objects; see ctf_trace_offer */
+    /* entry in the library context's list of shared objects; see ctf_trace_publish_class */
     struct offer offer;
     uint32_t users; /* references held by traces */
     bool is_offered;
@@ -67,11 +67,12 @@ struct ctf_trace_class {
     struct ctf_quirks quirks;
     const struct layout *packet_header; /* NULL if packets have no header */
     /* fast decoder of the packet header, if its fields have fixed offsets */
-    struct ctf_head head;
+    struct ctf_fixed_root head;
     /* decoders by index in description.streams, compiled at first use; NULL before */
-    struct ctf_kind **kinds;
+    struct ctf_stream_decoder **kinds;
     size_t kinds_capacity;
-    const struct ctf_kind *latest; /* the decoder added last, to be compiled; NULL = none */
+    const struct ctf_stream_decoder
+        *latest; /* the decoder added last, to be compiled; NULL = none */
 };
 
 struct ctf_trace {
@@ -121,7 +122,7 @@ struct ctf_trace {
 struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
-    const struct ctf_kind *kind;
+    const struct ctf_stream_decoder *kind;
     /* itself; RFC v1.1: for packets of the second byte order, the stream of the first one */
     struct ctf_stream *first;
     uint64_t number; /* stream instance id; if packets have none, the index of the file */
@@ -130,12 +131,12 @@ struct ctf_stream {
     ttr_id track;
     struct ctf_schema *schema; /* schema of the stream's definitions */
     /* Private to the reader: event classes by id, and counters of the previous packet. */
-    struct ctf_entry *by_id; /* aligned to a cache line */
-    void *by_id_memory;      /* the allocation that contains by_id */
-    bool has_extended;       /* some event ids only fit extended event headers */
-    struct ctf_class **by_index;
+    struct ctf_class_entry *by_id; /* aligned to a cache line */
+    void *by_id_memory;            /* the allocation that contains by_id */
+    bool has_extended;             /* some event ids only fit extended event headers */
+    struct ctf_event_decoder **by_index;
     size_t by_id_n, by_index_n;
-    struct ctf_before {
+    struct ctf_counters {
         bool is_there;
         bool has_sequence, has_discarded, has_end;
         uint64_t sequence, discarded, end;
@@ -145,7 +146,7 @@ struct ctf_stream {
     int64_t time;
 };
 
-/* An event class, as ttr_event.schema's `own`. All streams of a trace share it, so that it stays in
+/* An event class, as ttr_event.schema's `ctx`. All streams of a trace share it, so that it stays in
  * the cache. Streams have their own if events are copied with packets, or if the printed fields
  * differ per stream (RFC v1.1). */
 struct ctf_schema {
@@ -197,6 +198,6 @@ static inline uint64_t ctf_sequence_before(const struct ctf_packet *packet, int6
 }
 
 /* Drops a reference; the last one frees the trace. */
-void ctf_trace_release(struct ctf_trace *trace);
+void ctf_trace_unref(struct ctf_trace *trace);
 
 #endif

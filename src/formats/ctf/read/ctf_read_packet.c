@@ -7,13 +7,13 @@
 
 #define MOVE_BYTES ((size_t)1024)
 
-void ctf_record_packet_end(struct ctf_reader *reader, const struct ctf_kind *kind,
+void ctf_record_packet_end(struct ctf_reader *reader, const struct ctf_stream_decoder *kind,
                            const struct ctf_packet *packet)
 {
     bool is_clamped = false;
     if (packet->has_begin)
-        reader->packet_end =
-            ctf_time(&kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
+        reader->packet_end = ctf_ticks_to_ns(
+            &kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
 }
 
 enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct ctf_packet *packet,
@@ -22,7 +22,7 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
     const bool is_resized = reader->frame.is_resized;
     const uint64_t said = is_resized ? reader->frame.declared_size : packet->size,
                    next = offset + packet->size / 8;
-    reader->next = ctf_go_on(reader, from, next);
+    reader->next = ctf_next_packet_offset(reader, from, next);
     reader->previous_size = reader->next - offset;
     reader->reports_cut = is_mine;
     if (reader->next == next && !is_resized)
@@ -32,15 +32,15 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
     return ctf_step_from_status(
-        reader,
-        input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                     "%s: the packet at byte %llu declares %llu %s, but %s "
-                     "after %llu bytes: reading continues there",
-                     reader->file, (unsigned long long)offset,
-                     (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
-                     reader->next < source_end(reader->in->source) ? "another one starts"
-                                                                   : "the file ends",
-                     (unsigned long long)reader->previous_size));
+        reader, input_add_damage(
+                    reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
+                    "%s: the packet at byte %llu declares %llu %s, but %s "
+                    "after %llu bytes: reading continues there",
+                    reader->file, (unsigned long long)offset,
+                    (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
+                    reader->next < source_end_offset(reader->in->source) ? "another one starts"
+                                                                         : "the file ends",
+                    (unsigned long long)reader->previous_size));
 }
 
 /* Reports events later than their packet's end: a range that starts long after the packet misses
@@ -52,8 +52,8 @@ static void report_late_event(struct ctf_reader *reader, const struct ctf_packet
                            reader->given && !ctf_is_rfc(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
         !reader->trace->class->quirks.event_after_packet)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
-                   "an event of %s is later than its packet's end", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
+                             "an event of %s is later than its packet's end", reader->file);
 }
 
 static enum ctf_step leave_packet(struct ctf_reader *reader)
@@ -63,7 +63,7 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
     reader->is_inside = false;
     if (ctf_is_rfc(reader))
         rfc11_leave_packet(reader);
-    ctf_settle_before(ctf_before_of(reader->stream), packet);
+    ctf_update_counters(ctf_counters_of(reader->stream), packet);
     if (reader->given)
         ctf_record_packet_end(reader, reader->stream->kind, packet);
     report_late_event(reader, packet);
@@ -80,7 +80,7 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
             was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here, true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
-    bool is_shown = reader->is_encoded ? reader->next <= source_end(reader->in->source)
+    bool is_shown = reader->is_encoded ? reader->next <= source_end_offset(reader->in->source)
                                        : ctf_bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS &&
                         (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
@@ -97,19 +97,19 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
-        const ttr_status lost = ctf_lose_event(
+        const ttr_status lost = ctf_report_bad_event(
             reader, "ctf.too-large", "an event is larger than ttr_read_options.max_record");
-        return lost == TTR_OK
-                   ? leave_packet(reader)
-                   : ctf_step_from_status(
-                         reader, fail_option(reader->error, reader->error->status, "max_record"));
+        return lost == TTR_OK ? leave_packet(reader)
+                              : ctf_step_from_status(reader, error_set_option(reader->error,
+                                                                              reader->error->status,
+                                                                              "max_record"));
     }
     ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);
     if (status != TTR_OK)
         return ctf_step_from_status(reader, status);
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->offset += shift / 8;
-    reader->bits = bits_over(in->window.bytes + (reader->offset - in->window.offset),
+    reader->bits = bits_init(in->window.bytes + (reader->offset - in->window.offset),
                              reader->bits.at - shift, 0);
     reader->content_end -= reader->content_end == UINT64_MAX ? 0 : shift;
     packet->base = reader->bits.base;
@@ -149,10 +149,10 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
     }
     ttr_status status;
     if (is_content)
-        status =
-            ctf_lose_event(reader, "ctf.cut-event", "an event exceeds the content of its packet");
+        status = ctf_report_bad_event(reader, "ctf.cut-event",
+                                      "an event exceeds the content of its packet");
     else
-        status = ctf_lose_event(reader, "ctf.cut", "the file ends inside a packet");
+        status = ctf_report_bad_event(reader, "ctf.cut", "the file ends inside a packet");
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
 }
 
@@ -160,15 +160,15 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
  * else the rest of the packet. */
 static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
-    switch (ctf_is_rfc(reader) ? rfc11_pass_event(reader, code, what) : RFC11_STAYS) {
-    case RFC11_PASSED:
+    switch (ctf_is_rfc(reader) ? rfc11_skip_event(reader, code, what) : RFC11_NOT_SKIPPED) {
+    case RFC11_SKIPPED:
         return ctf_step_from_status(reader, reader->status);
     case RFC11_IS_CUT:
         return ctf_move_window(reader);
-    case RFC11_STAYS:
+    case RFC11_NOT_SKIPPED:
         break;
     }
-    ttr_status status = ctf_lose_event(reader, code, what);
+    ttr_status status = ctf_report_bad_event(reader, code, what);
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
 }
 
@@ -178,7 +178,7 @@ enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
         reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
     ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
-    switch (ctf_run_events(reader)) {
+    switch (ctf_read_events(reader)) {
     case CTF_STOP_FULL:
         return STEP_GO;
     case CTF_STOP_FAILED:
@@ -189,8 +189,9 @@ enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
         return STEP_HOLD;
     case CTF_STOP_ZERO:
         if (!ctf_ends_with_zeros(&reader->frame))
-            status = ctf_lose_event(reader, "ctf.empty-event",
-                                    "an event has no bits, so the number of events is unlimited");
+            status =
+                ctf_report_bad_event(reader, "ctf.empty-event",
+                                     "an event has no bits, so the number of events is unlimited");
         break;
     case CTF_STOP_UNKNOWN:
         return skip_bad_event(reader, "ctf.unknown-event",

@@ -34,7 +34,7 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                                          uint64_t offset, uint64_t from, bool is_mine);
 
 /* Records the end time of a packet of this input, with or without reading it. */
-void ctf_record_packet_end(struct ctf_reader *reader, const struct ctf_kind *kind,
+void ctf_record_packet_end(struct ctf_reader *reader, const struct ctf_stream_decoder *kind,
                            const struct ctf_packet *packet);
 
 /* Moves the window inside the packet to the start of the next event. Fails the packet if one event

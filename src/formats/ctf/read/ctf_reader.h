@@ -5,7 +5,7 @@
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READER_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READER_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "formats/ctf/description/ctf_clock.h"
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/packet/ctf_event_header_plan.h"
@@ -14,32 +14,33 @@
 #include "layout/layout_shape.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
-#define CTF_SLOTS 32u      /* packets that may have events in share one batch */
-#define CTF_SLOTS_FEW 8u   /* the same for traces of hundreds of inputs, which have small windows */
-#define CTF_SLOTS_LEAST 4u /* the same for traces of a thousand inputs and more */
+#define CTF_SLOTS_MAX 32u  /* packets that may have events in share one batch */
+#define CTF_SLOTS_SMALL 8u /* the same for traces of hundreds of inputs, which have small windows \
+                            */
+#define CTF_SLOTS_MIN 4u   /* the same for traces of a thousand inputs and more */
 /* streams per file up to which linear search is as fast as a hash table */
-#define CTF_FEW_STREAMS 8u
+#define CTF_LINEAR_SEARCH_MAX 8u
 /* log2 of bits: the window moves inside a packet by multiples of this, so that the alignment of
  * every type is kept */
-#define CTF_STEP_MOST 15u
-#define CTF_STEP_LEAST 9u /* the usual step: one cache line */
+#define CTF_STEP_MAX 15u
+#define CTF_STEP_MIN 9u /* the usual step: one cache line */
 
 /* A stream class with its compiled layouts. */
-struct ctf_kind {
+struct ctf_stream_decoder {
     const struct ctf_stream_class *class;
     /* itself; for RFC v1.1 packets of the foreign byte order: the decoder of the metadata's own
      * byte order */
-    const struct ctf_kind *first;
+    const struct ctf_stream_decoder *first;
     /* layouts of the packet context and of the event header; NULL = none */
     const struct layout *context, *header;
     /* decoder of a packet context with fields that have fixed offsets after a fixed packet header
      */
-    struct ctf_head head;
+    struct ctf_fixed_root head;
     /* packet context without the fields that only readers need (sizes, counters) */
     const struct layout *context_shown;
     /* RFC v1.1: layout of the event context alone; NULL until needed */
     const struct layout *rfc_context;
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     struct ctf_timeline timeline;
     /* log2 of bits: granularity of window moves inside a packet, from CTF_STEP_MIN to CTF_STEP_MAX
      */
@@ -48,7 +49,7 @@ struct ctf_kind {
 
 /* Position of a number in the common event context: a fixed byte offset, or a fixed number of
  * LEB128 numbers after one. */
-struct ctf_spot {
+struct ctf_field_pos {
     uint16_t at;     /* bytes from the start of the body */
     uint8_t bytes;   /* size of the number, 4 or 8; 0 = the class has no such field */
     uint8_t skipped; /* LEB128 numbers to skip, starting at `at` */
@@ -57,49 +58,49 @@ struct ctf_spot {
 };
 
 /* Positions of the fields that identify a thread. The `bytes` of `name` count characters. */
-struct ctf_spots {
-    struct ctf_spot pid, tid, name;
+struct ctf_thread_fields {
+    struct ctf_field_pos pid, tid, name;
 };
 
 /* An event class as one stream uses it: everything that is equal for all its events. */
-struct ctf_class {
+struct ctf_event_decoder {
     ttr_event model;
     const struct layout *layout; /* layout of contexts and payload; NULL = the body has no fields */
     /* bits of each body that starts at a byte boundary; 0 = differs per event */
     uint64_t fixed;
     struct layout_shape shape; /* size rule of bodies that start at a byte boundary */
-    uint64_t given;            /* events read so far by the general path; see ctf_entry.given */
+    uint64_t given; /* events read so far by the general path; see ctf_class_entry.given */
     bool has_thread, has_imports;
     /* plain: its events need no values from outside of their own bytes */
     bool is_usual;
-    struct ctf_spot pid, tid, name; /* copied from ctf_spots */
+    struct ctf_field_pos pid, tid, name; /* copied from ctf_thread_fields */
     /* CTF 1.8: layout of a body in which a field advances the clock; NULL = no such field */
     const struct layout *times;
     /* attributes that our own dialect declares for its events; NULL in other traces */
-    const struct ctf_said *said;
+    const struct ctf_dialect_attributes *said;
     struct ctf_schema *schema; /* shared by all streams of the trace, or owned by this class */
 };
 
 /* Everything that the fast loop needs for one event id, in one cache line. Each stream has its own
  * entries, so with hundreds of streams the size matters. */
-struct ctf_entry {
-    struct ctf_class *class; /* NULL until the first event of this id */
+struct ctf_class_entry {
+    struct ctf_event_decoder *class; /* NULL until the first event of this id */
     /* rule for the end of an event, header included; only set for plain classes without threads */
-    struct layout_bytes bytes;
+    struct layout_byte_shape bytes;
     /* members of ttr_event that are equal for the class */
     ttr_id schema, name, provider, category, track;
     uint8_t kind, level, opcode, flags;
-    uint64_t given; /* events read by the fast loop, in addition to ctf_class.given */
+    uint64_t given; /* events read by the fast loop, in addition to ctf_event_decoder.given */
 };
 
 #define CTF_LINE 64u
 
-_Static_assert(sizeof(struct ctf_entry) == CTF_LINE, "an entry is a line of the cache");
+_Static_assert(sizeof(struct ctf_class_entry) == CTF_LINE, "an entry is a line of the cache");
 
 /* A parsed packet header and packet context. */
 struct ctf_frame {
     struct ctf_packet packet;
-    struct ctf_kind *kind;
+    struct ctf_stream_decoder *kind;
     uint64_t number; /* stream instance id */
     bool has_number;
     uint64_t head; /* size of packet header and context, in bits */
@@ -115,10 +116,10 @@ struct ctf_frame {
     bool is_unfinished;
     bool has_unset_size; /* the same, but the content size is stored */
     bool is_resized; /* the declared packet size is impossible; packet.size is the repaired one */
-    uint64_t declared_size; /* declared packet size in bits, if is_resized */
-    uint64_t said_content;  /* declared content size in bits */
-    bool is_size_wrong;     /* the declared size cannot be a packet's */
-    bool is_overfull;       /* the declared content is larger than the packet */
+    uint64_t declared_size;    /* declared packet size in bits, if is_resized */
+    uint64_t declared_content; /* declared content size in bits */
+    bool is_size_wrong;        /* the declared size cannot be a packet's */
+    bool is_overfull;          /* the declared content is larger than the packet */
     /* the declared content is smaller than the header; it is read like an unfinished packet */
     bool is_underfull;
     struct rfc11_packet rfc; /* RFC v1.1: the fixed packet header */
@@ -135,7 +136,7 @@ static inline bool ctf_ends_with_zeros(const struct ctf_frame *frame)
 }
 
 enum ctf_framing {
-    CTF_FRAMED,
+    CTF_FRAME_OK,
     CTF_FRAME_SHORT,   /* the header continues after the available bytes */
     CTF_FRAME_BAD,     /* not a packet; no size can be derived */
     CTF_FRAME_FOREIGN, /* packet of another trace; its size is valid */
@@ -143,7 +144,7 @@ enum ctf_framing {
 };
 
 /* Reason why reading events of a packet stopped. */
-enum ctf_stop {
+enum ctf_stop_reason {
     CTF_STOP_FULL,    /* the batch is full */
     CTF_STOP_EDGE,    /* reader->bits.end is reached */
     CTF_STOP_UNKNOWN, /* no event class has this id */
@@ -154,7 +155,7 @@ enum ctf_stop {
     CTF_STOP_FAILED
 };
 
-struct ctf_lanes;
+struct ctf_file_index;
 
 struct ctf_reader {
     /* Members used by each call are first: with many inputs, the cache has lost them between calls.
@@ -201,14 +202,14 @@ struct ctf_reader {
     uint64_t no_packet_after;
     /* report a file that ends inside padding: the last packet belongs to this input */
     bool reports_cut;
-    bool is_in_order;        /* packets of the file do not overlap in time */
-    bool is_foreign;         /* packets with the uuid of another trace were read */
-    bool has_cpu;            /* RFC v1.1: the file name contains the cpu */
-    struct ctf_lanes *lanes; /* index of the file, shared by its inputs; may be NULL */
+    bool is_in_order;                  /* packets of the file do not overlap in time */
+    bool is_foreign;                   /* packets with the uuid of another trace were read */
+    bool has_cpu;                      /* RFC v1.1: the file name contains the cpu */
+    struct ctf_file_index *file_index; /* index of the file, shared by its inputs; may be NULL */
     struct buffer heads;
     struct ctf_packet *packets; /* slots_max elements; NULL before the first packet */
     uint32_t slots_max;         /* a power of two from CTF_SLOTS_MIN to CTF_SLOTS_MAX */
-    struct layout_run run;
+    struct layout_cursor run;
 
     const char *file;                       /* path below the trace folder */
     const struct ctf_stream_class *section; /* RFC v1.1: stream class of all packets in the file */
@@ -217,15 +218,15 @@ struct ctf_reader {
      */
     uint8_t cpu_bytes[16];
     struct buffer unpacked;
-    uint64_t number;      /* index of the file among the files of its trace */
-    uint32_t lane;        /* index of the packet queue that this input reads */
-    bool takes_all;       /* reads all packet queues, in file order */
-    uint64_t packet_i;    /* index of the packet at `next` */
-    bool is_entered_late; /* reading started after the first packet */
+    uint64_t number;       /* index of the file among the files of its trace */
+    uint32_t queue;        /* index of the packet queue that this input reads */
+    bool reads_all_queues; /* reads all packet queues, in file order */
+    uint64_t packet_i;     /* index of the packet at `next` */
+    bool is_entered_late;  /* reading started after the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
     /* index into `streams` by stream id, used above CTF_LINEAR_SEARCH_MAX; see ctf_event_class.c */
-    struct pairmap stream_of;
+    struct pair_map stream_of;
     struct ctf_frame frame; /* header of the current packet */
     size_t need;            /* bytes the window should have after its start */
     uint64_t bad_id;        /* event id of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
@@ -256,14 +257,14 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
 
 /* Publishes the class of a complete trace, so that other traces of the library context can share
  * it. */
-void ctf_trace_offer(struct ctf_trace *trace);
+void ctf_trace_publish_class(struct ctf_trace *trace);
 
 /* Replaces the class of a trace by a published one with the same metadata and options. Returns
  * false if there is none. */
-bool ctf_trace_share(struct ctf_trace *trace);
+bool ctf_trace_use_published_class(struct ctf_trace *trace);
 
 /* Replaces the class of a trace by that of another one, and releases its own. */
-void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class);
+void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class);
 
 /* Parses unpacked metadata into the description. May be called again when a live trace gets more
  * metadata. */
@@ -271,20 +272,22 @@ TTR_MUST ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version ve
                                     const struct ctf_text *text, ttr_error *error);
 
 /* Adds an input to the trace as the reader of stream file `name`, which has index `number`. */
-void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number);
+void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *name,
+                         uint64_t number);
 
 /* Registers a reader under the source id of its events, from its first stream until it is closed.
  * Returns false if memory is out. */
-TTR_MUST bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader);
-void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader);
+TTR_MUST bool ctf_trace_register_reader(struct ctf_trace *trace, const struct ctf_reader *reader);
+void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reader *reader);
 
 /* Compiles the packet header of a complete description. */
-TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);
+TTR_MUST ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error);
 
 /* Returns the stream class with its layouts, compiled at first use. Returns NULL with `error` on
  * failure. */
-struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class,
-                             ttr_error *error);
+struct ctf_stream_decoder *ctf_stream_decoder_of(struct ctf_trace *trace,
+                                                 const struct ctf_stream_class *class,
+                                                 ttr_error *error);
 
 /* --- ctf_packet.c --- */
 
@@ -297,16 +300,17 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
 /* --- ctf_stream.c --- */
 
 /* Returns the stream of a packet, added if it is new. Returns NULL if memory is out. */
-struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame);
+struct ctf_stream *ctf_get_stream(struct ctf_reader *reader, const struct ctf_frame *frame);
 
 /* Unregisters the reader and frees its streams with the schemas that they own. */
-void ctf_drop_streams(struct ctf_reader *reader);
+void ctf_free_streams(struct ctf_reader *reader);
 
 /* --- ctf_event_class.c --- */
 
 /* Returns the decoder of an event id in the current stream. Returns NULL if the id is not declared
  * (*error is untouched) or compiling failed (`error` is set). */
-struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error);
+struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64_t id,
+                                               ttr_error *error);
 
 /* Fills the properties of an event class that the metadata declare. */
 void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
@@ -316,19 +320,19 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 
 /* Returns the thread of the event with the complete body at `body`, registered if it is new.
  * Returns 0 if memory is out. The class must have thread fields. */
-ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body);
 
 /* --- ctf_event_fields.c --- */
 
 /* Fills the imported slots of a layout from the packet and from the event header at `header`. */
-void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
-                struct layout_run *run);
+void ctf_fill_imports(struct ctf_reader *reader, const struct layout *layout,
+                      const struct bits *header, struct layout_cursor *run);
 
 /* Computes the bit range of an event in its packet. The end is rounded up to a byte if the next
  * event is byte-aligned. */
-void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
-                    uint64_t *to);
+void ctf_event_bit_range(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
+                         uint64_t *to);
 
 /* ttr_event.body of CTF: the low 29 bits are the bit offset of the body, the high 3 bits are the
  * bit of that byte in which the header starts. */
@@ -345,7 +349,7 @@ static inline uint64_t ctf_header_bit(const ttr_event *event)
 }
 
 /* Returns the counters of the current stream, shared by its decoders of both byte orders. */
-static inline struct ctf_before *ctf_before_of(const struct ctf_stream *stream)
+static inline struct ctf_counters *ctf_counters_of(const struct ctf_stream *stream)
 {
     return &stream->first->before;
 }
@@ -362,38 +366,40 @@ static inline uint64_t ctf_bytes_from(const struct ctf_reader *reader, uint64_t 
 /* --- ctf_discarded.c --- */
 
 /* Updates the stream's counters with those of a packet that was read or skipped. */
-void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet);
+void ctf_update_counters(struct ctf_counters *before, const struct ctf_packet *packet);
 
 /* --- ctf_events.c --- */
 
 /* Reports to the merge that no event before `time` (ns) is left; INT64_MAX = no event at all. */
-static inline void ctf_stop_at(struct input *in, int64_t time)
+static inline void ctf_stop_before(struct input *in, int64_t time)
 {
     in->is_stopped = true;
     in->stopped_at = time;
 }
 
 /* Appends events of the current packet to the batch. Returns why it stopped. */
-enum ctf_stop ctf_run_events(struct ctf_reader *reader);
+enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader);
 
 /* --- ctf_read.c --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
 ttr_status ctf_next(struct input *in, ttr_error *error);
 void ctf_close(struct input *in);
-void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns);
-uint32_t ctf_kinds(struct input *in);
+void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
+uint32_t ctf_event_kinds(struct input *in);
 
 /* --- ctf_open.c --- */
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,
                             const ttr_read_options *options, ttr_error *error);
 
-/* --- ctf_describe.c --- */
+/* --- ctf_describe_event_class.c --- */
 
 /* Implement the members of struct format with these names. */
-bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
-ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error);
+bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *about,
+                              uint64_t *events);
+ttr_status ctf_print_description(struct input *in, const char *language, struct buffer *to,
+                                 ttr_error *error);
 
-ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found,
+ttr_reader *ctf_open_folders(ttr *t, const struct found_folders *found,
                              const ttr_read_options *options, ttr_error *error);
 
 /* --- ctf_tracer_quirks.c --- */
@@ -401,6 +407,6 @@ void ctf_find_quirks(struct ctf_trace *trace);
 
 /* --- ctf_bid.c --- */
 unsigned ctf_bid(const struct peek *peek);
-bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file);
+bool ctf_is_stream_file(const struct file_prefix *metadata, const struct file_prefix *file);
 
 #endif

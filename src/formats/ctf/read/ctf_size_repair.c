@@ -19,8 +19,8 @@
  * hides_packet_of_usual_size tests for a packet at the previous packet's size; skips_next_packet
  * tests for a hole in the packet numbers.
  *
- * Order of calls: ctf_correct_size after each header is parsed (index pass and reading); ctf_go_on
- * after a packet was read, for inputs with an index that is incomplete.
+ * Order of calls: ctf_correct_size after each header is parsed (index pass and reading);
+ * ctf_next_packet_offset after a packet was read, for inputs with an index that is incomplete.
  *
  * Invariants: the window is never moved (all reads go through source_peek_at);
  * frame->declared_size keeps the declared size. Cost: one header at the declared end for each
@@ -40,13 +40,14 @@
 #define CHAIN_HEAD ((uint64_t)64) /* bits of a header; smaller ones match by chance */
 /* bytes searched for a chain, since each byte is a candidate */
 #define CHAIN_BYTES_MAX ((uint64_t)16 << 20)
-ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
+ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
+                            bool *is_one)
 {
     struct ctf_frame frame;
-    struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
+    struct bits bits = bits_init(p, 0, (uint64_t)n * 8);
     enum ctf_framing framing =
         ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
-    *is_one = framing == CTF_FRAMED &&
+    *is_one = framing == CTF_FRAME_OK &&
               (!frame.is_foreign || reader->is_foreign || reader->trace->has_foreign);
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
@@ -101,10 +102,10 @@ static bool parse_packet_at(const struct ctf_reader *reader, uint64_t offset,
     uint8_t bytes[PEEK_HEAD];
     ttr_error error;
     const int64_t n = source_peek_at(reader->in->source, offset, bytes, sizeof bytes, &error);
-    const struct bits bits = bits_over(bytes, 0, n > 0 ? (uint64_t)n * 8 : 0);
+    const struct bits bits = bits_init(bytes, 0, n > 0 ? (uint64_t)n * 8 : 0);
     *frame = (struct ctf_frame){.number = 0};
     return n > 0 &&
-           ctf_frame_packet(reader->trace, reader->section, &bits, frame, &error) == CTF_FRAMED &&
+           ctf_frame_packet(reader->trace, reader->section, &bits, frame, &error) == CTF_FRAME_OK &&
            !frame->is_foreign && frame->packet.size != UINT64_MAX;
 }
 
@@ -138,7 +139,7 @@ static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
                             const struct ctf_frame *before)
 {
     struct ctf_frame frame[2] = {*before};
-    const uint64_t end = source_end(reader->in->source);
+    const uint64_t end = source_end_offset(reader->in->source);
     for (unsigned i = 0; i < CHAIN; i++) {
         struct ctf_frame *next = &frame[(i + 1) & 1];
         if (!parse_packet_at(reader, offset, next) ||
@@ -172,7 +173,7 @@ static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offs
     ttr_error error;
     const enum ctf_framing framing =
         ctf_frame_packet(reader->trace, reader->section, bits, &frame, &error);
-    return (framing == CTF_FRAMED || (framing == CTF_FRAME_BAD && frame.is_size_wrong)) &&
+    return (framing == CTF_FRAME_OK || (framing == CTF_FRAME_BAD && frame.is_size_wrong)) &&
            is_successor_at(reader, offset, &frame, before);
 }
 
@@ -185,7 +186,7 @@ static bool is_packet_of_bad_size(const struct ctf_reader *reader, const uint8_t
 {
     struct ctf_frame frame;
     ttr_error error;
-    const struct bits bits = bits_over(p, 0, (uint64_t)(end - p) * 8);
+    const struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
     return before &&
            ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) ==
                CTF_FRAME_BAD &&
@@ -208,7 +209,7 @@ static const uint8_t *search_by_magic(const struct ctf_reader *reader,
     while (p < bytes_in->bytes + bytes_in->look && (p = ctf_find_magic(reader->trace, p, end)) &&
            p < bytes_in->bytes + bytes_in->look) {
         bool is_one = false;
-        if ((ctf_is_packet(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
+        if ((ctf_is_packet_at(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
             is_packet_of_bad_size(reader, p, end, bytes_in->before))
             return p;
         p++;
@@ -220,7 +221,7 @@ static const uint8_t *search_by_chain(const struct ctf_reader *reader,
                                       const struct search_bytes *bytes_in)
 {
     for (size_t i = 0; bytes_in->before && i < bytes_in->look; i++) {
-        const struct bits bits = bits_over(bytes_in->bytes + i, 0, (uint64_t)(bytes_in->n - i) * 8);
+        const struct bits bits = bits_init(bytes_in->bytes + i, 0, (uint64_t)(bytes_in->n - i) * 8);
         if (is_successor_in_bytes(reader, bytes_in->offset + i, &bits, bytes_in->before))
             return bytes_in->bytes + i;
     }
@@ -241,7 +242,7 @@ static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, ui
         const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES;
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
         const size_t n = got > 0 ? (size_t)got : 0,
-                     previous_size = n < wanted ? n : n - CTF_CANDIDATE,
+                     previous_size = n < wanted ? n : n - CTF_CANDIDATE_BYTES,
                      look = to - at < previous_size ? (size_t)(to - at) : previous_size;
         const struct search_bytes bytes_in = {
             .bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
@@ -254,14 +255,14 @@ static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, ui
     return found;
 }
 
-uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next)
+uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, uint64_t next)
 {
     const struct source *source = reader->in->source;
-    const struct ctf_lanes *lanes = reader->lanes;
-    if (!lanes || !reader->trace->class->has_magic || !source_is_seekable(source))
+    const struct ctf_file_index *file_index = reader->file_index;
+    if (!file_index || !reader->trace->class->has_magic || !source_is_seekable(source))
         return next;
-    const uint64_t end = source_end(source), to = next < end ? next : end;
-    const bool is_known = !lanes->is_indexed && reader->packet_i + 1 < lanes->packets;
+    const uint64_t end = source_end_offset(source), to = next < end ? next : end;
+    const bool is_known = !file_index->is_indexed && reader->packet_i + 1 < file_index->packets;
     if (from >= to || next == end || (next < end && (is_known || has_magic_at(reader, next))))
         return next;
     const uint64_t found = search_packet(reader, from, to, NULL);
@@ -281,7 +282,7 @@ static bool hides_packet_of_usual_size(const struct ctf_reader *reader, uint64_t
     if (!reader->trace->class->has_magic || size < content || size - content < head ||
         *previous_size == size)
         return false;
-    if (*previous_size == 0 && offset + size < source_end(reader->in->source) &&
+    if (*previous_size == 0 && offset + size < source_end_offset(reader->in->source) &&
         parse_packet_at(reader, offset + size, &next))
         *previous_size = next.packet.size / 8;
     return *previous_size && *previous_size >= content && *previous_size < size &&
@@ -327,10 +328,10 @@ enum size_verdict { SIZE_IS_WRONG, SIZE_IS_RIGHT, SIZE_SKIPS_PACKET };
 
 /* Classifies the packet at the declared end. Corrects *size if the next packet was skipped. */
 static enum size_verdict classify_size(const struct ctf_reader *reader,
-                                       const struct ctf_sized *sized, const struct ctf_frame *frame,
-                                       uint64_t *size)
+                                       const struct ctf_size_question *sized,
+                                       const struct ctf_frame *frame, uint64_t *size)
 {
-    const uint64_t offset = sized->offset, end = source_end(reader->in->source);
+    const uint64_t offset = sized->offset, end = source_end_offset(reader->in->source);
     struct ctf_frame looked;
     const struct ctf_frame *next = sized->next;
     if (*size >= end - offset)
@@ -359,7 +360,7 @@ static bool is_later_packet_at(const struct ctf_reader *reader, uint64_t offset,
 static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset,
                                 const struct ctf_frame *frame)
 {
-    const uint64_t end = source_end(reader->in->source), room = end - offset,
+    const uint64_t end = source_end_offset(reader->in->source), room = end - offset,
                    size = frame->packet.size / 8;
     struct ctf_frame next;
     if (frame->is_size_wrong || frame->is_overfull || size > room)
@@ -384,7 +385,8 @@ static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uin
     if (found < within && is_later_packet_at(reader, found, frame))
         return found;
     found = inner < to ? search_packet(reader, inner, to, frame) : to;
-    if (found == to && (to == source_end(reader->in->source) || !reader->trace->class->has_magic))
+    if (found == to &&
+        (to == source_end_offset(reader->in->source) || !reader->trace->class->has_magic))
         reader->no_packet_after = offset;
     return found;
 }
@@ -394,8 +396,8 @@ static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uin
 static uint64_t find_repaired_end(struct ctf_reader *reader, uint64_t offset,
                                   const struct ctf_frame *frame)
 {
-    const uint64_t end = source_end(reader->in->source), room = end - offset,
-                   head = (frame->head + 7) / 8, content = (frame->said_content + 7) / 8;
+    const uint64_t end = source_end_offset(reader->in->source), room = end - offset,
+                   head = (frame->head + 7) / 8, content = (frame->declared_content + 7) / 8;
     const bool is_content = content >= head && content <= room;
     const uint64_t to = find_search_end(reader, offset, frame);
     if (head > room)
@@ -410,7 +412,7 @@ static uint64_t find_repaired_end(struct ctf_reader *reader, uint64_t offset,
 /* Sets the repaired size, bytes, and what follows from it for the content. */
 static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
 {
-    const uint64_t content = frame->said_content;
+    const uint64_t content = frame->declared_content;
     frame->is_resized = true;
     frame->declared_size = frame->packet.size;
     frame->packet.size = size * 8;
@@ -421,14 +423,14 @@ static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
 }
 
 /* Returns true if the framing leaves a size to verify. */
-static bool has_size_to_verify(const struct ctf_sized *sized, const struct ctf_frame *frame)
+static bool has_size_to_verify(const struct ctf_size_question *sized, const struct ctf_frame *frame)
 {
     const bool is_framed =
-        sized->framing == CTF_FRAMED || (sized->framing == CTF_FRAME_BAD && frame->is_size_wrong);
+        sized->framing == CTF_FRAME_OK || (sized->framing == CTF_FRAME_BAD && frame->is_size_wrong);
     return is_framed && frame->packet.size != UINT64_MAX && !frame->is_foreign;
 }
 
-enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_sized *sized,
+enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_size_question *sized,
                                   struct ctf_frame *frame)
 {
     if (!source_is_seekable(reader->in->source) || !has_size_to_verify(sized, frame))
@@ -438,19 +440,19 @@ enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_si
     enum size_verdict verdict = SIZE_IS_WRONG;
     if (!is_small && hides_packet_of_usual_size(reader, sized->offset, &previous_size, frame)) {
         set_repaired_size(frame, previous_size);
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     }
     if (!is_small && size == previous_size)
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     if (!frame->is_size_wrong)
         verdict = classify_size(reader, sized, frame, &size);
     if (verdict == SIZE_IS_RIGHT)
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     const uint64_t end = verdict == SIZE_SKIPS_PACKET
                              ? sized->offset + size
                              : find_repaired_end(reader, sized->offset, frame);
     if (end <= sized->offset)
         return sized->framing;
     set_repaired_size(frame, end - sized->offset);
-    return CTF_FRAMED;
+    return CTF_FRAME_OK;
 }

@@ -22,15 +22,16 @@ static const char *uncompressed_file_name(const struct ctf_reader *reader)
     const char *name = bare < n && reader->file[bare - 1] != '/'
                            ? arena_copy(&reader->trace->met, reader->file, bare)
                            : reader->file;
-    return name && reader->trace->folder && folder_find(reader->trace->folder, name) ? reader->file
-                                                                                     : name;
+    return name && reader->trace->folder && folder_find_file(reader->trace->folder, name)
+               ? reader->file
+               : name;
 }
 
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     ttr *t = reader->trace->t;
-    struct ctf_stream *stream = arena_take(&reader->trace->met, sizeof *stream);
-    struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
+    struct ctf_stream *stream = arena_alloc(&reader->trace->met, sizeof *stream);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
     uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
     const char *file = uncompressed_file_name(reader);
     if (!stream || !schema || !file || name == UINT32_MAX)
@@ -48,22 +49,24 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
                                   .trace = reader->trace,
                                   .stream = stream,
                                   .reader = reader};
-    const struct ctf_lane *lane =
-        reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
-    if (lane)
-        stream->before = lane->initial;
+    const struct ctf_packet_queue *queue =
+        reader->file_index && frame->kind
+            ? ctf_find_queue(reader->file_index, reader->packet_i, frame)
+            : NULL;
+    if (queue)
+        stream->before = queue->initial;
     stream->first = ctf_find_first_stream(reader, stream);
     stream->track = stream->first->track;
     if (stream->first == stream)
         stream->track = context_add_track(
             t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
-    return stream->track && ctf_trace_know(reader->trace, reader) &&
+    return stream->track && ctf_trace_register_reader(reader->trace, reader) &&
                    ctf_register_schema(reader, schema, NULL)
                ? stream
                : NULL;
 }
 
-struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame)
+struct ctf_stream *ctf_get_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     struct ctf_stream *stream = ctf_find_known_stream(reader, frame);
     if (stream)
@@ -79,11 +82,11 @@ struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_fra
     return ctf_index_last_stream(reader) ? stream : NULL;
 }
 
-void ctf_drop_streams(struct ctf_reader *reader)
+void ctf_free_streams(struct ctf_reader *reader)
 {
     ttr *t = reader->trace->t;
     const struct alloc *alloc = &t->counted;
-    ctf_trace_forget(reader->trace, reader);
+    ctf_trace_unregister_reader(reader->trace, reader);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];
         context_drop_schema(t, stream->schema->id);
@@ -94,5 +97,5 @@ void ctf_drop_streams(struct ctf_reader *reader)
         alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof *stream->by_index);
     }
     alloc_free(alloc, reader->streams, reader->streams_capacity, sizeof(struct ctf_stream *));
-    pairmap_free(&reader->stream_of);
+    pair_map_free(&reader->stream_of);
 }

@@ -15,13 +15,13 @@ enum stream_key {
 static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,
                                         unsigned key, uint64_t number)
 {
-    const uint32_t *found = pairmap_get(&reader->stream_of, (uintptr_t)of + key, number);
+    const uint32_t *found = pair_map_get(&reader->stream_of, (uintptr_t)of + key, number);
     return found ? reader->streams[*found] : NULL;
 }
 
-static bool put_if_absent(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value)
+static bool put_if_absent(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
-    return pairmap_get(map, a, b) || pairmap_put(map, a, b, value);
+    return pair_map_get(map, a, b) || pair_map_put(map, a, b, value);
 }
 
 /* Adds the i-th stream to the hash table. */
@@ -30,11 +30,11 @@ static bool index_stream(struct ctf_reader *reader, uint32_t i)
     const struct ctf_stream *stream = reader->streams[i];
     const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class,
                     first = stream->kind ? (uintptr_t)stream->kind->first : 0;
-    struct pairmap *map = &reader->stream_of;
-    return pairmap_put(map, kind + KEY_PACKET + stream->has_number,
-                       stream->has_number ? stream->number : 0, i) &&
+    struct pair_map *map = &reader->stream_of;
+    return pair_map_put(map, kind + KEY_PACKET + stream->has_number,
+                        stream->has_number ? stream->number : 0, i) &&
            put_if_absent(map, first + KEY_FIRST + stream->has_number, stream->number, i) &&
-           pairmap_put(map, class + KEY_TRACK, stream->track, i) &&
+           pair_map_put(map, class + KEY_TRACK, stream->track, i) &&
            put_if_absent(map, class + KEY_CLASS, 0, i);
 }
 
@@ -42,8 +42,8 @@ bool ctf_index_last_stream(struct ctf_reader *reader)
 {
     bool is_fine = true;
     const size_t n = reader->streams_n;
-    for (size_t i = n == CTF_FEW_STREAMS + 1 ? 0 : n - 1; n > CTF_FEW_STREAMS && i < n && is_fine;
-         i++)
+    for (size_t i = n == CTF_LINEAR_SEARCH_MAX + 1 ? 0 : n - 1;
+         n > CTF_LINEAR_SEARCH_MAX && i < n && is_fine; i++)
         is_fine = index_stream(reader, (uint32_t)i);
     return is_fine;
 }
@@ -54,7 +54,7 @@ struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
     struct ctf_stream *found = reader->stream;
     if (found && found->class == class && found->track == track)
         return found;
-    if (reader->streams_n > CTF_FEW_STREAMS) {
+    if (reader->streams_n > CTF_LINEAR_SEARCH_MAX) {
         found = lookup_stream(reader, class, KEY_TRACK, track);
         return found ? found : lookup_stream(reader, class, KEY_CLASS, 0);
     }
@@ -69,7 +69,7 @@ struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
 
 struct ctf_stream *ctf_find_first_stream(const struct ctf_reader *reader, struct ctf_stream *stream)
 {
-    if (reader->streams_n > CTF_FEW_STREAMS && stream->kind) {
+    if (reader->streams_n > CTF_LINEAR_SEARCH_MAX && stream->kind) {
         const struct ctf_stream *other = lookup_stream(
             reader, stream->kind->first, KEY_FIRST + stream->has_number, stream->number);
         return other ? other->first : stream;
@@ -87,7 +87,7 @@ struct ctf_stream *ctf_find_known_stream(const struct ctf_reader *reader,
                                          const struct ctf_frame *frame)
 {
     const uint64_t number = frame->has_number ? frame->number : 0;
-    if (reader->streams_n > CTF_FEW_STREAMS)
+    if (reader->streams_n > CTF_LINEAR_SEARCH_MAX)
         return lookup_stream(reader, frame->kind, KEY_PACKET + frame->has_number, number);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];

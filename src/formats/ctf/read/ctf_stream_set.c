@@ -9,18 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/status.h"
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/read/ctf_intersect.h"
 #include "formats/ctf/read/ctf_name_order.h"
 
-ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr_error *error)
+ttr_status ctf_stream_set_add(struct ctf_stream_set *set, const struct ctf_opened_queue *opened,
+                              ttr_error *error)
 {
     if (alloc_reserve(&set->t->counted, (void **)&set->opened, &set->capacity, set->n + 1,
                       sizeof *set->opened)) {
         set->opened[set->n] = *opened;
-        set->opened[set->n++].trace = ((const struct ctf_reader *)opened->in->own)->trace;
+        set->opened[set->n++].trace = ((const struct ctf_reader *)opened->in->ctx)->trace;
         return TTR_OK;
     }
     if (!opened->is_shared)
@@ -28,7 +29,7 @@ ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened, ttr
     return fail_memory(error);
 }
 
-void ctf_set_free(struct ctf_set *set)
+void ctf_stream_set_free(struct ctf_stream_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
         if (set->opened[i].in && !set->opened[i].is_shared)
@@ -37,21 +38,21 @@ void ctf_set_free(struct ctf_set *set)
     set->n = 0;
 }
 
-static const struct ctf_description *description_of_opened(const struct ctf_opened *opened)
+static const struct ctf_description *description_of_opened(const struct ctf_opened_queue *opened)
 {
     return &opened->trace->class->description;
 }
 
 /* Returns the folder relative to the opened one; "" for traces without a folder. */
-static const char *folder_of_opened(const struct ctf_opened *opened)
+static const char *folder_of_opened(const struct ctf_opened_queue *opened)
 {
     const struct folder *folder = opened->trace->folder;
-    return folder ? folder_place(folder) : "";
+    return folder ? folder_relative_path(folder) : "";
 }
 
-static uint64_t stream_class_id_of(const struct ctf_opened *opened)
+static uint64_t stream_class_id_of(const struct ctf_opened_queue *opened)
 {
-    return opened->lane.kind ? opened->lane.kind->class->id : UINT64_MAX;
+    return opened->queue.kind ? opened->queue.kind->class->id : UINT64_MAX;
 }
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -69,7 +70,7 @@ static unsigned char trace_name_byte(ttr_text host, const char *place, size_t i)
     return (unsigned char)place[i - host.n - (host.n && place[0])];
 }
 
-static int compare_trace_names(const struct ctf_opened *a, const struct ctf_opened *b)
+static int compare_trace_names(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     ttr_text x = ctf_trace_host(description_of_opened(a)),
              y = ctf_trace_host(description_of_opened(b));
@@ -81,7 +82,7 @@ static int compare_trace_names(const struct ctf_opened *a, const struct ctf_open
     return trace_name_byte(x, x_place, i) - trace_name_byte(y, y_place, i);
 }
 
-static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b)
+static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     const struct ctf_description *x = description_of_opened(a), *y = description_of_opened(b);
     if (a->trace == b->trace)
@@ -94,9 +95,9 @@ static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b
     return order ? order : compare_u64(a->folder, b->folder);
 }
 
-static int compare_streams(const struct ctf_opened *a, const struct ctf_opened *b)
+static int compare_streams(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    const struct ctf_reader *x = a->in->own, *y = b->in->own;
+    const struct ctf_reader *x = a->in->ctx, *y = b->in->ctx;
     const bool has_names = x->file && y->file && description_of_opened(a)->version == CTF_RFC_1_1 &&
                            description_of_opened(b)->version == CTF_RFC_1_1;
     return has_names ? ctf_compare_names(x->file, y->file) : compare_u64(a->number, b->number);
@@ -104,96 +105,100 @@ static int compare_streams(const struct ctf_opened *a, const struct ctf_opened *
 
 static int compare_opened(const void *a, const void *b)
 {
-    const struct ctf_opened *x = a, *y = b;
+    const struct ctf_opened_queue *x = a, *y = b;
     int order = compare_traces(x, y);
     if (order == 0)
         order = compare_u64(stream_class_id_of(x), stream_class_id_of(y));
     if (order == 0)
         order = compare_streams(x, y);
     if (order == 0)
-        order = x->lane.begin < y->lane.begin ? -1 : x->lane.begin > y->lane.begin;
+        order = x->queue.begin < y->queue.begin ? -1 : x->queue.begin > y->queue.begin;
     if (order == 0)
         order = compare_u64(x->folder, y->folder);
     return order ? order : compare_u64(x->file, y->file);
 }
 
 /* Returns true if two inputs are parts of one data stream in different files. */
-static bool is_one_stream_of_files(const struct ctf_opened *a, const struct ctf_opened *b)
+static bool is_one_stream_of_files(const struct ctf_opened_queue *a,
+                                   const struct ctf_opened_queue *b)
 {
-    return a->lane.kind && b->lane.kind && a->lane.has_number && b->lane.has_number &&
-           a->lane.number == b->lane.number && stream_class_id_of(a) == stream_class_id_of(b) &&
+    return a->queue.kind && b->queue.kind && a->queue.has_number && b->queue.has_number &&
+           a->queue.number == b->queue.number && stream_class_id_of(a) == stream_class_id_of(b) &&
            (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
 /* Returns true if `before` contains the first packet of `here`, as overlapping snapshots do. */
-static bool has_first_packet_of(const struct ctf_opened *here, const struct ctf_opened *before)
+static bool has_first_packet_of(const struct ctf_opened_queue *here,
+                                const struct ctf_opened_queue *before)
 {
     return (here->folder != before->folder || here->file != before->file) &&
-           ctf_scan_finds(before->in->own, before->queue_i, &here->lane);
+           ctf_queue_contains(before->in->ctx, before->queue_i, &here->queue);
 }
 
 /* Returns true if the queue continues after `last`: it begins at or after `end`, or its numbers are
  * larger. */
-static bool continues_after(const struct ctf_lane *lane, const struct ctf_before *last, int64_t end)
+static bool continues_after(const struct ctf_packet_queue *queue, const struct ctf_counters *last,
+                            int64_t end)
 {
-    return lane->begin >= end ||
-           (last->has_sequence && lane->last.has_sequence && lane->first.sequence > last->sequence);
+    return queue->begin >= end || (last->has_sequence && queue->last.has_sequence &&
+                                   queue->first.sequence > last->sequence);
 }
 
 /* If another file continues the stream, adds the packets after one without a size to the queue's
  * counters. Returns false if memory is out. */
-static bool complete_last_queue(struct ctf_set *set, size_t i)
+static bool complete_last_queue(struct ctf_stream_set *set, size_t i)
 {
-    struct ctf_opened *here = &set->opened[i];
-    struct ctf_reader *reader = here->in->own;
-    if (i + 1 == set->n || here->queue_i != 0 || !reader->lanes ||
+    struct ctf_opened_queue *here = &set->opened[i];
+    struct ctf_reader *reader = here->in->ctx;
+    if (i + 1 == set->n || here->queue_i != 0 || !reader->file_index ||
         !is_one_stream_of_files(here, &set->opened[i + 1]))
         return true;
-    const bool is_fine = ctf_scan_rest(reader);
-    here->lane.end = reader->lanes->lane[0].end;
-    here->lane.last = reader->lanes->lane[0].last;
+    const bool is_fine = ctf_index_unsized_rest(reader);
+    here->queue.end = reader->file_index->queue[0].end;
+    here->queue.last = reader->file_index->queue[0].last;
     return is_fine;
 }
 
 /* Returns true if file i must be compared with the earlier file k. The file that ends last and the
  * one directly before i contain everything that the others have. After a packet that is damaged in
  * two files, all are compared, since any of them may have a valid copy. */
-static bool must_compare_files(const struct ctf_set *set, size_t k, size_t i, size_t latest)
+static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_t i, size_t latest)
 {
-    const struct ctf_reader *reader = set->opened[k].in->own;
+    const struct ctf_reader *reader = set->opened[k].in->ctx;
     return k == latest || k == i - 1 || reader->trace->has_damaged_duplicates;
 }
 
 /* Compares each file with the earlier files of its stream: finds duplicate packets, and carries
  * counters on. Files that overlap without a common packet keep their packets and counters: their
  * tracer gives all streams one number. Returns false if memory is out. */
-static bool link_streams(struct ctf_set *set)
+static bool link_streams(struct ctf_stream_set *set)
 {
-    struct ctf_before last = {.is_there = false};
+    struct ctf_counters last = {.is_there = false};
     int64_t end = 0;
     size_t latest = 0, first = 0;
     bool is_fine = true;
     for (size_t i = 0; i < set->n && is_fine; i++) {
-        const struct ctf_opened *here = &set->opened[i];
+        const struct ctf_opened_queue *here = &set->opened[i];
         is_fine = complete_last_queue(set, i);
-        struct ctf_lanes *lanes = ((struct ctf_reader *)here->in->own)->lanes;
-        bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin &&
+        struct ctf_file_index *file_index = ((struct ctf_reader *)here->in->ctx)->file_index;
+        bool goes_on = i > 0 && here->queue.has_begin && set->opened[i - 1].queue.has_begin &&
                        is_one_stream_of_files(&set->opened[i - 1], here);
         bool has_same = false;
         first = goes_on ? first : i;
-        for (size_t k = first; k < i && here->lane.begin <= end && is_fine; k++) {
-            const struct ctf_opened *before = &set->opened[k];
+        for (size_t k = first; k < i && here->queue.begin <= end && is_fine; k++) {
+            const struct ctf_opened_queue *before = &set->opened[k];
             if (must_compare_files(set, k, i, latest) && has_first_packet_of(here, before)) {
                 has_same = true;
-                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->queue_i},
-                                           &(struct ctf_place){here->in->own, here->queue_i});
+                is_fine =
+                    ctf_mark_duplicates(&(struct ctf_queue_ref){before->in->ctx, before->queue_i},
+                                        &(struct ctf_queue_ref){here->in->ctx, here->queue_i});
             }
         }
-        if (has_same || (goes_on && continues_after(&here->lane, &last, end)))
-            lanes->lane[here->queue_i].initial = last;
-        if (!goes_on || here->lane.end > end) {
-            last = here->lane.last;
-            end = here->lane.end;
+        if (has_same || (goes_on && continues_after(&here->queue, &last, end)))
+            file_index->queue[here->queue_i].initial = last;
+        if (!goes_on || here->queue.end > end) {
+            last = here->queue.last;
+            end = here->queue.end;
             latest = i;
         }
     }
@@ -201,7 +206,7 @@ static bool link_streams(struct ctf_set *set)
 }
 
 /* Returns the end of the range of inputs that belong to the trace of input i. */
-static size_t find_trace_end(const struct ctf_set *set, size_t i)
+static size_t find_trace_end(const struct ctf_stream_set *set, size_t i)
 {
     size_t end = i;
     while (end < set->n && compare_traces(&set->opened[i], &set->opened[end]) == 0)
@@ -211,7 +216,7 @@ static size_t find_trace_end(const struct ctf_set *set, size_t i)
 
 /* Sets the folder attribute of each trace that is stored in one folder. Returns false if memory is
  * out. */
-static bool set_folder_attributes(struct ctf_set *set)
+static bool set_folder_attributes(struct ctf_stream_set *set)
 {
     bool is_fine = true;
     for (size_t i = 0, end; i < set->n; i = end) {
@@ -220,9 +225,9 @@ static bool set_folder_attributes(struct ctf_set *set)
         for (size_t k = i; k < end; k++)
             is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
         for (size_t k = i; k < end && is_of_one; k++)
-            is_fine =
-                is_fine && (set->opened[k].is_shared ||
-                            ctf_add_place(set->opened[k].in, folder_of_opened(&set->opened[k])));
+            is_fine = is_fine && (set->opened[k].is_shared ||
+                                  ctf_add_location_attribute(set->opened[k].in,
+                                                             folder_of_opened(&set->opened[k])));
     }
     return is_fine;
 }
@@ -237,7 +242,7 @@ static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error 
 
 /* Filters a reader to the intersection. The bounds are shifted by the time offset, as its events
  * are. */
-static ttr_reader *limit_to_intersection(const struct ctf_set *set,
+static ttr_reader *limit_to_intersection(const struct ctf_stream_set *set,
                                          const struct ctf_intersection *at, ttr_reader *in,
                                          ttr_error *error)
 {
@@ -245,13 +250,13 @@ static ttr_reader *limit_to_intersection(const struct ctf_set *set,
     bool is_clamped = false;
     ttr_filter filter;
     ttr_filter_init(&filter);
-    filter.from_ns = clockmath_add(at->from, offset, &is_clamped);
-    filter.to_ns = clockmath_add(clockmath_add(at->to, offset, &is_clamped), 1, &is_clamped);
+    filter.from_ns = add_saturated(at->from, offset, &is_clamped);
+    filter.to_ns = add_saturated(add_saturated(at->to, offset, &is_clamped), 1, &is_clamped);
     return ttr_filter_new(in, &filter, error);
 }
 
 /* Returns true if both inputs belong to the same data stream. */
-static bool is_same_data_stream(const struct ctf_opened *a, const struct ctf_opened *b)
+static bool is_same_data_stream(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     bool is_of_file = a->folder == b->folder && a->file == b->file &&
                       stream_class_id_of(a) == stream_class_id_of(b) && a->number == b->number;
@@ -259,7 +264,7 @@ static bool is_same_data_stream(const struct ctf_opened *a, const struct ctf_ope
 }
 
 /* Moves the readers of inputs i to end - 1 into the list, and returns their number. */
-static size_t move_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader **list)
+static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr_reader **list)
 {
     size_t n = 0;
     for (; i < end; i++) {
@@ -271,16 +276,16 @@ static size_t move_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader
 }
 
 /* Merges the inputs i to end - 1, one trace, into list[i], limited to the intersection. */
-static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr_reader **list,
-                                  ttr_error *error)
+static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t end,
+                                  ttr_reader **list, ttr_error *error)
 {
     struct ctf_intersection at = {.streams = 0};
-    const struct ctf_reader *first = set->opened[i].in->own;
+    const struct ctf_reader *first = set->opened[i].in->ctx;
     const char *path = first->trace->folder ? folder_path(first->trace->folder) : "";
     for (size_t k = i; k < end; k++) {
-        const struct ctf_reader *reader = set->opened[k].in->own;
+        const struct ctf_reader *reader = set->opened[k].in->ctx;
         if (!reader->is_eventless)
-            ctf_intersection_add(&at, &set->opened[k].lane,
+            ctf_intersection_add(&at, &set->opened[k].queue,
                                  k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]),
                                  reader->file);
     }
@@ -293,7 +298,8 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     if (status != TTR_OK)
         return status;
     for (size_t k = i; k < end; k++)
-        if (!set->opened[k].is_shared && !ctf_add_range(set->opened[k].in, at.from, at.to))
+        if (!set->opened[k].is_shared &&
+            !ctf_add_range_attributes(set->opened[k].in, at.from, at.to))
             return fail_memory(error);
     size_t n = move_readers(set, i, end, list + i);
     ttr_reader *merged = merge_readers(set->t, list + i, n, error);
@@ -302,7 +308,7 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
 }
 
 /* Makes one reader per trace. Returns their number, or 0 with an error. */
-static size_t intersect_traces(struct ctf_set *set, ttr_reader **list, ttr_error *error)
+static size_t intersect_traces(struct ctf_stream_set *set, ttr_reader **list, ttr_error *error)
 {
     size_t n = 0;
     ttr_status status = TTR_OK;
@@ -317,7 +323,7 @@ static size_t intersect_traces(struct ctf_set *set, ttr_reader **list, ttr_error
     return n;
 }
 
-ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
+ttr_reader *ctf_stream_set_merge(struct ctf_stream_set *set, ttr_error *error)
 {
     const struct alloc *alloc = &set->t->counted;
     size_t room = set->n, n = 0;

@@ -13,7 +13,7 @@
  * |     range, earlier packets may contain events of the range too, so go back 1, 2, 4, ...
  * |     entry points until it is before the range.
  *
- * End of a range (ctf_is_behind_range): stop at the first packet that begins after the range, if
+ * End of a range (ctf_is_after_range): stop at the first packet that begins after the range, if
  * the packet before it ends after it too and its first event confirms this.
  *
  * Cost: O(log n) for entry points, plus one header and one event per step back. Left out: packets
@@ -26,13 +26,13 @@
 
 #define HEADER_ROOM 64u /* bytes; most event headers are smaller */
 
-uint64_t ctf_first_event_room(const struct ctf_frame *frame)
+uint64_t ctf_first_event_bytes(const struct ctf_frame *frame)
 {
-    const struct ctf_plan *plan = &frame->kind->plan;
+    const struct ctf_header_plan *plan = &frame->kind->plan;
     const uint64_t room = plan->kind == CTF_PLAN_LOADS && plan->loads.room > HEADER_ROOM
                               ? plan->loads.room
                               : HEADER_ROOM;
-    return ctf_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
+    return ctf_packet_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
 }
 
 static bool is_stored_unpacked(const struct ctf_reader *reader, const struct ctf_frame *frame)
@@ -42,7 +42,7 @@ static bool is_stored_unpacked(const struct ctf_reader *reader, const struct ctf
             frame->rfc.encryption_scheme == RFC11_ENCRYPTION_NONE);
 }
 
-static bool header_needs_imports(const struct ctf_plan *plan)
+static bool header_needs_imports(const struct ctf_header_plan *plan)
 {
     uint32_t n = 0;
     if (plan->kind == CTF_PLAN_LAYOUT)
@@ -50,33 +50,33 @@ static bool header_needs_imports(const struct ctf_plan *plan)
     return n != 0;
 }
 
-bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                     const struct bits *bits, uint64_t *ticks)
+bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                            const struct bits *bits, uint64_t *ticks)
 {
-    const struct ctf_plan *plan = &frame->kind->plan;
-    const uint64_t slots[LAYOUT_SLOTS] = {0}, content = frame->packet.content;
-    struct ctf_header header = {.ticks = frame->has_ticks          ? frame->ticks
-                                         : frame->packet.has_begin ? frame->packet.begin
-                                                                   : 0};
-    if (!plan->has_time || ctf_is_empty(frame) || ctf_ends_with_zeros(frame) ||
+    const struct ctf_header_plan *plan = &frame->kind->plan;
+    const uint64_t slots[LAYOUT_SLOTS_MAX] = {0}, content = frame->packet.content;
+    struct ctf_event_header header = {.ticks = frame->has_ticks          ? frame->ticks
+                                               : frame->packet.has_begin ? frame->packet.begin
+                                                                         : 0};
+    if (!plan->has_time || ctf_packet_is_empty(frame) || ctf_ends_with_zeros(frame) ||
         !is_stored_unpacked(reader, frame) || header_needs_imports(plan))
         return false;
     struct bits from =
-        bits_over(bits->base, frame->head, bits->end < content ? bits->end : content);
-    ctf_read_header(plan, &from, slots, &header);
+        bits_init(bits->base, frame->head, bits->end < content ? bits->end : content);
+    ctf_read_event_header(plan, &from, slots, &header);
     *ticks = header.ticks;
-    return header.end == LAYOUT_FINE;
+    return header.end == LAYOUT_OK;
 }
 
-/* Returns the first event's time in ns; false as ctf_first_ticks. */
+/* Returns the first event's time in ns; false as ctf_decode_first_ticks. */
 static bool first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
                              const struct bits *bits, int64_t *time)
 {
     uint64_t ticks;
     bool is_clamped = false;
-    if (!ctf_first_ticks(reader, frame, bits, &ticks))
+    if (!ctf_decode_first_ticks(reader, frame, bits, &ticks))
         return false;
-    *time = ctf_time(&frame->kind->timeline, ticks, &is_clamped);
+    *time = ctf_ticks_to_ns(&frame->kind->timeline, ticks, &is_clamped);
     return !is_clamped;
 }
 
@@ -85,13 +85,13 @@ static bool first_event_time(const struct ctf_reader *reader, const struct ctf_f
 /* Point to start reading: an entry point with its packet index; packets before `wanted` are
  * skipped. */
 struct range_entry {
-    const struct ctf_mark *mark;
+    const struct ctf_entry_point *mark;
     uint64_t packet, wanted;
 };
 
 /* Iterator over packet headers, independent of the window. */
 struct header_iter {
-    struct ctf_look look;
+    struct ctf_header_peek look;
     uint64_t at, previous_size;
     uint64_t packet; /* index of the packet at `at` */
     struct ctf_frame frame;
@@ -99,26 +99,28 @@ struct header_iter {
 
 /* Advances to a packet by index, by way of an entry point if that is closer. Returns false after
  * damage. */
-static bool walk_to_packet(struct header_iter *iter, const struct ctf_lanes *lanes, uint64_t packet)
+static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index *file_index,
+                           uint64_t packet)
 {
-    const uint64_t i = packet / lanes->stride;
+    const uint64_t i = packet / file_index->stride;
     ttr_error error;
-    if (i * lanes->stride > iter->packet && i < lanes->entry_points_n) {
-        iter->packet = i * lanes->stride;
-        iter->at = lanes->entry_points[i].offset;
-        iter->previous_size = lanes->entry_points[i].previous_size;
+    if (i * file_index->stride > iter->packet && i < file_index->entry_points_n) {
+        iter->packet = i * file_index->stride;
+        iter->at = file_index->entry_points[i].offset;
+        iter->previous_size = file_index->entry_points[i].previous_size;
     }
     for (;;) {
-        enum ctf_framing framing = ctf_look_at(&iter->look, iter->at, &iter->frame, &error);
+        enum ctf_framing framing = ctf_peek_header(&iter->look, iter->at, &iter->frame, &error);
         framing = ctf_correct_size(
-            iter->look.reader, &(struct ctf_sized){iter->at, iter->previous_size, NULL, framing},
+            iter->look.reader,
+            &(struct ctf_size_question){iter->at, iter->previous_size, NULL, framing},
             &iter->frame);
-        if (framing == CTF_FRAMED && iter->packet == packet)
+        if (framing == CTF_FRAME_OK && iter->packet == packet)
             return true;
-        if ((framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
+        if ((framing != CTF_FRAME_OK && framing != CTF_FRAME_FOREIGN) ||
             iter->frame.packet.size == UINT64_MAX)
             return false;
-        iter->packet += framing == CTF_FRAMED;
+        iter->packet += framing == CTF_FRAME_OK;
         iter->previous_size = iter->frame.packet.size / 8;
         iter->at += iter->previous_size;
     }
@@ -129,19 +131,19 @@ static bool walk_to_packet(struct header_iter *iter, const struct ctf_lanes *lan
 static bool time_of_entry(const struct ctf_reader *reader, const struct range_entry *entry,
                           struct header_iter *iter, int64_t *time)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
-    const uint64_t last = lanes->lane[reader->lane].last_with_events;
+    const struct ctf_file_index *file_index = reader->file_index;
+    const uint64_t last = file_index->queue[reader->queue].last_with_events;
     iter->packet = entry->packet;
     iter->at = entry->mark->offset;
     iter->previous_size = entry->mark->previous_size;
     for (uint64_t packet = entry->wanted; last != UINT64_MAX && packet <= last; packet++) {
-        if (ctf_lane_of(lanes, packet) != reader->lane)
+        if (ctf_queue_of_packet(file_index, packet) != reader->queue)
             continue;
-        if (!walk_to_packet(iter, lanes, packet))
+        if (!walk_to_packet(iter, file_index, packet))
             return false;
         const struct bits bits =
-            ctf_look_bytes(&iter->look, iter->at, ctf_first_event_room(&iter->frame));
-        if (!ctf_is_empty(&iter->frame))
+            ctf_peek_bytes(&iter->look, iter->at, ctf_first_event_bytes(&iter->frame));
+        if (!ctf_packet_is_empty(&iter->frame))
             return first_event_time(reader, &iter->frame, &bits, time);
     }
     return false;
@@ -152,7 +154,7 @@ static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
 {
     bool is_clamped = false;
     return frame->packet.has_end &&
-           time > ctf_time(&frame->kind->timeline, frame->packet.end, &is_clamped);
+           time > ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
 /* Verifies the entry by a decoded event. If the first event is already in the range, moves the
@@ -160,39 +162,39 @@ static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
  * alone, which its first event must not contradict. */
 static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry *entry)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
+    const struct ctf_file_index *file_index = reader->file_index;
     const bool is_far = entry->wanted == UINT64_MAX;
     struct header_iter iter;
     int64_t time;
-    if (!ctf_look_begin(&iter.look, reader))
+    if (!ctf_peek_begin(&iter.look, reader))
         return;
-    entry->wanted = is_far ? lanes->lane[0].last_with_events : entry->wanted;
+    entry->wanted = is_far ? file_index->queue[0].last_with_events : entry->wanted;
     bool is_seen = time_of_entry(reader, entry, &iter, &time);
     if (is_far && !(is_seen && is_later_than_packet(&iter.frame, time)))
         entry->wanted = UINT64_MAX;
     else if (is_seen)
-        for (size_t i = (size_t)(entry->wanted / lanes->stride), step = 1;
+        for (size_t i = (size_t)(entry->wanted / file_index->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
             /* a header that cannot be read means damage or a wrong index, so start at the beginning
              */
             i = is_seen && i > step ? i - step : 0;
-            entry->mark = ctf_mark_before(lanes, i, &entry->packet, &entry->wanted);
+            entry->mark = ctf_entry_at(file_index, i, &entry->packet, &entry->wanted);
             is_seen = time_of_entry(reader, entry, &iter, &time);
         }
-    ctf_look_end(&iter.look);
+    ctf_peek_end(&iter.look);
 }
 
 void ctf_enter_range(struct ctf_reader *reader)
 {
     struct range_entry entry = {.wanted = reader->wanted};
-    entry.mark = reader->lanes
-                     ? ctf_find_mark(reader->lanes, reader->from, &entry.packet, &entry.wanted)
-                     : NULL;
+    entry.mark = reader->file_index ? ctf_find_entry(reader->file_index, reader->from,
+                                                     &entry.packet, &entry.wanted)
+                                    : NULL;
     if (!entry.mark)
         return;
-    if (!ctf_range_holds(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
-        ctf_scan_check(reader);
-        reader->lanes->is_whole = false; /* only the index promised that */
+    if (!ctf_verify_entry(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
+        ctf_check_index(reader);
+        reader->file_index->is_whole = false; /* only the index promised that */
         return;
     }
     verify_entry_by_events(reader, &entry);
@@ -207,19 +209,19 @@ void ctf_enter_range(struct ctf_reader *reader)
 
 /* --- End of a range --- */
 
-bool ctf_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
+bool ctf_packet_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->frame.kind->timeline;
     bool is_clamped = false;
     const bool is_behind = packet->has_begin && reader->to != INT64_MAX &&
-                           ctf_time(line, packet->begin, &is_clamped) >= reader->to;
+                           ctf_ticks_to_ns(line, packet->begin, &is_clamped) >= reader->to;
     const bool is_before = packet->has_end && reader->from != INT64_MIN &&
-                           ctf_time(line, packet->end, &is_clamped) < reader->from;
+                           ctf_ticks_to_ns(line, packet->end, &is_clamped) < reader->from;
     return is_clamped || (!is_behind && !is_before);
 }
 
-bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                         const struct bits *bits)
+bool ctf_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                        const struct bits *bits)
 {
     bool is_clamped = false;
     int64_t time;
@@ -227,7 +229,7 @@ bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame
         reader->trace->class->quirks.event_before_packet)
         return false;
     if (reader->packet_end < reader->to ||
-        ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
+        ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
         is_clamped)
         return false;
     return !first_event_time(reader, frame, bits, &time) || time >= reader->to;

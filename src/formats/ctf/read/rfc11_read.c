@@ -40,7 +40,7 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
         status = rfc11_read_key_variable(variable, trace->key, error);
     trace->has_key = (file || variable) && status == TTR_OK;
     if (status == TTR_OK && most &&
-        (!number_get_u64(most, strlen(most), &trace->unpacked_max) ||
+        (!number_parse_u64(most, strlen(most), &trace->unpacked_max) ||
          trace->unpacked_max < RFC11_HEADER))
         status = fail(error, TTR_E_MISUSE, NO_OFFSET,
                       "option unpacked-max=%s of ctf: expected a number of bytes from %u", most,
@@ -50,10 +50,10 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
                : status;
 }
 
-void rfc11_join_section(struct ctf_reader *reader)
+void rfc11_assign_section(struct ctf_reader *reader)
 {
-    reader->section = rfc11_section_of_file(&reader->trace->class->description, reader->file,
-                                            &reader->has_cpu, &reader->cpu);
+    reader->section = rfc11_find_section_of_file(&reader->trace->class->description, reader->file,
+                                                 &reader->has_cpu, &reader->cpu);
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
@@ -65,7 +65,7 @@ static const struct type_member cpu_member = {
 static const struct type cpu_context = {
     .kind = TYPE_STRUCT, .align = 3, .members = &cpu_member, .members_n = 1};
 
-ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
+ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error)
 {
     const struct layout_spec spec = {.t = trace->t,
                                      .arena = &trace->class->description.arena,
@@ -107,7 +107,7 @@ static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
 /* Marks impossible content sizes. The content then ends with its events. */
 static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
-    frame->said_content = frame->packet.content;
+    frame->declared_content = frame->packet.content;
     frame->is_size_wrong = rfc->packet_size < RFC11_HEADER;
     frame->is_unfinished = rfc->content_size < RFC11_HEADER;
     frame->is_underfull = rfc->content_size != 0 && frame->is_unfinished;
@@ -136,7 +136,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (!section)
         return refuse_packet_header(frame, "ctf.no-section",
                                     "the file matches no section of the metadata");
-    frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
+    frame->kind = rfc11_stream_decoder_of(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     check_packet_sizes(rfc, frame);
@@ -144,7 +144,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
                ? refuse_packet_header(
                      frame, "ctf.bad-size",
                      "packet_size is less than the 48 bytes of the header, which it includes")
-               : CTF_FRAMED;
+               : CTF_FRAME_OK;
 }
 
 /* --- Contents --- */
@@ -202,7 +202,7 @@ static ttr_status report_content_size(struct ctf_reader *reader, const char *how
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->is_damaged = true;
-    return input_damage(
+    return input_add_damage(
         reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES, "ctf.bad-size",
         reader->error,
         "%s: the packet at byte %llu declares that its content ends at byte %u of it: "
@@ -230,9 +230,10 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
     uint32_t checksum;
     if (rfc->checksum_scheme == RFC11_CHECKSUM_NONE) {
         if (rfc->checksum)
-            input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER,
-                       "ctf.checksum-without-scheme",
-                       "a packet of %s has a checksum, but no scheme for it", reader->file);
+            input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, content->offset - RFC11_HEADER,
+                                 "ctf.checksum-without-scheme",
+                                 "a packet of %s has a checksum, but no scheme for it",
+                                 reader->file);
         return TTR_OK;
     }
     if (content->is_cut &&
@@ -240,24 +241,26 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         return TTR_OK;
     if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
                         &checksum)) {
-        input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
-                   "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was "
-                   "checked",
-                   reader->file, rfc->checksum_scheme);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
+            "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was "
+            "checked",
+            reader->file, rfc->checksum_scheme);
         return TTR_OK;
     }
     if (checksum == rfc->checksum)
         return TTR_OK;
-    const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER,
-                                         content->room, rfc->checksum);
+    const size_t n = rfc11_find_content_end(rfc->checksum_scheme, content->packet + RFC11_HEADER,
+                                            content->room, rfc->checksum);
     if (n)
         return set_content_size(reader, content, n, "since the bytes before have its checksum");
     reader->is_damaged = true;
-    return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
-                        "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
-                        "header declares 0x%08x; read anyway",
-                        reader->file, (unsigned long long)(content->offset - RFC11_HEADER),
-                        checksum, rfc->checksum);
+    return input_add_damage(
+        reader->in, content->offset, content->n, "ctf.checksum", reader->error,
+        "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
+        "header declares 0x%08x; read anyway",
+        reader->file, (unsigned long long)(content->offset - RFC11_HEADER), checksum,
+        rfc->checksum);
 }
 
 /* Makes the content empty if it cannot be decoded. */
@@ -282,22 +285,23 @@ static ttr_status report_lost_content(struct ctf_reader *reader,
                                       const char *why)
 {
     reader->is_damaged = true;
-    return input_damage(reader->in, content->offset, content->n, code, reader->error,
-                        "%s: the content of the packet at byte %llu: %s", reader->file,
-                        (unsigned long long)(content->offset - RFC11_HEADER), why);
+    return input_add_damage(reader->in, content->offset, content->n, code, reader->error,
+                            "%s: the content of the packet at byte %llu: %s", reader->file,
+                            (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
 /* Unpacks beyond the declared end of the content. Returns its real size in bytes, or 0 if unpacking
  * fails. */
 static size_t unpack_past_content_end(struct ctf_reader *reader,
                                       const struct stored_content *content,
-                                      struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
+                                      struct rfc11_packet *rfc,
+                                      const struct rfc11_unpack_options *how)
 {
-    struct rfc11_unpacking all = *how;
+    struct rfc11_unpack_options all = *how;
     struct buffer unpacked;
     buffer_init(&unpacked, reader->unpacked.alloc);
     rfc->content_size = (uint32_t)(content->room + RFC11_HEADER);
-    if (rfc11_unpack(rfc, content->packet, &all, &unpacked) != RFC11_UNPACKED) {
+    if (rfc11_unpack_content(rfc, content->packet, &all, &unpacked) != RFC11_UNPACKED) {
         buffer_free(&unpacked);
         return 0;
     }
@@ -310,10 +314,11 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
 {
     const struct ctf_trace *trace = reader->trace;
     struct rfc11_packet rfc = reader->frame.rfc;
-    struct rfc11_unpacking how = {.key = {trace->has_key ? trace->key : NULL},
-                                  .max = trace->unpacked_max};
+    struct rfc11_unpack_options how = {.key = {trace->has_key ? trace->key : NULL},
+                                       .max = trace->unpacked_max};
     rfc.content_size = (uint32_t)(content->n + RFC11_HEADER);
-    enum rfc11_content result = rfc11_unpack(&rfc, content->packet, &how, &reader->unpacked);
+    enum rfc11_content result =
+        rfc11_unpack_content(&rfc, content->packet, &how, &reader->unpacked);
     const size_t n = result == RFC11_DAMAGED && how.is_short && content->room > content->n
                          ? unpack_past_content_end(reader, content, &rfc, &how)
                          : 0;
@@ -328,17 +333,17 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
     else
         use_empty_content(reader);
     if (how.unused)
-        input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
-                   "%llu bytes follow the compressed content of a packet of %s",
-                   (unsigned long long)how.unused, reader->file);
-    reader->is_sealed = (reader->in->flags & TTR_READ_SEALED) && !reader->is_damaged &&
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, content->offset, "ctf.behind-compressed",
+                             "%llu bytes follow the compressed content of a packet of %s",
+                             (unsigned long long)how.unused, reader->file);
+    reader->is_sealed = (reader->in->flags & TTR_READ_ENCRYPTED) && !reader->is_damaged &&
                         (result == RFC11_NO_KEY || result == RFC11_TOO_LARGE);
     switch (result) {
     case RFC11_PLAIN:
     case RFC11_UNPACKED:
         return TTR_OK;
     case RFC11_NO_KEY:
-        return fail_option(
+        return error_set_option(
             reader->error,
             report_lost_content(reader, content, "ctf.no-key",
                                 "it is encrypted: give its key with " RFC11_KEY_ADVICE),
@@ -349,7 +354,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
     case RFC11_DAMAGED:
         return report_lost_content(reader, content, "ctf.unpack", how.reason);
     case RFC11_TOO_LARGE:
-        return fail_option(
+        return error_set_option(
             reader->error,
             report_lost_content(reader, content, "ctf.unpacked-max",
                                 "it exceeds the limit of format option unpacked-max"),
@@ -366,7 +371,7 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
     struct stored_content content = find_content(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
-    ttr_status status = reader->frame.is_foreign ? rfc11_tell_foreign(reader) : TTR_OK;
+    ttr_status status = reader->frame.is_foreign ? rfc11_report_foreign(reader) : TTR_OK;
     if (status == TTR_OK)
         status = verify_content_checksum(reader, &content);
     if (status == TTR_OK && is_packed_or_encrypted(&reader->frame.rfc))
@@ -380,15 +385,16 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     if (reader->given && reader->ticks > packet->end)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
-                   "an event of %s is later than its packet's timestamp_end", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
+                             "an event of %s is later than its packet's timestamp_end",
+                             reader->file);
 }
 
 /* --- Unreadable events --- */
 
 /* Compiles the event context alone, at first use. */
-static const struct layout *compile_event_context(struct ctf_trace *trace, struct ctf_kind *kind,
-                                                  ttr_error *error)
+static const struct layout *compile_event_context(struct ctf_trace *trace,
+                                                  struct ctf_stream_decoder *kind, ttr_error *error)
 {
     struct layout_spec spec = {.t = trace->t,
                                .arena = &trace->class->description.arena,
@@ -399,45 +405,46 @@ static const struct layout *compile_event_context(struct ctf_trace *trace, struc
     return kind->rfc_context;
 }
 
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run)
+uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run)
 {
     static const ttr_text name = {"payload_size", 12};
     const struct type_reference reference = {
         .names = &name, .names_n = 1, .root = ROOT_COMMON_CONTEXT};
-    struct layout_run begin = *run;
+    struct layout_cursor begin = *run;
     uint64_t size;
-    if (layout_measure(context, run) != LAYOUT_FINE ||
-        !layout_evaluate(context, &begin, &reference, &size))
+    if (layout_find_record_end(context, run) != LAYOUT_OK ||
+        !layout_evaluate_reference(context, &begin, &reference, &size))
         return 0;
     uint64_t first = (run->bits.at + 7) & ~UINT64_C(7);
     return size > (UINT64_MAX - first) / 8 ? 0 : first + size * 8;
 }
 
-enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what)
+enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
+                                        const char *what)
 {
-    struct ctf_kind *kind = rfc11_kind_of(reader->trace, reader->section,
-                                          reader->frame.rfc.is_big_endian, reader->error);
-    struct ctf_header header = {.ticks = reader->ticks};
+    struct ctf_stream_decoder *kind = rfc11_stream_decoder_of(
+        reader->trace, reader->section, reader->frame.rfc.is_big_endian, reader->error);
+    struct ctf_event_header header = {.ticks = reader->ticks};
     struct bits bits = reader->bits;
     bool is_content = bits.end == reader->content_end;
     if (!kind || !kind->class->rfc_has_event_size)
-        return RFC11_STAYS;
+        return RFC11_NOT_SKIPPED;
     const struct layout *context = compile_event_context(reader->trace, kind, reader->error);
     if (!context)
-        return RFC11_STAYS;
-    ctf_read_header(&kind->plan, &bits, reader->run.slots, &header);
-    struct layout_run run = {.bits = bits};
-    uint64_t end = header.end == LAYOUT_FINE ? rfc11_payload_end(context, &run) : 0;
+        return RFC11_NOT_SKIPPED;
+    ctf_read_event_header(&kind->plan, &bits, reader->run.slots, &header);
+    struct layout_cursor run = {.bits = bits};
+    uint64_t end = header.end == LAYOUT_OK ? rfc11_payload_end(context, &run) : 0;
     if (end == 0 || end > bits.end)
-        return is_content || reader->in->window.at_end ? RFC11_STAYS : RFC11_IS_CUT;
+        return is_content || reader->in->window.at_end ? RFC11_NOT_SKIPPED : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;
     uint64_t from = ctf_file_offset_of_bit(reader, (reader->bits.at + mask) & ~mask),
              behind = ctf_file_offset_of_bit(reader, end);
     reader->is_damaged = true;
     reader->bits.at = end;
     reader->ticks = header.ticks;
-    reader->status = input_damage(reader->in, from, behind - from, code, reader->error,
-                                  "%s: %s (id %llu); skipped by its payload_size", reader->file,
-                                  what, (unsigned long long)header.id);
-    return RFC11_PASSED;
+    reader->status = input_add_damage(reader->in, from, behind - from, code, reader->error,
+                                      "%s: %s (id %llu); skipped by its payload_size", reader->file,
+                                      what, (unsigned long long)header.id);
+    return RFC11_SKIPPED;
 }

@@ -20,10 +20,10 @@ TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *er
 TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
 
 /* Compiles the packet context that contains the cpu of the file name. */
-TTR_MUST ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error);
+TTR_MUST ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error);
 
 /* Sets the reader's section and cpu from the file name. */
-void rfc11_join_section(struct ctf_reader *reader);
+void rfc11_assign_section(struct ctf_reader *reader);
 
 /* Implements ctf_frame_packet for v1.1. */
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
@@ -34,7 +34,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
 
 /* Returns the same metadata for packets of the other byte order, parsed at first use and owned by
  * the trace. Returns NULL with `error`. */
-struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error);
+struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error *error);
 
 /* Returns the section of `other` that corresponds to a section of `trace`. */
 const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
@@ -42,14 +42,15 @@ const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
                                                 const struct ctf_stream_class *section);
 
 /* Does the same as ctf_stream_decoder_of, for packets of the given byte order. */
-struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section,
-                               bool is_big_endian, ttr_error *error);
+struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
+                                                   const struct ctf_stream_class *section,
+                                                   bool is_big_endian, ttr_error *error);
 
 /* Returns true if a packet differs from the metadata in byte order or session id. */
 bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
 
 /* Reports this for the current packet. */
-TTR_MUST ttr_status rfc11_tell_foreign(struct ctf_reader *reader);
+TTR_MUST ttr_status rfc11_report_foreign(struct ctf_reader *reader);
 
 /* --- Contents --- */
 
@@ -64,17 +65,18 @@ TTR_MUST ttr_status rfc11_enter_packet(struct ctf_reader *reader);
 /* Reports a last event that is later than the packet's end. */
 void rfc11_leave_packet(const struct ctf_reader *reader);
 
-enum rfc11_pass {
-    RFC11_PASSED, /* reader->bits are after the event; the result is in reader->status */
-    RFC11_IS_CUT, /* the window ends before the event may end */
-    RFC11_STAYS   /* the size of the event is not stored */
+enum rfc11_skip_result {
+    RFC11_SKIPPED,    /* reader->bits are after the event; the result is in reader->status */
+    RFC11_IS_CUT,     /* the window ends before the event may end */
+    RFC11_NOT_SKIPPED /* the size of the event is not stored */
 };
 
 /* Returns the end of the payload, bits, from payload_size in the event context at run->bits; 0 if
  * unknown. `context`: layout of the event context alone. */
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run);
+uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run);
 
 /* Skips the unreadable event at reader->bits by its payload_size, and reports it. */
-enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what);
+enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
+                                        const char *what);
 
 #endif
