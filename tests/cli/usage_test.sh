@@ -100,5 +100,5 @@ says "json_lists_the_formats" '"schema": "tracetta.formats/1"' "$tracetta" forma
 [ "$("$tracetta" formats csv fxt | grep -c '^[a-z]')" = 2 ] && ! "$tracetta" formats csv | grep -q 'heph'
 verdict "formats_that_are_named_are_listed_alone" $?
 [ "$("$tracetta" formats | grep '^[a-z].* writes ' | awk '{ print index($0, " writes ") }' | sort -u | wc -l)" = 1 ]
-verdict "their_columns_stand_below_each_other" $?
+verdict "their_columns_are_below_each_other" $?
 refuses "a_format_that_is_none_is_refused" 2 'no format "zz"' "$tracetta" formats zz
