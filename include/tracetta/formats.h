@@ -4,7 +4,7 @@
 #ifndef TRACETTA_FORMATS_H
 #define TRACETTA_FORMATS_H
 
-#include "tracetta.h"
+#include "report.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +39,21 @@ typedef struct ttr_option_info {
 
 /* Copies the j-th option of the i-th format; returns false after the last. */
 TTR_API bool ttr_format_option(size_t i, size_t j, ttr_option_info *info);
+
+/* Explains the code of a diagnostic. */
+typedef struct ttr_diagnostic_info {
+    ttr_severity least, worst; /* the severity; if they differ, it depends on the input */
+    const char *code;          /* "fxt.bad-size" */
+    const char *meaning;       /* what was found: "zeros between records" */
+    const char *effect;        /* what happens to the events: "skipped" */
+    const char *advice;        /* what helps; "" = nothing */
+} ttr_diagnostic_info;
+
+#define TTR_FORMAT_NONE SIZE_MAX /* instead of a format: codes that belong to no format */
+
+/* Copies the explanation of the j-th code of the i-th format, or of TTR_FORMAT_NONE; returns false
+ * after the last. */
+TTR_API bool ttr_format_diagnostic(size_t i, size_t j, ttr_diagnostic_info *info);
 
 /* Purpose of a reading option, for callers that do not know the format. */
 typedef enum ttr_option_role {

@@ -108,9 +108,11 @@ static int refuse_word(const char *word)
     return message_misuse(NULL, "\"%s\" is neither a command nor a file", word);
 }
 
-/* Prints the help of a command; n words name it. */
+/* Prints the help of a command, which n words name, or explains the code of a note. */
 static int run_help(const char *const *words, int n)
 {
+    if (n > 0 && strchr(words[0], '.') && help_code(stdout, words[0]))
+        return end_output(&(struct terminal){0}, OUTCOME_FINE);
     const struct command *pair = n > 1 ? command_find_pair(words[0], words[1]) : NULL;
     const struct command *command = pair ? pair : n > 0 ? command_find(words[0]) : NULL;
     if (n > 0 && !command && !command_is_group(words[0]))

@@ -90,11 +90,37 @@ static void style_has_writable_format_and_known_options(void **state)
     assert_int_equal(n, 4);
 }
 
+static void check_diagnostics(size_t i)
+{
+    ttr_diagnostic_info info, other;
+    for (size_t j = 0; ttr_format_diagnostic(i, j, &info); j++) {
+        assert_non_null(strchr(info.code, '.'));
+        assert_true(*info.meaning && *info.effect && info.advice);
+        assert_true(info.least <= info.worst);
+        for (size_t k = 0; k < j && ttr_format_diagnostic(i, k, &other); k++)
+            assert_string_not_equal(info.code, other.code);
+    }
+}
+
+static void code_is_explained_once(void **state)
+{
+    ttr_diagnostic_info info;
+    (void)state;
+    check_diagnostics(TTR_FORMAT_NONE);
+    for (size_t i = 0; format_at(i); i++) {
+        check_diagnostics(i);
+        assert_true(!format_at(i)->reader || ttr_format_diagnostic(i, 0, &info));
+    }
+    assert_true(ttr_format_diagnostic(TTR_FORMAT_NONE, 0, &info));
+    assert_false(ttr_format_diagnostic(1000, 0, &info));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(option_with_role_exists_in_its_format),
         cmocka_unit_test(note_returns_option_that_helps),
+        cmocka_unit_test(code_is_explained_once),
         cmocka_unit_test(general_format_is_unique_and_readable_and_writable),
         cmocka_unit_test(style_has_writable_format_and_known_options),
     };

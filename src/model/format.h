@@ -160,6 +160,8 @@ struct format {
     const char *name, *title; /* "fxt"; a title of one line */
     const char *extensions;   /* without dots, separated by blanks: "fxt ftf" */
     const char *spec;         /* supported versions of the specification */
+    /* codes of its diagnostics, ended by a row without a code; NULL if it has none */
+    const ttr_diagnostic_info *diagnostics;
     const struct format_reader *reader;
     const struct format_folder *folder;
     const struct format_url *url;

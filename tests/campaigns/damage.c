@@ -1,18 +1,23 @@
-/* The damage campaign: small traces of each format are damaged in thousands of ways, and read to
- * the end with all their fields.
+/* The damage campaign: damages small traces of each format in thousands of ways, and reads each
+ * damaged trace to its end with all fields.
  *
- * usage: damage [MUTATIONS [CAMPAIGN]]     (default 2000 a campaign; the seeds are fixed)
+ *   usage: damage [MUTATIONS [CAMPAIGN]]     (default 2000 per campaign; the seeds are fixed)
  *
- * CAMPAIGN is a format, which may have several: "nettrace" stands for all of nettrace-v1 to
+ * CAMPAIGN is a format, which may have several campaigns: "nettrace" selects nettrace-v1 to
  * nettrace-v6.
  *
- * Counted by content, against the events of the intact trace: exact (there, the same), lost (not
- * there), altered (there, but not in the intact one).  A case fails on a crash, on more than two
- * seconds or too much memory for one input, on a status other than the end, when bytes given in
- * pieces read otherwise than at once, when damage is told of behind the end, and when what a
- * same-format writer makes of the damaged trace is itself damaged.  And small traces of some
- * formats are cut at every byte: every event that was whole is given, and no other. Figures are
- * told as comments.  Traces: the golden vectors put together, and recorded ones. */
+ * Events are compared with those of the intact trace by content: exact (in both), lost (only in the
+ * intact trace), altered (only in the damaged trace). A case fails if
+ *
+ *   - the reader crashes, or needs more than two seconds or too much memory for one input
+ *   - reading ends with another status than TTR_END
+ *   - input in pieces reads differently from input in memory
+ *   - damage is reported after the end of the input
+ *   - the copy that the format's writer makes of the damaged trace is itself damaged
+ *
+ * Small traces of some formats are also cut at every byte: exactly the events that are complete
+ * before the cut must be read. Figures are printed as TAP comments. The traces are the golden
+ * vectors, concatenated, and recorded traces. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,22 +38,22 @@
 #include "support/writing.h"
 
 #define BASES_MAX 8u
-#define PIECES_EACH 8u    /* every so manieth input is also read in pieces */
-#define RECOVER_PASSES 8u /* copies of copies, at the most */
+#define PIECES_EACH 8u    /* every how manieth input is also read in pieces */
+#define RECOVER_PASSES 8u /* upper limit for repeated recovery of a copy */
 #define CUT_FILE_MAX ((size_t)8 << 10)
 #define TARGET_TRIALS 200u
-#define RECOVER_EACH 4u /* ... and also copied */
+#define RECOVER_EACH 4u /* every how manieth input is also copied */
 
 struct base {
     char name[80];
     struct buffer bytes;
-    uint64_t *hashes; /* of its events, sorted */
+    uint64_t *hashes; /* hashes of the intact events, sorted */
     size_t events;
     uint64_t *records;
     size_t records_n;
 };
 
-/* Bytes given in pieces of random sizes. */
+/* An input that is read in pieces of random sizes. */
 struct pieces {
     const uint8_t *bytes;
     size_t n, at;
@@ -68,17 +73,17 @@ static int64_t pull(void *ctx, void *to, size_t n)
     return (int64_t)give;
 }
 
-/* A way to read: where the bytes are, what they are, and who gets a copy. */
+/* The input of one read, its format, and the buffers that receive the results. */
 struct reading {
     const char *format;
     const uint8_t *bytes;
     size_t n;
     bool is_in_pieces;
     uint32_t flags;
-    struct base *records;    /* gets the offsets of the records, or NULL */
-    bool are_events_records; /* of a format that gives no records as they are */
-    struct buffer *begins;   /* gets the offsets of the events, or NULL */
-    struct buffer *copy;     /* gets what the writer of the format makes of it, or NULL */
+    struct base *records;    /* receives the offsets of the records, or NULL */
+    bool are_events_records; /* the reader cannot return raw records */
+    struct buffer *begins;   /* receives the offsets of the events, or NULL */
+    struct buffer *copy;     /* receives the copy by the format's writer, or NULL */
 };
 
 static void add_event(const ttr *t, const struct reading *reading, const ttr_event *event,
@@ -102,7 +107,7 @@ static void add_batch(const ttr *t, const struct reading *reading, const ttr_bat
     }
 }
 
-/* Behind all that is told of. */
+/* Returns the end offset of the last damaged region. */
 static uint64_t end_of_damage(const ttr_report *report)
 {
     uint64_t end = 0;
@@ -174,7 +179,7 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     outcome_sort(outcome);
 }
 
-/* Sums over the trials of one mutation. */
+/* Sums over all trials of one mutation. */
 struct tally {
     enum mutation mutation;
     unsigned trials;
@@ -192,8 +197,8 @@ static bool check_outcome(const struct reading *reading, const struct outcome *o
     return outcome_is_bounded(outcome, reading->n);
 }
 
-/* Recovers what was recovered: damage kept records apart that are neighbours now, and may be judged
- * by each other (as the recover command does it). */
+/* Recovers the copy again, as the recover command does. Removing damage makes records neighbours,
+ * and a reader may then find that one contradicts the other. */
 static void copy_once_more(struct reading *reading, struct buffer *copy, size_t *events,
                            struct outcome *other)
 {
@@ -212,7 +217,7 @@ static void copy_once_more(struct reading *reading, struct buffer *copy, size_t 
         read_input(reading, other);
 }
 
-/* The same bytes in pieces; and what a writer makes of them, which must be whole. */
+/* Reads the same bytes in pieces, and checks that the copy by the writer is undamaged. */
 static bool check_otherwise(const struct reading *reading, const struct outcome *outcome,
                             unsigned trial)
 {
@@ -251,8 +256,8 @@ static bool check_otherwise(const struct reading *reading, const struct outcome 
     return is_good;
 }
 
-/* One more of the damaged traces, with nothing behind its end, so that a sanitizer sees what is
- * read there. */
+/* Returns a damaged copy in an allocation of exactly its size, so that a sanitizer detects reads
+ * past the end. */
 static uint8_t *mutate_once(const struct mutate_input *input, const struct tally *tally,
                             unsigned trial, size_t *n)
 {
@@ -290,8 +295,8 @@ static bool try_one(const struct campaign *campaign, const struct mutate_input *
     return is_good;
 }
 
-/* Reads an intact trace: hashes of its events, places of its records.  False when there is nothing
- * in it. */
+/* Reads an intact trace to collect the hashes of its events and the offsets of its records. Returns
+ * false if it has no events. */
 static bool prepare(const struct campaign *campaign, struct base *base)
 {
     struct outcome outcome = {.n = 0};
@@ -317,7 +322,7 @@ static void forget(struct base *base)
     *base = (struct base){.name = ""};
 }
 
-/* Counts a trace in when it can be used. */
+/* Prepares a trace. Returns 1 if it is usable, else 0. */
 static size_t settle(const struct campaign *campaign, struct base *base)
 {
     if (base->bytes.n && prepare(campaign, base))
@@ -338,8 +343,7 @@ static void add_vector(const char *path, struct buffer *to)
     hexa_free(&hexa);
 }
 
-/* Adds the bytes of all vectors of a folder that read without damage, or of the one that is named.
- */
+/* Appends the bytes of all vectors of a folder that read without damage, or of one named vector. */
 static void add_vectors(const char *root, const char *folder, struct buffer *to)
 {
     char path[600];
@@ -355,23 +359,23 @@ static void add_vectors(const char *root, const char *folder, struct buffer *to)
     free(entries);
 }
 
-/* Nothing where the file cannot be read, or is packed and there is no xz. */
+/* Appends a file. Appends nothing if it cannot be read, or if it is compressed and xz is not
+ * installed. */
 static void add_file(const char *path, struct buffer *to)
 {
     char block[65536], command[700];
     const char *end = strrchr(path, '.');
     bool is_packed = end && strcmp(end, ".xz") == 0;
     (void)snprintf(command, sizeof command, "xz -dc '%s' 2>/dev/null", path);
-    FILE *file = is_packed
-                     ? popen(command, "r")
-                     : fopen(path, "rb"); /* NOLINT: a tool of the tests, a path of its own table */
+    FILE *file = is_packed ? popen(command, "r")
+                           : fopen(path, "rb"); /* NOLINT: a test tool, a path of its own table */
     for (size_t n; file && (n = fread(block, 1, sizeof block, file)) > 0;)
         buffer_add(to, block, n);
     if (file)
         (void)(is_packed ? pclose(file) : fclose(file));
 }
 
-/* Fills the traces of a campaign and gives their count. */
+/* Collects the traces of a campaign. Returns their number. */
 static size_t gather(const struct campaign *campaign, struct base *bases)
 {
     const char *root = getenv("TTR_SOURCE_ROOT");
@@ -418,8 +422,8 @@ static void tell(const struct tally *tally)
         tally->slowest * 1e3);
 }
 
-/* How many events were whole before the cut, in the order of the file (what the next one begins
- * behind), and how many had begun. */
+/* Counts the events that begin before the cut (`most`), and those that are complete because the
+ * next one begins before the cut too (`least`). */
 static void count_whole(const struct buffer *begins, size_t cut, size_t *least, size_t *most)
 {
     uint64_t last_begin = 0, begin;
@@ -505,8 +509,8 @@ static void run(const struct campaign *campaign, unsigned mutations)
         forget(&bases[--n]);
 }
 
-/* Damages a recorded trace as the format's first campaign does, and compares the share of events
- * that survive with the target. */
+/* Damages a recorded trace as the format's first campaign does. Fails if a smaller share of events
+ * survives than the target requires. */
 static void run_target(const struct campaign *first, const struct campaign_target *target)
 {
     const struct campaign campaign = {.name = first->name,

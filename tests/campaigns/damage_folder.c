@@ -1,16 +1,20 @@
-/* The damage campaign of traces that are folders: one file of a small trace of CTF is damaged, the
- * others stay as they are, and the trace is read to the end with all its fields.
+/* The damage campaign of traces that are folders: damages one file of a small CTF trace, leaves the
+ * others intact, and reads the trace to its end with all fields.
  *
- * usage: damage_folder [MUTATIONS [PART]]   (default 1000 for each part of a trace, half of them of
- * golden vectors; the seeds are fixed)
+ *   usage: damage_folder [MUTATIONS [PART]]   (default 1000 for each part of a trace, half of them
+ *                                             on golden vectors; the seeds are fixed)
  *
- * Parts: streams; metadata as TSDL, in packets, as CTF 2, as RFC v1.1 has it; LTTng's index of a
- * stream, read from the middle of the trace's time on, so that it is used.  Counted by content, as
- * damage.c does it.  A case fails on a crash, on too much time or memory for one input, and on a
- * status other than the end; damaged metadata may instead be refused with a reason.  A damaged
- * index changes no event.  And a stream that is cut at any byte (in short runs: at many) gives
- * every event that was whole before the cut, and no other. Traces: the golden vectors, and recorded
- * ones in TTR_CORPUS. */
+ * Parts are the streams; metadata as TSDL, as TSDL in packets, as CTF 2, and as RFC v1.1; and
+ * LTTng's index of a stream, for which reading starts in the middle of the trace so that the index
+ * is used. Events are compared by content, as in damage.c. A case fails
+ *
+ *   - on a crash, or on too much time or memory for one input
+ *   - on a status other than TTR_END; damaged metadata may be refused with a reason
+ *   - if a damaged index changes an event
+ *   - if a stream that is cut does not return exactly the events
+ *     that are complete before the cut
+ *
+ * The traces are the golden vectors and recorded traces below TTR_CORPUS. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +41,9 @@
 #define CUT_FILE_MAX ((size_t)8 << 10)
 #define CUT_DENSE ((size_t)512)
 #define CUT_STRIDE ((size_t)37)
-#define MUTATIONS_LONG 10000u /* from there on at every byte */
+#define MUTATIONS_LONG                                                        \
+    10000u /* from this number of mutations on, streams are cut at every byte \
+            */
 #define ANCHOR "metadata"
 #define VECTORS "src/formats/ctf/vectors"
 
@@ -46,13 +52,13 @@ enum part { PART_STREAM, PART_TSDL, PART_PACKETS, PART_CTF2, PART_RFC11, PART_IN
 static const char *const part_names[PARTS] = {"streams", "tsdl",  "packets",
                                               "ctf2",    "rfc11", "index"};
 
-/* Where numbers are that say how much there is, and what begins something. */
+/* Offsets of the size fields and the magic number of each part. */
 static const struct mutate_format part_formats[PARTS] = {
     [PART_STREAM] = {.size_at = 48,
                      .size_bytes = 8,
                      .bits = 64,
                      .magic = {0xC1, 0x1F, 0xFC, 0xC1},
-                     .magic_n = 4}, /* content, in LTTng's */
+                     .magic_n = 4}, /* the content size, in LTTng's packets */
     [PART_TSDL] = {.size_at = 0, .size_bytes = 1, .bits = 8, .magic = "struct {", .magic_n = 8},
     [PART_PACKETS] = {.size_at = 24,
                       .size_bytes = 4,
@@ -79,19 +85,19 @@ struct trace {
     struct buffer bytes[FILES_MAX];
     ttr_file files[FILES_MAX];
     size_t n, size;
-    uint64_t *hashes; /* of its events, sorted */
+    uint64_t *hashes; /* hashes of the events, sorted */
     size_t events;
-    uint64_t *late; /* of those from the middle of its time on */
+    uint64_t *late; /* hashes of the events in the second half of the trace's time range */
     size_t late_n;
     int64_t middle;
     bool is_recorded;
 };
 
-/* A file of a trace, to be damaged. */
+/* A file of a trace that is damaged. */
 struct target {
     const struct trace *trace;
     size_t file;
-    uint64_t *records; /* where the numbers are that MUTATE_SIZE changes */
+    uint64_t *records; /* offsets of the size fields, for MUTATE_SIZE */
     size_t records_n;
 };
 
@@ -116,12 +122,12 @@ static void touch_group(const ttr *t, const ttr_event *event, ttr_group group)
         continue;
 }
 
-/* The bytes of its file that an event has any bits of. */
+/* The byte range of an event in its file. */
 struct place {
     uint64_t begin, end;
 };
 
-/* Gives the places of the events in their files too, where `places` is not NULL. */
+/* Reads all events. Stores the byte range of each in `places`, unless that is NULL. */
 static void read_all(const ttr *t, ttr_reader *reader, struct outcome *outcome,
                      struct buffer *places)
 {
@@ -146,13 +152,13 @@ static void read_all(const ttr *t, ttr_reader *reader, struct outcome *outcome,
         outcome->damage_regions += report.damage_regions;
 }
 
-/* What to read, and from when on. */
+/* The files to read and the start time. */
 struct reading {
     const ttr_file *files;
     size_t n;
     int64_t from_ns;
     struct buffer *places;
-    int64_t first_ns, last_ns; /* out: of the events */
+    int64_t first_ns, last_ns; /* out: times of the first and the last event */
 };
 
 static void learn_times(struct reading *reading, ttr_reader *reader)
@@ -224,7 +230,7 @@ static void forget(struct trace *trace)
     *trace = (struct trace){.n = 0};
 }
 
-/* Reads the intact trace; counts it in where it has events and can be read to the end. */
+/* Reads the intact trace. Adds it to the campaign if it has events and can be read to the end. */
 static void settle(struct trace *trace)
 {
     static struct outcome outcome;
@@ -293,7 +299,8 @@ static void add_recorded_file(struct trace *trace, const char *path, const char 
     (void)fclose(file);
 }
 
-/* Adds the files of a folder: vectors, or recorded ones under names that begin with `prefix`. */
+/* Adds the files of a folder: all vectors, or recorded files with names that start with `prefix`.
+ */
 static void add_folder(struct trace *trace, const char *folder, const char *prefix,
                        bool are_vectors)
 {
@@ -371,7 +378,7 @@ static void add_corpus(const char *corpus)
     }
 }
 
-/* --- What is damaged --- */
+/* --- Mutation --- */
 
 static enum part part_of(const struct trace *trace, size_t file)
 {
@@ -457,7 +464,8 @@ static bool try_one(enum part part, const struct target *target, const struct ta
     if (!bytes)
         abort();
     size_t n = mutate(&input, tally->mutation, &state, bytes);
-    uint8_t *fit = realloc(bytes, n + 1); /* a sanitizer then sees what is read behind the end */
+    /* exact size, so that a sanitizer detects reads past the end */
+    uint8_t *fit = realloc(bytes, n + 1);
     ttr_file files[FILES_MAX];
     memcpy(files, trace->files, sizeof files);
     files[target->file].bytes = fit ? fit : bytes;
@@ -518,9 +526,9 @@ static void run(enum part part, bool are_recorded, unsigned mutations)
         free(targets[--n].records);
 }
 
-/* --- Cut anywhere --- */
+/* --- Cuts --- */
 
-/* Events of a stream alone, and where they begin. */
+/* Reads one stream, cut to n bytes, and stores the byte range of each event. */
 static void read_cut(const struct trace *trace, size_t file, size_t n, struct outcome *outcome,
                      struct buffer *places)
 {
@@ -546,8 +554,8 @@ static struct place place_at(const struct buffer *places, size_t i)
     return place;
 }
 
-/* An event that the next one begins behind was whole, unless both share the byte behind the cut;
- * one that begins at the cut was not there. */
+/* Checks a stream that was cut at byte n. An event is complete if the next one begins at or before
+ * n, unless both share the byte at n. An event that begins at n must be missing. */
 static bool check_cut(const struct outcome *whole, const struct buffer *places,
                       const struct outcome *cut, size_t n)
 {
@@ -583,8 +591,8 @@ static bool cut_everywhere(const struct trace *trace, size_t file, size_t stride
     return is_good;
 }
 
-/* The begin of a trace means something else where its end is missing ("-whole"), where it is to be
- * guessed, or where it is compressed (rfc11_sizes_test.c). */
+/* Returns false for vectors that mean something else if their end is missing: names with "-whole",
+ * guessed layouts, and compressed traces (rfc11_sizes_test.c covers those). */
 static bool can_be_cut(const struct trace *trace)
 {
     static const char *const others[] = {"-bad-", "_nok",   "-whole",     "-probed",

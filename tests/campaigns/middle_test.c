@@ -1,7 +1,7 @@
-/* One record in the middle is destroyed: every event before and behind it is read as it was, and
- * the damage is told of where it is.
+/* Destroys one record in the middle of a recorded trace: all events before and after it must be
+ * read unchanged, and the damage must be reported at its offset.
  *
- * For the containers of Linux tracing, by recorded traces (TTR_CORPUS).  Several records of each
+ * For the containers of Linux tracing, with recorded traces (TTR_CORPUS). Several records of each
  * are destroyed, one at a time. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 struct event {
     uint64_t hash, offset;
-    uint32_t size; /* of the payload */
+    uint32_t size; /* bytes of the payload */
 };
 
 struct trace {
@@ -28,7 +28,8 @@ struct trace {
     size_t n;
     struct event *events;
     size_t events_n;
-    uint64_t regions, from, to; /* of the first region */
+    /* regions: number of damaged regions; from, to: offsets of the first one */
+    uint64_t regions, from, to;
 };
 
 static void keep(struct trace *trace, const ttr *t, const ttr_batch *batch)
@@ -76,8 +77,8 @@ static void expect_all_but_one(const struct trace *whole, const struct trace *da
                      whole->events_n);
 }
 
-/* Lets an event of a ring buffer reach over its page: a length stands before it where its type is
- * 0, else there is none, but 0 demands one. */
+/* Makes an event of a ring buffer exceed its page. An event of type 0 has its length in the next
+ * word; for other types the type is set to 0, so that the next word is read as a length. */
 static void overreach(uint8_t *data, uint32_t size)
 {
     uint32_t before = load_u32le(data - 4);

@@ -1,4 +1,4 @@
-/* The mutations: what disks, transports and broken writers do to files. */
+/* Mutations that imitate faults of disks, transports and writers. */
 #include "campaigns/mutate.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ size_t mutate_room(const struct mutate_input *input)
     return input->n + (input->other_n > BLOCK_MAX ? input->other_n : BLOCK_MAX);
 }
 
-/* A number below n, 0 for none. */
+/* Returns a random number below n, or 0 if n is 0. */
 static size_t below(uint64_t *state, size_t n)
 {
     return n ? (size_t)(support_random(state) % n) : 0;
@@ -71,7 +71,7 @@ static void swap(uint8_t *to, size_t n, uint64_t *state)
     memcpy(to + second, block, count);
 }
 
-/* The beginning of this file and the end of the other. */
+/* Joins the start of this file and the end of another. */
 static size_t splice(const struct mutate_input *input, uint8_t *to, uint64_t *state)
 {
     size_t head = below(state, input->n + 1), skip = below(state, input->other_n + 1);
@@ -93,7 +93,7 @@ static void store(uint8_t *p, const struct mutate_format *format, uint64_t x)
         p[format->is_big_endian ? format->size_bytes - 1 - i : i] = (uint8_t)x;
 }
 
-/* The size of a record off by one, zero, the largest, or anything. */
+/* Changes the size of a record by one, or to zero, the maximum or a random number. */
 static void change_size(const struct mutate_input *input, uint8_t *to, uint64_t *state)
 {
     const struct mutate_format *format = input->format;

@@ -1,5 +1,5 @@
-/* Damage to bytes, reproducibly: the same seed damages the same way.  For the damage campaign
- * (damage.c). */
+/* Reproducible damage to bytes: the same seed damages in the same way. Used by the damage campaigns
+ * (damage.c, damage_folder.c). */
 #ifndef TRACETTA_TESTS_CAMPAIGNS_MUTATE_H
 #define TRACETTA_TESTS_CAMPAIGNS_MUTATE_H
 
@@ -24,12 +24,12 @@ enum mutation {
     MUTATIONS
 };
 
-/* Where the size of a record is, and what begins one. */
+/* The position of a record's size, and the bytes that a record starts with. */
 struct mutate_format {
-    size_t size_at; /* bytes behind the record's beginning */
+    size_t size_at; /* bytes from the start of the record */
     unsigned size_bytes;
     bool is_big_endian;
-    unsigned shift, bits; /* of the size in that integer */
+    unsigned shift, bits; /* position and width of the size within that integer, in bits */
     uint8_t magic[8];
     size_t magic_n;
 };
@@ -39,18 +39,19 @@ struct mutate_input {
     size_t n;
     const uint64_t *records; /* offsets of its records */
     size_t records_n;
-    const uint8_t *other; /* another file, to splice with */
+    const uint8_t *other; /* another file, for MUTATE_SPLICE */
     size_t other_n;
     const struct mutate_format *format;
 };
 
-/* The name of a mutation, "flip-1". */
+/* Returns the name of a mutation, like "flip-1". */
 const char *mutate_name(enum mutation mutation);
 
-/* Bytes that `to` must hold for an input. */
+/* Returns the bytes that `to` of mutate() must hold for an input. */
 size_t mutate_room(const struct mutate_input *input);
 
-/* Writes the damaged bytes and gives their count; `*state` is the seed (support_random). */
+/* Writes the damaged bytes and returns their number. `*state` is the state of the random generator
+ * (support_random). */
 size_t mutate(const struct mutate_input *input, enum mutation mutation, uint64_t *state,
               uint8_t *to);
 

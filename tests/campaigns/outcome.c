@@ -1,4 +1,4 @@
-/* Counting what survives damage, and telling what does not end. */
+/* Counts the events that survive damage, and detects reading that does not end. */
 #include "campaigns/outcome.h"
 
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 #define SECONDS_HANG 20
 
-/* For the handler of signals: what is being done. */
+/* Description of the current trial, printed by the signal handler. */
 static char doing[200];
 
 static void tell_and_leave(int number)

@@ -63,10 +63,10 @@ fi
 # Reading that ends in an error half-way: what came before is told all the same.
 (cat "$trace"; head -c 4096 /dev/zero | tr "\0" "\245") >"$work/broken.fxt"
 run "$tracetta" stat --strict "$work/broken.fxt"
-verdict "strict_stat_tells_what_came_before_the_damage" "$(grep -q ' load$' "$work/.out" && [ "$run_status" = 1 ]; echo $?)" \
+verdict "strict_stat_reports_what_came_before_the_damage" "$(grep -q ' load$' "$work/.out" && [ "$run_status" = 1 ]; echo $?)" \
     "wanted the row of load and status 1, got $run_status"
 run "$tracetta" tree --strict "$work/broken.fxt"
-verdict "strict_tree_tells_what_came_before_the_damage" "$(grep -q -- '- load$' "$work/.out" && [ "$run_status" = 1 ]; echo $?)" \
+verdict "strict_tree_reports_what_came_before_the_damage" "$(grep -q -- '- load$' "$work/.out" && [ "$run_status" = 1 ]; echo $?)" \
     "wanted the spans called load and status 1, got $run_status"
 
 # Activities as events of EventHeader, in perf.data: starts and stops are spans, whose ids nest.

@@ -39,7 +39,7 @@ costs()
     salvages "${1}_costs_no_other_event" 'x = 8' "$tracetta" cat "$1"
     run "$tracetta" check "$1"
     [ $run_status = 1 ] && grep -Eq "damage $2 x1, first at byte 8: s: .* 12 bytes of the packet at byte 0 are skipped" "$work/.out"
-    verdict "${1}_is_told" $? "exit status $run_status"
+    verdict "${1}_is_reported" $? "exit status $run_status"
     run "$tracetta" recover --no-sidecar "$1" -o "$1.good"
     succeeds "${1}_is_recovered" "$tracetta" check --quiet "$1.good"
 }
@@ -65,7 +65,7 @@ for trace in stopped-packets stopped-2; do
     salvages "${trace}_gives_the_events_that_are_declared" 'x = 8' "$tracetta" cat $trace
     run "$tracetta" check $trace
     [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1, .*; skipped' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
-    verdict "${trace}_is_told" $? "exit status $run_status"
+    verdict "${trace}_is_reported" $? "exit status $run_status"
     refuses "${trace}_is_nothing_for_strict_reading" 1 'ctf.cut' "$tracetta" cat --strict $trace
     run "$tracetta" recover --no-sidecar $trace -o $trace.good
     succeeds "${trace}_is_recovered" "$tracetta" check --quiet --strict $trace.good
@@ -113,14 +113,14 @@ verdict "unless_it_is_said_to_be_one" $? "exit status $run_status"
 
 # Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
 mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata
-refuses "metadata_without_their_first_line_are_told_so" 3 'headless/metadata does not start with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
+refuses "metadata_without_their_first_line_are_reported_so" 3 'headless/metadata does not start with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
 
 # One byte is one.
 mkdir short && cp stopped/metadata short && head -c 9 stopped/s >short/s
 salvages "a_file_that_ends_behind_an_event_gives_that" 'x = 7' "$tracetta" cat short
 run "$tracetta" check short
 grep -q 's: the file ends inside a packet (id 1); 1 byte of the packet at byte 0 is skipped' "$work/.out"
-verdict "with_the_byte_behind_it_told" $? "exit status $run_status"
+verdict "byte_after_the_end_is_reported" $? "exit status $run_status"
 sed -i 's/packet.context := struct [^}]*};//; s/event.header := struct [^}]*};//; /name = big/d; s/u8 x/u32 x/' short/metadata
 printf '\xc1\x1f\xfc\xc1\x07' >short/s
 run "$tracetta" check short
@@ -135,7 +135,7 @@ verdict "and_in_a_header" $? "exit status $run_status"
 mkdir nothing && cp stopped/metadata nothing && mkfifo nothing/stream
 run "$tracetta" check nothing
 grep -q 'odd ctf.no-file x1: stream is a FIFO' "$work/.out"
-verdict "what_is_no_file_is_told_without_a_place" $? "exit status $run_status"
+verdict "input_other_than_a_file_is_reported_without_offset" $? "exit status $run_status"
 
 deep=$(printf 'struct { %.0s' {1..1000})
 make deep "${deep}u8 x;$(printf ' } s;%.0s' {1..1000})" "$rest"
@@ -166,11 +166,11 @@ packet() { printf '\xc1\x1f\xfc\xc1\x00\x07%b\x00\x00\x00\x00\x00\x00\x00%b\x00\
 { printf 'no packet is this' && packet '\x03' '\x04'; } >twice/t
 run "$tracetta" check twice
 grep -q ' 6 events' "$work/.out"
-verdict "behind_damage_packets_that_stand_twice_are_read_twice" $? "exit status $run_status"
+verdict "duplicate_packets_after_damage_are_read_twice" $? "exit status $run_status"
 run "$tracetta" recover --no-sidecar twice -o once
 [ $run_status = 1 ] && grep -q 'packets stand in it twice (1)' "$work/.err" && grep -q 'verified, clean' "$work/.err"
 verdict "recover_leaves_them_out_once_the_damage_is_gone" $? "exit status $run_status"
-says "what_stands_once_is_there" ' 4 events' "$tracetta" check once
+says "duplicate_packet_is_read_once" ' 4 events' "$tracetta" check once
 
 # Packets without sizes end with their file. One whose events stop where the next begins is taken to end there; in a copy each has a file of its own, also
 # where the next one's magic number could be an event.
@@ -191,14 +191,14 @@ METADATA
 sizeless follow ''
 printf '\xc1\x1f\xfc\xc1\x00\x01\x01\x02\xc1\x1f\xfc\xc1\x00\x03\x00\x04\xc1\x1f\xfc\xc1\x00\x05' >follow/s
 printf '\xc1\x1f\xfc\xc1\x00\x06' >follow/s_2
-says "packets_without_sizes_are_read_one_behind_another" '^follow: whole .* 6 events' "$tracetta" check follow
+says "packets_without_sizes_are_read_one_after_another" '^follow: whole .* 6 events' "$tracetta" check follow
 "$tracetta" cat follow | grep -o 'x = .*' | sort >wanted
 run "$tracetta" recover --no-sidecar follow -o follow.good
 [ $run_status = 0 ] && grep -q 'verified, clean' "$work/.err" && [ "$(cd follow.good && echo s*)" = 's s_2 s_3 s_4' ]
 verdict "recover_gives_each_a_file_that_none_has" $? "exit status $run_status"
 same "with_all_events" wanted bash -c '"$1" cat follow.good | grep -o "x = .*" | sort' all "$tracetta"
 run "$tracetta" convert --to=ctf --name=a --option=ctf.index=yes follow -o follow.some
-[ $run_status = 0 ] && grep -q 'packets behind others .* stand in files of their own' "$work/.err"
+[ $run_status = 0 ] && grep -q '\[stream.file\]' "$work/.err"
 verdict "files_of_their_own_are_told" $? "exit status $run_status"
 grep -v 'x = 2' wanted >some
 same "convert_leaves_out_no_more_than_it_was_asked_to" some bash -c '"$1" cat follow.some | grep -o "x = .*" | sort' some "$tracetta"
@@ -235,7 +235,7 @@ printf "$magic\x1e\x2f\x04\x00\x1f$magic\x32\x3f\x06\x00\x33" >split/s_1
 printf "$magic\x46\x4f\x07\x00\x47" >split/s_2
 run "$tracetta" check --json split
 [ "$(grep -cE '"(events": 5|lost": 4|gaps": 4),' "$work/.out")" = 3 ]
-verdict "what_is_missing_is_counted_from_file_to_file_of_packets_without_sizes" $? "$(grep -E '"(events|lost|gaps)"' "$work/.out")"
+verdict "missing_events_are_counted_across_files_of_packets_without_sizes" $? "$(grep -E '"(events|lost|gaps)"' "$work/.out")"
 
 # Checksums of v1.1 that nobody knows: a packet made anew has that of the first one, or none.
 lay rfc11-checksums-le
@@ -244,7 +244,7 @@ patch 112 '\x80'
 patch 124 '\x09'
 salvages "a_packet_has_a_checksum_that_nobody_knows_and_an_event_too" 'a = 8' "$tracetta" cat rfc11-checksums-le
 run "$tracetta" recover --no-sidecar rfc11-checksums-le -o known
-[ $run_status = 1 ] && grep -q 'checksums of a scheme that version 1.1 does not define' "$work/.err" && [ "$(od -An -tx1 -j112 -N1 known/s)" = " 03" ]
+[ $run_status = 1 ] && grep -q '\[packet.checksum\]' "$work/.err" && [ "$(od -An -tx1 -j112 -N1 known/s)" = " 03" ]
 verdict "recover_gives_it_that_of_the_first_packet" $? "exit status $run_status"
 says "which_fits" 'whole .* 5 events' "$tracetta" check known
 patch 47 '\x80'
@@ -260,7 +260,7 @@ patch 189 '\x09'
 for verb in 'recover --no-sidecar' 'convert --to=ctf'; do
     # shellcheck disable=SC2086 # words of a command
     run "$tracetta" $verb rfc11-checksums-le -o "last_${verb%% *}"
-    [ $run_status = 1 ] && [ "$(grep -c 'checksums of a scheme that version 1.1 does not define' "$work/.err")" = 1 ]
+    [ $run_status = 1 ] && [ "$(grep -c '\[packet.checksum\]' "$work/.err")" = 1 ]
     verdict "${verb%% *}_tells_what_is_lost_with_the_last_packet" $? "exit status $run_status"
 done
 
@@ -289,7 +289,7 @@ cp -r rfc11-metadata-packets scratched
 printf '\1' | dd of=scratched/metadata bs=1 seek=47 conv=notrunc 2>"$work/.err"
 run "$tracetta" check --json scratched
 [ $run_status = 1 ] && grep -Eq '"regions":\[\{"path":"[^"]*/metadata","offset":48,"bytes":0,"code":"ctf.checksum"' <(tr -d " \n" <"$work/.out")
-verdict "damage_of_metadata_is_told_under_their_name" $? "exit status $run_status"
+verdict "damage_of_metadata_is_reported_under_their_name" $? "exit status $run_status"
 "$tracetta" cat --format=jsonl rfc11-metadata-packets >wanted 2>/dev/null
 "$tracetta" cat --format=jsonl scratched >found 2>/dev/null
 same "events_are_read_all_the_same" wanted cat found
@@ -315,10 +315,10 @@ for style in tracetta babeltrace2; do
     [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 3 ]
     verdict "limit_counts_printed_lines_not_gaps:$style" $? "$(wc -l <"$work/.out") lines"
 done
-refuses "what_is_missing_before_the_first_packet_that_is_kept_is_told_by_its_number" 0 '^ *dropped 4,294,967,290  missing events' \
+refuses "what_is_missing_before_the_first_packet_that_is_kept_is_told_by_its_number" 0 '^ *dropped 4,294,967,290  counts of missing events' \
     "$tracetta" convert --to=ctf --start=45ns stream-lost -o ranged
 says "and_the_rest_by_counters" 'that 2 events are missing' "$tracetta" check ranged
-refuses "where_no_packet_is_kept_all_is_told" 1 '^ *dropped +5  missing events' "$tracetta" convert --to=ctf --start=30ns --end=34ns stream-lost -o ranged-none
+refuses "where_no_packet_is_kept_all_is_told" 1 '^ *dropped +5  counts of missing events' "$tracetta" convert --to=ctf --start=30ns --end=34ns stream-lost -o ranged-none
 refuses "where_the_first_one_is_all_is_in_counters" 0 '4 events, ' "$tracetta" convert --strict --to=ctf --level=warning stream-lost -o leveled
 says "which_tell_it" 'that 4,294,967,297 events are missing, in 3' "$tracetta" check leveled
 
@@ -329,7 +329,7 @@ echo 'trace { major = 1; minor = 1; alignment = packed; }' >rfc11-bad-no-section
 run "$tracetta" check rfc11-bad-no-section
 [ $run_status = 3 ] && grep -q 'damage ctf.no-section x2 in 2 streams' "$work/.out" && grep -q 'bad-no-section/other$' "$work/.out" && grep -q 'bad-no-section/s$' "$work/.out"
 verdict "where_no_file_has_a_section_each_is_damage" $? "exit status $run_status"
-refuses "which_is_told_of_no_events" 1 '2 damaged places \(' "$tracetta" cat rfc11-bad-no-section
+refuses "which_is_reported_of_no_events" 1 '2 damaged places \(' "$tracetta" cat rfc11-bad-no-section
 refuses "and_ends_strict_reading" 1 'no stream file matches a section' "$tracetta" cat --strict rfc11-bad-no-section
 
 # Metadata of another place, where those of the trace tell nothing: all files beside them are still one trace.
@@ -344,7 +344,7 @@ for kind in empty zeros garbage; do
         *) echo garbage >untold/metadata ;;
     esac
     says "metadata_given_where_those_of_the_trace_are_${kind}_are_of_one_trace" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=ctf.metadata=told/metadata untold
-    says "which_they_name_themselves_too" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=metadata=told/metadata untold/metadata
+    says "metadata_option_names_the_trace_files_too" '^format +ctf 1.8, 3 packets in 2 streams$' "$tracetta" info --option=metadata=told/metadata untold/metadata
     for verb in 'convert --to=ctf' 'recover --no-sidecar'; do
         # shellcheck disable=SC2086 # words of a command
         run "$tracetta" $verb --metadata=told/metadata untold -o copies/untold
@@ -353,9 +353,9 @@ for kind in empty zeros garbage; do
         rm -rf copies/untold
     done
 done
-refuses "without_them_nothing_is_known" 3 'untold/metadata is none of any known kind' "$tracetta" info untold
+refuses "trace_without_metadata_is_refused" 3 'untold/metadata is none of any known kind' "$tracetta" info untold
 mkdir mixed && cp untold/metadata mixed && "$tracetta" convert -q told -o mixed/a.fxt
-says "a_file_that_is_called_so_beside_traces_of_others_is_none" '^format +fxt' "$tracetta" info --option=ctf.metadata=told/metadata mixed
+says "metadata_file_next_to_other_formats_is_not_a_trace" '^format +fxt' "$tracetta" info --option=ctf.metadata=told/metadata mixed
 
 # What recover wrote is read again by its own metadata, not by those that were given for the input.
 "$tracetta" cat told | grep -o '[ax] = .*\|magic.*' | sort >wanted
@@ -385,7 +385,7 @@ for sorted in '' --sort; do
     run "$tracetta" cat $sorted rotated
     [ "$(sort "$work/.err")" = 'tracetta: rotated/one: warning: 6 events missing in 2 streams
 tracetta: rotated/two: warning: 6 events missing in 2 streams' ]
-    verdict "losses_of_a_rotated_session_are_told_once_for_each_folder$sorted" $? "exit status $run_status"
+    verdict "losses_of_a_rotated_session_are_reported_once_for_each_folder$sorted" $? "exit status $run_status"
 done
 says "which_is_a_trace_of_its_streams" '^format +ctf 1.8, 2 traces, 8 packets in 4 streams$' "$tracetta" info rotated
 says "with_all_events_of_a_class" '^ +4  a$' "$tracetta" info rotated

@@ -213,7 +213,7 @@ begins "and_end_so" '3 ' --sort --start=+0 --end=+1ns
 [ "$("$tracetta" cat --start=+0 - <small.heph 2>"$work/.warned" | wc -l)" = "$("$tracetta" cat small.heph | wc -l)" ]
 verdict "the_begin_of_a_pipe_needs_not_be_looked_for" $?
 for version in 1.8 2 1.1; do
-    loses "what_stands_behind_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
+    loses "what_is_after_a_zero_in_a_text:$version" text.behind 2 --option=byte-order=be --option=version=$version nul
     loses "also_where_events_are_sorted:$version" text.behind 4 --sort --option=version=$version turned
 done
 succeeds "what_is_in_order_is_copied_though_it_is_to_be_sorted" "$tracetta" convert --strict -q --sort --to=ctf nul -o copied
@@ -252,7 +252,7 @@ trace { major = 1; minor = 8; byte_order = le; };
 stream { };
 event { name = e; fields := struct { u8 n; u8 a[n]; }; };
 METADATA
-loses "a_length_that_stands_elsewhere" field.length 1 --option=byte-order=be length
+loses "a_length_that_is_elsewhere" field.length 1 --option=byte-order=be length
 says "which_becomes_a_field" '"a_length":2,"a":\[7,8\]' "$tracetta" cat --format=jsonl lossy
 for version in 1.8 2; do
     loses "one_in_front_of_what_it_counts_that_is_no_field:$version" field.length '[1-9]' --option=version=$version rfc11-sequences
@@ -384,7 +384,7 @@ sed -i 's/u8 colour;/u8 content_size;/' behind/metadata
 printf '\050\013\050\003\077\050\014\050\002\076' >behind/s
 run "$tracetta" convert --to=ctf --sort behind -o ordered2
 [ $run_status = 0 ] && ! grep -q 'context.packet' "$work/.err"
-verdict "where_they_say_nothing_else_nothing_is_told" $? "exit status $run_status"
+verdict "options_without_effect_on_the_result_are_not_reported" $? "exit status $run_status"
 
 # What streams have at one time comes in one order, whether they are sorted while they are read or were before.
 mkdir ties

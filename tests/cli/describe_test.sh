@@ -64,7 +64,7 @@ classes   3, 2 with events (--classes shows their fields)
                1  p:one
 TEXT
 [ "$(grep -c 'missing' "$work/.err")" = 1 ] && grep -q 'one: warning: 7 events missing in 2 streams$' "$work/.err"
-verdict "what_is_missing_is_told_once_a_trace" $? "see stderr"
+verdict "missing_events_are_reported_once_per_trace" $? "see stderr"
 lines "verbose_lists_streams_and_all_classes" "$tracetta" info -v session/one <<'TEXT'
 streams   2
   a, class 0, id 0: 3 events in 2 packets, 2023-11-14T22:13:20.010000000Z to 2023-11-14T22:13:20.024000000Z, 3 lost in 1 place
@@ -95,7 +95,7 @@ mkdir timeless && printf '/* CTF 1.8 */\ntypealias integer { size = 8; align = 8
 stream { event.header := struct { u8 id; }; }; event { name = e; id = 0; fields := struct { u8 _n; u8 _data[_n]; }; };' >timeless/metadata && printf '\0\0\0\0' >timeless/a
 run "$tracetta" info timeless
 [ $run_status = 0 ] && grep -q '^times     none' "$work/.out" && ! grep -qE '^(begin|threads)|providers' "$work/.out"
-verdict "what_a_trace_has_nothing_of_is_not_shown_as_zero" $? "exit status $run_status"
+verdict "absent_figures_are_not_shown_as_zero" $? "exit status $run_status"
 says "lengths_are_named_as_the_fields_are" '^ +data: \[n\] u8$' "$tracetta" info --classes timeless
 json "json_has_the_trace_as_a_whole" "len(it['traces']) == 1 and it['traces'][0]['environment'] == {'hostname': 'here', 'tracer_major': 7} \
 and [s['lost'] for s in it['traces'][0]['streams']] == [3, 4] and it['traces'][0]['lost'] == 7 and it['traces'][0]['packets'] == 4 \
@@ -129,14 +129,14 @@ mkdir wide
     echo "event { name = \"a_name_that_takes_some_room_$i\"; id = $i; fields := struct { u8 first; u8 second; }; };"; done; } |
     sed 's/u8 id; time8/integer { size = 16; } id; time8/' >wide/metadata
 if [ -w /dev/full ]; then
-    refuses "why_metadata_was_not_written_is_told_once" 4 "^tracetta: standard output: cannot write \\(free some space or write elsewhere\\): No space left on device$" \
+    refuses "why_metadata_was_not_written_is_reported_once" 4 "^tracetta: standard output: cannot write \\(free some space or write elsewhere\\): No space left on device$" \
         bash -c "'$tracetta' info --metadata=ctf2 wide >/dev/full"
     [ "$(wc -l <.err)" = 1 ]
     verdict "and_in_one_line" $? "$(cat .err)"
 fi
 run bash -c "'$tracetta' info --metadata=ctf2 wide | head -n 1; exit \${PIPESTATUS[0]}"
 [ $run_status = 0 ] && [ ! -s .err ]
-verdict "metadata_nobody_reads_to_its_end_is_no_failure" $? "exit status $run_status"
+verdict "metadata_output_closed_early_is_not_a_failure" $? "exit status $run_status"
 refuses "metadata_is_of_one_trace" 2 "for one trace: \"session\" holds 2" "$tracetta" info --metadata=ctf2 session
 refuses "and_alone" 2 "leave out --json" "$tracetta" info --json --metadata=ctf2 session/one
 "$tracetta" convert -q --to=ctf --option=version=1.1 session/one -o old
@@ -145,7 +145,7 @@ run "$tracetta" info --metadata=ctf2 old
 verdict "metadata_of_version_1_1_are_shown_in_ctf_2_with_a_word_on_it" $? "exit status $run_status"
 mkdir shown && cp "$work/.out" shown/metadata
 says "which_readers_of_ctf_2_understand" '^p:one +id 1, log level 4, 0 events' "$tracetta" info --classes shown
-refuses "a_language_that_cannot_say_it_is_told" 3 "session/one: RFC v1.1 has no" "$tracetta" info --metadata=ctf1.1 session/one
+refuses "a_language_that_cannot_say_it_is_reported" 3 "session/one: RFC v1.1 has no" "$tracetta" info --metadata=ctf1.1 session/one
 
 # Lines: the folder of a trace stands for its files, and only where there are several.
 run "$tracetta" cat session/one
@@ -159,7 +159,7 @@ says "gaps_have_a_duration_and_a_count" '"kind":"gap",.*"dur_ns":16000000,"id":4
 sed -i 's/uuid = "21/uuid = "01/' session/two/deep/metadata
 run "$tracetta" cat --limit=1 session
 [ $run_status = 0 ] && grep -q 'source=session/two/deep' "$work/.out"
-verdict "traces_of_one_time_stand_in_the_order_of_their_uuids" $? "exit status $run_status"
+verdict "traces_of_one_time_are_in_the_order_of_their_uuids" $? "exit status $run_status"
 run "$tracetta" cat --style=babeltrace2 --fields=trace --limit=1 --clock-gmt session
 [ $run_status = 0 ] && grep -Fq 'here/two/deepp:one: ' "$work/.out"
 verdict "their_names_are_those_of_host_and_folder_in_the_style_of_babeltrace2" $? "exit status $run_status"
@@ -208,7 +208,7 @@ WARNING: Tracer discarded 4 events between [22:13:20.016000000] and [22:13:20.03
 TEXT
 run "$tracetta" cat --style=babeltrace2 --clock-gmt session/./two/../one/
 [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 5 ] && cmp "$work/told" "$work/.err"
-verdict "what_is_missing_is_told_as_babeltrace2_does" $? "exit status $run_status"
+verdict "missing_events_are_reported_as_babeltrace2_does" $? "exit status $run_status"
 
 # Where one packet tells both, missing events come before missing packets, as there.
 mkdir both
@@ -221,7 +221,7 @@ mkdir both
 printf '\1\5\70\70\0\0\3''\12\14\70\70\3\4\13' >both/s
 run "$tracetta" cat --style=babeltrace2 --clock-gmt both
 [ $run_status = 0 ] && [ "$(grep -o 'discarded [0-9]* [a-z]*' "$work/.err" | tr '\n' ,)" = 'discarded 4 events,discarded 2 packets,' ]
-verdict "missing_events_are_told_before_missing_packets_of_the_same_place" $? "exit status $run_status"
+verdict "missing_events_are_reported_before_missing_packets_of_the_same_place" $? "exit status $run_status"
 
 run bash -c "'$tracetta' cat --style=babeltrace2 --names=arg session/one >short; '$tracetta' cat --style=babeltrace2 --names=payload --clock-force-correlate session/one >long; cmp short long"
 [ $run_status = 0 ] && [ "$(wc -l <long)" = 5 ]
@@ -233,7 +233,7 @@ run "$tracetta" cat --style=babeltrace2 later
 [ $run_status = 0 ] && [ "$(grep -c ' in trace "here" (UID: that one) within ' "$work/.err")" = 2 ]
 verdict "of_ctf_2_by_the_uid_of_its_trace_and_the_name_of_its_host" $? "exit status $run_status"
 
-says "info_tells_it_with_the_uuid" '^trace     given, uuid 11223344-5566-7788-99aa-bbccddeeff00, uid that one$' "$tracetta" info later
+says "info_reports_it_with_the_uuid" '^trace     given, uuid 11223344-5566-7788-99aa-bbccddeeff00, uid that one$' "$tracetta" info later
 json "so_does_its_json" "it['traces'][0]['uid'] == 'that one' and it['traces'][0]['uuid'][:8] == '11223344'" "$tracetta" info --json later
 
 mkdir halved # a text of two and a half characters
@@ -243,12 +243,12 @@ mkdir halved # a text of two and a half characters
     printf '{"name":"t","field-class":{"type":"dynamic-length-string","encoding":"utf-16le","length-field-location":{"path":["n"]}}}]}}\n'
 } >halved/metadata
 printf '\4a\0b\0\5c\0d\0e' >halved/s
-says "texts_that_end_inside_a_character_are_told_where_their_event_begins" 'odd ctf.odd-length x1, first at byte 5: a text of wide characters in an event of s ends inside one' "$tracetta" check halved
+says "texts_that_end_inside_a_character_are_reported_where_their_event_begins" 'odd ctf.odd-length x1, first at byte 5: a text of wide characters in an event of s ends inside one' "$tracetta" check halved
 
 # A trace merged with itself: both are there again, the second one under another uuid; parts that follow each other stay one trace.
 for how in --option=ctf.version=1.8 --option=ctf.version=2 --option=ctf.byte-order=be; do
     rm -rf twice && run "$tracetta" merge --to=ctf "$how" session/one session/one -o twice
-    [ $run_status = 0 ] && grep -q 'changed  *1  uuids of traces .*trace.uuid' "$work/.err" && [ "$("$tracetta" check twice | grep -c 'whole .*10 events')" = 1 ] &&
+    [ $run_status = 0 ] && grep -q 'changed  *1  UUIDs of traces .*trace.uuid' "$work/.err" && [ "$("$tracetta" check twice | grep -c 'whole .*10 events')" = 1 ] &&
         [ "$("$tracetta" info twice | grep -o '^ *trace .*uuid [0-9a-f-]*' | sort -u | wc -l)" = 2 ]
     verdict "a_trace_merged_with_itself_is_read_twice:$how" $? "exit status $run_status"
 done
@@ -309,7 +309,7 @@ done
 "$hexa_cat" called.hexa >called.data
 "$tracetta" cat --format=jsonl called.data | grep -o '"thread":"[a-z]*-*"' >called.then
 [ "$(uniq -c called.then | tr -s ' \n' ' ')" = ' 4 "thread":"one-" 4 "thread":"two-" 4 "thread":"one-" 4 "thread":"last" ' ]
-verdict "a_recording_tells_the_names_of_then" $? "$(uniq -c called.then)"
+verdict "a_recording_reports_the_names_of_then" $? "$(uniq -c called.then)"
 for how in '' '--option=ctf.packet-size=300' '--option=ctf.version=2' '--option=ctf.version=1.1'; do
     # shellcheck disable=SC2086
     rm -rf called && run "$tracetta" convert --quiet --to=ctf $how called.data -o called
@@ -343,7 +343,7 @@ TSDL
 for how in ctf.byte-order=be ctf.version=2 ctf.version=1.1; do
     rm -rf there && run "$tracetta" convert --quiet --to=ctf --option=$how hollow -o there
     [ $run_status = 0 ] && [ "$("$tracetta" cat --format=jsonl there | grep -o '"n":.*' | tr '\n' ' ')" = '"n":5,"x":[],"y":7},"context":{"a":[{},{}],"k":2,"b":[{},{}]}} "n":3,"x":[],"y":6},"context":{"a":[{},{}],"k":0,"b":[]}} ' ]
-    verdict "elements_that_take_no_room_are_written_anew:$how" $? "exit status $run_status: $("$tracetta" cat --format=jsonl there 2>&1 | tail -n 2)"
+    verdict "elements_that_take_no_room_are_reencoded:$how" $? "exit status $run_status: $("$tracetta" cat --format=jsonl there 2>&1 | tail -n 2)"
 done
 
 # A file of a trace that cannot be read.  Root can read all, so somebody else looks.
@@ -356,7 +356,7 @@ if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1 && ! "${nobody[@]
     verdict "a_file_that_cannot_be_read_does_not_keep_others_of_its_trace_from_being" $? "exit status $run_status"
     run "${nobody[@]}" "$tracetta" check barred
     [ $run_status = 1 ] && grep -q 'damage ctf.unreadable x1 in 1 stream: .*cannot open .*barred/a ' "$work/.out"
-    verdict "check_tells_it_too" $? "exit status $run_status"
+    verdict "check_reports_it_too" $? "exit status $run_status"
     refuses "with_strict_that_ends_the_command" 3 "cannot open .*barred/a .*Permission denied" "${nobody[@]}" "$tracetta" cat --strict barred
     chmod 0 barred/b
     mkdir among && cp -r session/one among/a && cp -r session/one among/b && chmod 0 among/b/metadata
@@ -366,9 +366,9 @@ if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1 && ! "${nobody[@]
     verdict "metadata_that_cannot_be_read_do_not_keep_other_traces_from_being" $? "exit status $run_status"
     refuses "with_strict_they_end_the_command" 3 "cannot open .*among/b/metadata .*Permission denied" "${nobody[@]}" "$tracetta" cat --strict among
     chmod 0 among/a/metadata
-    refuses "where_all_are_such_that_is_told" 3 "among/a/metadata is not to be read" "${nobody[@]}" "$tracetta" cat among
+    refuses "only_unreadable_traces_are_reported" 3 "among/a/metadata is not to be read" "${nobody[@]}" "$tracetta" cat among
     chmod -R u+rw among && chmod 644 among/b
-    refuses "a_folder_whose_files_may_not_be_looked_at_is_not_taken_for_empty" 3 "cannot look at .*among/b/.*Permission denied" "${nobody[@]}" "$tracetta" cat among/b
+    refuses "folder_with_inaccessible_files_is_not_treated_as_empty" 3 "cannot look at .*among/b/.*Permission denied" "${nobody[@]}" "$tracetta" cat among/b
     chmod 755 among/b
     refuses "where_no_file_can_be_read_that_is_an_error" 3 "cannot open .*barred/a .*Permission denied" "${nobody[@]}" "$tracetta" cat barred
 fi
@@ -390,7 +390,7 @@ mkdir bad && cp -r session/bad bad/a && cp -r session/bad bad/b
 refuses "where_all_are_such_that_is_an_error" 3 "bad/a/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat bad
 run "$tracetta" info session/bad
 [ $run_status = 3 ] && tail -n 2 "$work/.err" | tr '\n' '|' | grep -qE '^  .*major = 2.*\| +\^\|$' && ! grep -q '\\x0a' "$work/.err"
-verdict "the_line_of_metadata_and_a_caret_stand_below_the_reason" $? "$(cat "$work/.err")"
+verdict "the_line_of_metadata_and_a_caret_are_below_the_reason" $? "$(cat "$work/.err")"
 name=$'a\n  steered\n^'
 mkdir "$name" && echo nothing >"$name/metadata"
 refuses "no_other_line_break_is_one" 3 'a\\x0a  steered\\x0a' "$tracetta" info "$name"
@@ -407,7 +407,7 @@ for change in 'ln -s nowhere' 'ln -s metadata' mkfifo; do
     rm motley/bad/metadata && $change motley/bad/metadata
     run timeout 20 "$tracetta" check motley
     [ $run_status = 1 ] && grep -qE 'directory.untold x1.*motley/bad/metadata is a (link that leads nowhere|FIFO)' "$work/.out"
-    verdict "metadata_that_are_no_file_are_told_after_${change// /_}" $? "exit status $run_status"
+    verdict "metadata_that_are_no_file_are_reported_after_${change// /_}" $? "exit status $run_status"
 done
 rm -r motley found.motley
 if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1; then
@@ -416,7 +416,7 @@ if "${nobody[@]}" "$tracetta" info session/one >/dev/null 2>&1; then
         run "${nobody[@]}" "$tracetta" cat session
         chmod 755 session/shut
         [ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: cannot look .*session/shut' "$work/.err"
-        verdict "a_folder_that_nobody_may_look_into_does_not_keep_others_from_being_read:$mode" $? "exit status $run_status"
+        verdict "unreadable_folder_does_not_keep_others_from_being_read:$mode" $? "exit status $run_status"
         rm -r session/shut
     done
 fi
@@ -426,7 +426,7 @@ make session/killed && : >session/killed/metadata
 run "$tracetta" cat session
 [ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && ! grep -q 'damaged place' "$work/.err" &&
     grep -q 'warning: session/killed/metadata is empty (a tracer that still records may not have written it yet), so that the files beside it cannot be read: put a whole copy of it there' "$work/.err"
-verdict "an_empty_metadata_file_is_told" $? "exit status $run_status"
+verdict "an_empty_metadata_file_is_reported" $? "exit status $run_status"
 run "$tracetta" check session
 [ $run_status = 1 ] && grep -q '^  damage directory.untold x1.*session/killed' "$work/.out"
 verdict "check_finds_that_too" $? "exit status $run_status"
@@ -434,7 +434,7 @@ cp -r session/killed session/slain
 run "$tracetta" check session
 [ $run_status = 1 ] && [ "$(grep -A 2 '^  session/killed$' "$work/.out" | grep -c 'directory.untold x1.*session/killed/')" = 1 ] &&
     [ "$(grep -A 2 '^  session/slain$' "$work/.out" | grep -c 'directory.untold x1.*session/slain/')" = 1 ] && [ "$(grep -c 'damage directory.untold' "$work/.out")" = 2 ]
-verdict "each_such_folder_is_told_in_its_own_place" $? "exit status $run_status"
+verdict "each_such_folder_is_reported_in_its_own_place" $? "exit status $run_status"
 "$tracetta" convert --quiet --to=ctf session -o there --overwrite >/dev/null 2>&1
 [ -n "$(ls there)" ] && [ ! -e there/killed ] && [ ! -e there/slain ]
 verdict "and_nothing_is_written_for_it" $? "$(find there)"
@@ -468,7 +468,7 @@ succeeds "check_reads_them_too" "$tracetta" check --metadata whole.metadata lost
 run "$tracetta" recover --quiet --metadata=whole.metadata lost -o found
 [ $run_status = 0 ] && cmp lost/a found/a && cmp whole.metadata found/metadata
 verdict "and_recover_puts_them_there" $? "exit status $run_status"
-refuses "metadata_that_are_not_there_are_told" 3 "cannot open nowhere" "$tracetta" cat --metadata=nowhere lost
+refuses "metadata_that_are_not_there_are_reported" 3 "cannot open nowhere" "$tracetta" cat --metadata=nowhere lost
 mkdir above && cp -r lost above/lost && : >above/lost/metadata
 refuses "a_folder_of_folders_is_no_trace_because_of_them" 3 "above has no trace" bash -c "rm above/lost/metadata above/lost/[ab]; '$tracetta' cat --metadata=whole.metadata above"
 run "$tracetta" cat --metadata=whole.metadata other.fxt
@@ -478,7 +478,7 @@ for words in 'cat --metadata=session/one/metadata session' 'stat --metadata=sess
     # shellcheck disable=SC2086 # words of a command
     run "$tracetta" $words
     grep -q 'warning: these metadata are read in place of those of each of several traces: name one trace' "$work/.err"
-    verdict "metadata_that_stand_for_several_traces_are_told_after_${words%% *}" $? "exit status $run_status, $words"
+    verdict "metadata_that_represent_several_traces_are_reported_after_${words%% *}" $? "exit status $run_status, $words"
 done
 run "$tracetta" cat --metadata=session/one/metadata session/one
 [ $run_status = 0 ] && ! grep -q 'these metadata' "$work/.err"
@@ -514,7 +514,7 @@ verdict "info_lists_traces_in_the_order_of_their_paths" $? "$(cat several.out)"
 verdict "in_json_too" $? "$(cat several.out)"
 "$tracetta" info several >several.out
 [ "$(grep -A2 '^notes$' several.out | sed -n 2p)" = '  several/2' ] && grep -A2 '^notes$' several.out | grep -q '^  odd ctf.unknown-attribute x1'
-verdict "notes_stand_below_the_path_of_their_trace" $? "$(cat several.out)"
+verdict "notes_are_below_the_path_of_their_trace" $? "$(cat several.out)"
 
 # An empty packet context is a part of events as other empty parts are; one of nothing but sizes is none (as babeltrace2 has it).
 for context in '' 'integer { size = 8; align = 8; } content_size; integer { size = 8; align = 8; } packet_size;'; do
@@ -548,10 +548,10 @@ PACKETS
 rfc order && rfc session_id
 run "$tracetta" check order
 [ $run_status = 1 ] && grep -q 'at byte 55: s: the packet at byte 55 is big-endian, expected little-endian as the metadata; read as declared' "$work/.out"
-verdict "a_packet_of_the_other_byte_order_is_told_with_both" $? "exit status $run_status"
+verdict "a_packet_of_the_other_byte_order_is_reported_with_both" $? "exit status $run_status"
 run "$tracetta" check session_id
 [ $run_status = 1 ] && grep -q 'at byte 59: s: the packet at byte 55 has session_id 8, expected 7 as the metadata; read with this' "$work/.out"
-verdict "a_packet_of_another_session_is_told_with_both" $? "exit status $run_status"
+verdict "a_packet_of_another_session_is_reported_with_both" $? "exit status $run_status"
 for folder in order session_id; do
     run "$tracetta" cat --format=jsonl $folder
     [ $run_status = 1 ] && [ "$(grep -o '"a":[0-9]*' "$work/.out" | tr '\n' ' ')" = '"a":5 "a":6 ' ]
@@ -588,7 +588,7 @@ open(sys.argv[1] + "/s", "wb").write(packet(0, 0, 10) + packet(1, 3, 20) + packe
 PACKETS
 "$tracetta" convert --quiet --to=ctf --option=ctf.version=1.8 missing -o missing18
 for from in missing missing18; do
-    says "events_and_packets_are_told_to_be_missing:$from" '4 events and 2 packets are missing, in 3 places' "$tracetta" check $from
+    says "events_and_packets_are_reported_to_be_missing:$from" '4 events and 2 packets are missing, in 3 places' "$tracetta" check $from
     says "also_in_info:$from" '^lost +4 events and 2 packets in 3 places' "$tracetta" info $from
     json "and_its_json:$from" "(it['lost'], it['lost_packets'], it['gaps']) == (4, 2, 3)" "$tracetta" info --json $from
     json "and_in_stat:$from" "(it['lost'], it['lost_packets'], it['gaps']) == (4, 2, 3)" "$tracetta" stat --json $from
@@ -600,7 +600,7 @@ done
 json "types_of_nettrace_are_classes" "[(c['name'], c['id'], c['version'], c['events'], c['fields'][0]['name'], c['fields'][-1]['name'], c['fields'][-1].get('bits')) \
 for c in it['traces'][0]['classes']][:2] == [('CounterRateValuePublished', 4, 1, 3, 'sessionId', 'instrumentId', 32), ('GaugeValuePublished', 5, 1, 1, 'sessionId', 'instrumentId', 32)]" \
     "$tracetta" info --json --classes meters.nettrace
-says "they_stand_under_their_provider" '^stream class 0 System.Diagnostics.Metrics$' "$tracetta" info --classes meters.nettrace
+says "they_are_under_their_provider" '^stream class 0 System.Diagnostics.Metrics$' "$tracetta" info --classes meters.nettrace
 says "and_tell_their_version" '^HistogramValuePublished  id 6, version 1, 1 event' "$tracetta" info --classes meters.nettrace
 
 # Tracepoints, and events of EventHeader, which declare their fields each by itself.
@@ -623,4 +623,4 @@ says "and_messages_and_descriptions" '^  message: msg$' "$tracetta" info --class
 json "messages_are_in_json" "[(c['message'], c['description']) for c in it['traces'][0]['classes']] == [('msg', 'text')]" \
     "$tracetta" info --json --classes texts.nettrace
 "$tracetta" convert -v --option=version=5 texts.nettrace -o texts5.nettrace 2>told
-says "what_is_encoded_anew_says_that_it_loses_them" 'class.texts' cat told
+says "reencoding_reports_lost_texts" 'class.texts' cat told

@@ -54,26 +54,26 @@ says "also_in_json" '"B": "x y"' "$tracetta" ps --environment --json "$pid"
 says "an_environment_that_was_read_is_a_success" 'ready' "$tracetta" ps --environment "$pid"
 refuses "counters_of_no_name_are_refused" 2 '--counters is empty' "$tracetta" counters --counters= "$pid"
 echo no socket >"$TMPDIR/file"
-refuses "a_file_is_no_process_that_is_gone" 3 'it is not a socket' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
+refuses "a_file_is_not_a_process_that_is_gone" 3 'it is not a socket' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
 refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the path is wrong' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
-refuses "a_process_that_is_no_runtime_is_told" 3 'no visible diagnostic socket' "$tracetta" ps $$
-refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
+refuses "a_process_that_is_no_runtime_is_reported" 3 'no visible diagnostic socket' "$tracetta" ps $$
+refuses "a_process_that_is_not_there_is_reported" 3 'no such process' "$tracetta" ps 4194999
 run "$tracetta" record dotnet 4194999
 [ $run_status = 3 ] && ! grep -q 'recording into' "$work/.err"
 verdict "nothing_is_said_to_be_recorded_that_is_not" $? "$(cat "$work/.err")"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-refuses "a_socket_left_behind_has_nobody_who_serves_it" 3 'its process has ended' "$tracetta" record dotnet \
+refuses "stale_socket_is_refused" 3 'its process has ended' "$tracetta" record dotnet \
     --diagnostic-port="$(echo "$TMPDIR"/dotnet-diagnostic-"$pid"-*),connect" -o "$work/never.nettrace"
 serve fault=silent
 run "$tracetta" ps --environment "$pid"
 [ $run_status = 3 ] && grep -q 'environment cannot be read: no answer' "$work/.err" && grep -q 'no answer' "$work/.out"
-verdict "an_environment_that_cannot_be_read_is_no_success" $? "exit status $run_status"
+verdict "an_environment_that_cannot_be_read_is_not_a_success" $? "exit status $run_status"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 run "$tracetta" ps
 [ $run_status = 0 ] && grep -Eq '[0-9]+ socket\(s\) of processes that are gone' "$work/.err" && ! grep -q " $pid " "$work/.out"
-verdict "a_socket_left_behind_is_no_process" $? "exit status $run_status"
+verdict "stale_socket_is_not_listed" $? "exit status $run_status"
 says "verbose_lists_it" "^ *$pid  .*gone .*dotnet-diagnostic-$pid-" "$tracetta" ps -v
 "$python" -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1] + "/dotnet-diagnostic-1-\33[31m-socket")' "$TMPDIR"
 says "a_name_somebody_chose_cannot_command_the_terminal" 'dotnet-diagnostic-1-\\x1b\[31m-socket' "$tracetta" ps -v
@@ -88,13 +88,13 @@ says "a_runtime_that_knows_none_is_listed_all_the_same" "^ *$pid  .* ready " "$t
 unserve
 for fault in silent garbage close half huge; do
     serve fault=$fault
-    says "a_runtime_that_answers_with_${fault}_is_no_reason_to_hang" "^ *$pid  .* no answer " "$tracetta" ps
+    says "a_runtime_that_answers_with_${fault}_does_not_block" "^ *$pid  .* no answer " "$tracetta" ps
     [ $fault = silent ] || refuses "recording_a_runtime_that_answers_with_${fault}_fails" 3 "process $pid" \
         "$tracetta" record dotnet -o "$work/fault.nettrace" "$pid"
     unserve
 done
 [ ! -e "$work/fault.nettrace" ]
-verdict "no_empty_file_is_left_behind" $? "there is one"
+verdict "empty_file_is_removed" $? "there is one"
 serve fault=drip
 says "an_answer_may_come_byte_by_byte" "8\.0\.11" "$tracetta" ps
 unserve
@@ -149,8 +149,8 @@ if mount -t tmpfs -o size=64k tmpfs "$small" 2>/dev/null; then
 else
     skip "a_disk_that_fills_leaves_a_file_that_is_complete_up_to_its_last_block" "no file system of a given size can be mounted"
 fi
-refuses "a_profile_that_is_none_is_told" 2 'expected dotnet-common, ' "$tracetta" record dotnet --profile=nothing "$pid"
-refuses "a_level_that_is_none_is_told" 2 'is unknown: expected 0 to 5' "$tracetta" record dotnet --providers=A:1:loud "$pid"
+refuses "a_profile_that_is_none_is_reported" 2 'expected dotnet-common, ' "$tracetta" record dotnet --profile=nothing "$pid"
+refuses "a_level_that_is_none_is_reported" 2 'is unknown: expected 0 to 5' "$tracetta" record dotnet --providers=A:1:loud "$pid"
 refuses "a_level_of_nothing_is_refused" 2 'level of --clrevents, which is not given' "$tracetta" record dotnet --clreventlevel=4 "$pid"
 for option in profile diagnostic-port output providers clrevents duration; do
     refuses "an_empty_${option}_is_refused" 2 "$option|no name|keyword \"\"" "$tracetta" record dotnet "--$option=" $([ $option = diagnostic-port ] || echo "$pid")
@@ -174,12 +174,12 @@ record "$pid"
 verdict "a_program_that_is_killed_at_once_leaves_nothing" $? "exit status $run_status"
 unserve
 serve error=80004005
-refuses "a_refusal_is_told_with_its_reason" 3 '64 sessions can run at once.*0x80004005' "$tracetta" record dotnet -o "$work/refused.nettrace" "$pid"
+refuses "a_refusal_is_reported_with_its_reason" 3 '64 sessions can run at once.*0x80004005' "$tracetta" record dotnet -o "$work/refused.nettrace" "$pid"
 unserve
 serve collect=2
 record --duration=0.2s --rundown=false --no-stacks "$pid"
 grep -q 'cannot leave stacks out' "$work/.err" && grep -q 'cannot choose the rundown' "$work/.err"
-verdict "what_an_old_runtime_cannot_do_is_told" $? "$(cat "$work/.err")"
+verdict "unsupported_request_to_old_runtime_is_reported" $? "$(cat "$work/.err")"
 unserve
 
 # Signals: a background job of a script ignores SIGINT unless job control is on.
@@ -253,7 +253,7 @@ watch '^    Load, now \(%\)  *1\.5$' --counters=Demo "$pid"
 verdict "a_table_is_printed_each_time" $? "exit status $run_status"
 run "$tracetta" counters --counters=Nothing --duration=0.3s "$pid"
 [ $run_status = 0 ] && grep -q 'no counter of this name' "$work/.err"
-verdict "counters_that_say_nothing_are_told" $? "exit status $run_status"
+verdict "counters_that_say_nothing_are_reported" $? "exit status $run_status"
 "$tracetta" counters --format=csv --counters=Demo "$pid" >"$work/live" 2>"$work/.err" &
 command=$!
 await grep -q 'Load, now (%)",Metric,1.5' "$work/live"
@@ -279,10 +279,10 @@ unserve
 # --- Sockets of ours, which runtimes connect to ---
 record --duration=0.5s -- "$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/none"
 [ $run_status = 3 ] && grep -q 'before a .NET runtime started in it' "$work/.err"
-verdict "a_program_that_is_none_of_net_is_told" $? "exit status $run_status"
+verdict "a_program_that_is_none_of_net_is_reported" $? "exit status $run_status"
 record -- "$work/no-such-program"
 [ $run_status = 3 ] && grep -q 'cannot be run: No such file' "$work/.err" && [ ! -e "$work/out.nettrace" ]
-verdict "a_program_that_is_not_there_is_told" $? "exit status $run_status"
+verdict "a_program_that_is_not_there_is_reported" $? "exit status $run_status"
 rm -f "$TMPDIR/log"
 # shellcheck disable=SC2016  # the started shell expands it
 record -- bash -c 'exec "$0" "$1" "$2" port="${DOTNET_DiagnosticPorts%,suspend}" suspended=yes ends=yes' "$python" "$here/dotnet_serve.py" "$TMPDIR"
@@ -300,7 +300,7 @@ await test -s "$work/out.nettrace"
 "$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/port" cookie=9 suspended=yes &
 second=$!
 await eval '[ "$(grep -c resume "$TMPDIR/log")" = 2 ]'
-verdict "another_runtime_at_the_same_socket_is_told_to_go_on" $? "$(cat "$TMPDIR/log")"
+verdict "another_runtime_at_the_same_socket_is_resumed" $? "$(cat "$TMPDIR/log")"
 kill -INT $command
 wait $command
 run_status=$?
@@ -351,5 +351,5 @@ unserve
 serve fault=silent
 run "$tracetta" dump "$pid"
 [ $run_status = 3 ] && grep -q 'environment cannot be read: no answer' "$work/.err"
-verdict "a_silent_process_is_no_success" $? "exit status $run_status"
+verdict "a_silent_process_is_not_a_success" $? "exit status $run_status"
 unserve

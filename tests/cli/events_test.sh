@@ -41,20 +41,20 @@ same patterns_meet_system_and_name "$work/one" "$tracetta" events list --tracefs
 sed -n 1,2p "$work/all" >"$work/two"
 same patterns_meet_systems "$work/two" "$tracetta" events list --tracefs="$fs" sched
 says json_has_the_parts_of_a_name '"keyword": "0x1f"' "$tracetta" events list --json --tracefs="$fs" '*Gg1'
-says json_says_who_records '"ftrace"' "$tracetta" events list --json --tracefs="$fs" '*Gg1'
-refuses what_is_not_there_is_told 1 'no tracepoint has such a name' "$tracetta" events list --tracefs="$fs" nothing
+says json_names_the_recording_process '"ftrace"' "$tracetta" events list --json --tracefs="$fs" '*Gg1'
+refuses missing_input_is_reported 1 'no tracepoint has such a name' "$tracetta" events list --tracefs="$fs" nothing
 refuses registering_needs_user_events 4 'CONFIG_USER_EVENTS' "$tracetta" events register --tracefs="$fs" Shop_L4K1
 refuses deleting_needs_user_events 4 'CONFIG_USER_EVENTS' "$tracetta" events delete --tracefs="$fs" Shop_L4K1
 for name in Shop Shop_4K1 Shop_L4 Shop_L4KX Shop_L4K1g; do
     refuses "${name}_is_no_name" 2 'is not the name of an EventHeader tracepoint' "$tracetta" events register --tracefs="$fs" "$name"
 done
 : >"$fs/user_events_data"
-refuses a_file_that_is_none_of_the_kernel_is_told 4 'ioctl' "$tracetta" events register --tracefs="$fs" Shop_L4K1
+refuses a_file_that_is_none_of_the_kernel_is_reported 4 'ioctl' "$tracetta" events register --tracefs="$fs" Shop_L4K1
 refuses names_are_needed 2 'needs names' "$tracetta" events register --tracefs="$fs"
 refuses only_three_things_can_be_done 2 'list, register, delete' "$tracetta" events make
 refuses a_word_is_needed 2 'expects one of list' "$tracetta" events
 rm "$fs/user_events_status"
-says a_kernel_without_user_events_is_told_in_json '"user_events": false' "$tracetta" events list --json --tracefs="$fs" sched
+says a_kernel_without_user_events_is_reported_in_json '"user_events": false' "$tracetta" events list --json --tracefs="$fs" sched
 refuses an_empty_folder_is_refused 2 'tracefs cannot be empty' "$tracetta" events list --tracefs=
-refuses a_slip_in_an_option_is_told 2 'did you mean --tracefs' "$tracetta" events list --tracef=x
-refuses no_tracefs_is_told 3 'cannot read ' "$tracetta" events list --tracefs="$work/nowhere"
+refuses a_slip_in_an_option_is_reported 2 'did you mean --tracefs' "$tracetta" events list --tracef=x
+refuses no_tracefs_is_reported 3 'cannot read ' "$tracetta" events list --tracefs="$work/nowhere"

@@ -139,7 +139,7 @@ header = struct.pack("<Q", 0x0016547846040010)
 event = struct.pack("<QQQQ", 4 | 4 << 4, 500, 1, 1)
 open("several/below/x.fxt", "wb").write(header + event + b"\xff" * 8 + event)'
 "$tracetta" check several | grep -qF '"tracetta recover several -o OUTPUT" keeps the readable part'
-verdict "check_tells_what_helps_with_several_traces" $?
+verdict "check_reports_what_helps_with_several_traces" $?
 ends "several_traces_are_recovered_together" 1 "$tracetta" recover several/ -o saved/
 grep -q 'saved/: 3 traces, kept [0-9,]* events; 2 damaged places' "$work/.err" && [ "$(grep -c 'verified, clean' "$work/.err")" = 3 ]
 verdict "with_one_sum_of_all" $? "$(cat "$work/.err")"
@@ -169,9 +169,9 @@ cp several/below/x.fxt packed/y.fxt
 cp packed/below/x.fxt.gz packed/below.gz # whose bare name is that of a folder
 ends "compressed_traces_are_recovered" 1 "$tracetta" recover packed -o unpacked
 [ "$(cd unpacked && find . -name '*.fxt*' ! -name '*.json' | sort | tr '\n' ' ')" = "./below/x.fxt ./y.fxt ./y.fxt.GZ " ] && [ -s unpacked/below.gz ]
-verdict "without_the_suffix_of_what_they_are_not" $? "$(find unpacked)"
+verdict "copies_lose_the_suffix_of_a_compression" $? "$(find unpacked)"
 grep -q 'unpacked/below/x.fxt: not compressed, as packed/below/x.fxt.gz is' "$work/.err" && grep -q 'unpacked/y.fxt.GZ: warning: it is not compressed' "$work/.err"
-verdict "which_is_told" $? "$(cat "$work/.err")"
+verdict "loss_is_reported" $? "$(cat "$work/.err")"
 refuses "several_traces_are_no_single_output" 2 'they go to a folder, -o FOLDER' "$tracetta" recover several -o -
 head -c 8 several/below/x.fxt >several/below/a.fxt
 head -c 64 /dev/zero | tr '\0' '\377' >>several/below/a.fxt
@@ -195,7 +195,7 @@ for file in untold/z/*; do
 done
 run "$tracetta" check untold
 [ $run_status = 1 ] && grep -q 'directory.untold x1: untold/z/metadata is full of zeros' "$work/.out"
-verdict "zeros_in_place_of_metadata_are_told_whatever_is_beside_them" $? "exit status $run_status"
+verdict "zeros_in_place_of_metadata_are_reported_in_any_folder" $? "exit status $run_status"
 
 # Streams that are compressed in their folder are written plain, under names that say so.
 cp -r untold/a ctf-packed
@@ -215,7 +215,7 @@ done
 # Files are written plain, whatever they are called.
 run "$tracetta" convert --to=jsonl disorder.fxt -o named.jsonl.gz
 [ $run_status = 0 ] && grep -q 'named.jsonl.gz: warning: it is not compressed' "$work/.err"
-verdict "a_name_of_a_compression_is_told_to_be_wrong" $? "exit status $run_status"
+verdict "compression_suffix_of_output_is_reported" $? "exit status $run_status"
 run "$tracetta" convert --to=jsonl disorder.fxt -o named.jsonl
 [ $run_status = 0 ] && ! grep -q 'not compressed' "$work/.err"
 verdict "other_names_are_not" $? "exit status $run_status"
@@ -270,7 +270,7 @@ mkdir -p into && cp several/below/x.fxt into/x.fxt && : >out.json
 mkdir from && cp several/below/x.fxt from/x.fxt
 refuses "an_output_that_may_be_in_the_input_is_refused" 3 'from: cannot be listed, so the output "out.json" may be in it: Input/output error' \
     env UNLISTED_FOLDER="$PWD/from" "$tracetta" convert -f --to=jsonl from -o out.json
-refuses "what_may_not_be_replaced_is_told" 4 'into: cannot be listed, so it is unknown whether the copies replace all files in it: Input/output error' \
+refuses "what_may_not_be_replaced_is_reported" 4 'into: cannot be listed, so it is unknown whether the copies replace all files in it: Input/output error' \
     env UNLISTED_FOLDER="$PWD/into" "$tracetta" recover -f from -o into
 run "$tracetta" recover -f from -o into
 [ $run_status = 1 ] && grep -q 'into: 1 trace, kept 2 events' "$work/.err"
@@ -294,6 +294,6 @@ done <said >"$work/.err"
 wait $command
 run_status=$?
 [ $run_status = 130 ] && [ -f cut/a.fxt ] && [ ! -e cut/c.fxt ] && grep -q 'not of all: [12] of the traces of three w.* not begun' "$work/.err"
-verdict "traces_that_were_not_begun_are_told" $? "exit status $run_status: $(cat "$work/.err")"
+verdict "unstarted_traces_are_reported" $? "exit status $run_status: $(cat "$work/.err")"
 [ -z "$(find . -name '.*.little.*')" ]
 verdict "no_command_left_a_temporary_folder" $? "$(find . -name '.*')"

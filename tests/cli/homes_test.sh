@@ -63,7 +63,7 @@ make far/1/2/3/4/5/6/7/8/9
 make far/near
 run "$tracetta" stat far
 [ $run_status = 0 ] && grep -q 'warning: far/1/2/3/4/5/6/7/8/9 is deeper than 8 levels and was not looked into' "$work/.err"
-verdict "folders_too_deep_to_be_looked_into_are_told_by_all_commands" $? "exit status $run_status"
+verdict "folders_too_deep_to_be_looked_into_are_reported_by_all_commands" $? "exit status $run_status"
 says "and_by_check" 'odd directory.too-deep x1: ' "$tracetta" check far
 rm -r far/near
 refuses "also_where_nothing_else_is_there" 3 'too deep to be looked into' "$tracetta" cat far

@@ -43,10 +43,10 @@ for version in 1.8 2 1.1; do
     succeeds "also_into_ctf_$version" "$tracetta" convert -q -o "$work/record-$version" --to=ctf --option="ctf.version=$version" "$url"
     says "all_of_it_in_files_that_are_found_as_ctf_$version" '^events    14$' "$tracetta" info "$work/record-$version"
 done
-refuses "a_session_that_is_not_there_is_told_with_where_to_look" 3 "has no session \"mine\" of host \"raton\": $daemon lists those it has" "$tracetta" cat "$daemon/host/raton/mine"
-refuses "a_url_that_is_none_is_told_with_the_form" 2 'net://HOST\[:PORT\]/host/HOSTNAME/SESSION' "$tracetta" cat "$daemon/raton/auto"
+refuses "a_session_that_is_not_there_is_reported_with_where_to_look" 3 "has no session \"mine\" of host \"raton\": $daemon lists those it has" "$tracetta" cat "$daemon/host/raton/mine"
+refuses "a_url_that_is_none_is_reported_with_the_form" 2 'net://HOST\[:PORT\]/host/HOSTNAME/SESSION' "$tracetta" cat "$daemon/raton/auto"
 unserve
-refuses "a_daemon_that_is_not_there_is_told" 3 'is the daemon running' "$tracetta" cat "$url"
+refuses "a_daemon_that_is_not_there_is_reported" 3 'is the daemon running' "$tracetta" cat "$url"
 
 serve holed
 run "$tracetta" cat --style=babeltrace2 "$url"

@@ -65,7 +65,7 @@ told stream-odd-extension remark ctf.undeclared-extension 'x1' 'metadata, byte 3
 mkdir twins && printf 'a' >twins/s
 printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { integer { size = 8; align = 8; } id; }; };\nevent { name = "one"; id = 97; };\nevent { name = "two"; id = 97; };\n' >twins/metadata
 told twins damage ctf.duplicate-event 'x1, first at byte [0-9]*' "twins/metadata:5: a second event with id 97 in stream 0, 'two': what has this id is read as the first, 'one'"
-says "reading_tells_where" '^tracetta: warning: twins/metadata:5: a second event' bash -c "'$tracetta' cat twins 2>&1; true"
+says "reading_reports_where" '^tracetta: warning: twins/metadata:5: a second event' bash -c "'$tracetta' cat twins 2>&1; true"
 refuses "and_strict_reading_ends_there" 1 "^tracetta: byte [0-9]*: twins/metadata:5: a second event" "$tracetta" cat --strict twins
 mkdir twins2 && cp twins/s twins2
 printf '\036{"type":"preamble","version":2}\036{"type":"data-stream-class","event-record-header-field-class":{"type":"structure","member-classes":[{"name":"id","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian","roles":["event-record-class-id"]}}]}}\036{"type":"event-record-class","id":97,"name":"one"}\036{"type":"event-record-class","id":97,"name":"two"}' >twins2/metadata

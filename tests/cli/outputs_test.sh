@@ -51,7 +51,7 @@ verdict "events_are_out_of_order" $?
 same "what_is_nearly_in_order_is_sorted_without_a_file" "$work/wanted" env TMPDIR=/no/such "$tracetta" cat --sort --format=jsonl "$work/back.fxt"
 
 # Nor is all of a trace sorted to find its begin: a range of it fits in memory.
-says "the_begin_of_what_is_sorted_is_found_without_sorting" '\{' env TMPDIR=/no/such "$tracetta" cat --sort --start=+0s --end=+1ms "$work/classes"
+says "begin_of_sorted_trace_is_found_without_sorting" '\{' env TMPDIR=/no/such "$tracetta" cat --sort --start=+0s --end=+1ms "$work/classes"
 
 if ! command -v python3 >/dev/null; then
     skip outputs_agree "no python3"

@@ -57,7 +57,7 @@ count()
 # --- What needs no kernel ---
 refuses "one_of_three_says_whom_to_record" 2 "expected one of -a .*, -p PID, or" "$tracetta" record perf
 refuses "two_of_three_are_one_too_many" 2 "expected one of -a" "$tracetta" record perf -a -p 1
-refuses "an_operand_is_no_process" 2 "unexpected \"app\": expected -a" "$tracetta" record perf app
+refuses "an_operand_is_not_a_process" 2 "unexpected \"app\": expected -a" "$tracetta" record perf app
 for option in --profile=gc-verbose --no-stacks --buffering-mode=drop --no-resume --clreventlevel=4 --stopping-event-event-name=x --format=nettrace; do
     name=${option%%=*}
     refuses "option_${name#--}_is_no_option_of_perf" 2 "unknown option $name: it is an option of \"tracetta (record dotnet|cat)\"" "$tracetta" record perf -a "$option"
@@ -68,12 +68,12 @@ for value in max-size=0 max-size=-1 max-size= max-size=10XB max-size=99999999999
 done
 refuses "an_empty_command_is_refused" 2 "is empty" "$tracetta" record perf -o "$work/no.data" -- ""
 refuses "a_folder_is_no_file" 4 "Is a directory" "$tracetta" record perf -o "$work" -- true
-refuses "a_folder_that_is_missing_is_told" 4 "No such file or directory" "$tracetta" record perf -o "$work/no/such/file" -- true
+refuses "a_folder_that_is_missing_is_reported" 4 "No such file or directory" "$tracetta" record perf -o "$work/no/such/file" -- true
 refuses "options_of_perf_are_no_options_of_dotnet" 2 "unknown option -g: this command has no --stacks" "$tracetta" record dotnet -g 1
 run "$tracetta" record perf -o "$work/no.data" -e cpu-clok -a
 if grep -q "without tracefs" "$work/.err"; then wanted=3; else wanted=2; fi # what cannot be looked up is no misuse
 [ $run_status = $wanted ] && grep -q 'event "cpu-clok".*; similar: cpu-clock' "$work/.err"
-verdict "a_counter_with_a_mistake_is_told_with_the_right_one" $? "exit status $run_status, wanted $wanted"
+verdict "a_counter_with_a_mistake_is_reported_with_the_right_one" $? "exit status $run_status, wanted $wanted"
 [ ! -e "$work/no.data" ]
 verdict "a_recording_that_never_began_leaves_no_file" $? "there is $work/no.data"
 
@@ -83,20 +83,20 @@ if [ $run_status != 0 ]; then
     skip "recording" "$(head -n 1 "$work/.err")"
     exit 0
 fi
-refuses "a_process_that_is_none_is_told" 3 "there is no process 4194305" "$tracetta" record perf -o "$work/none.data" -p 4194305
-refuses "a_command_that_is_none_is_told" 3 "cannot be run: No such file" "$tracetta" record perf -o "$work/none.data" -- /nowhere/at/all
+refuses "a_process_that_is_none_is_reported" 3 "there is no process 4194305" "$tracetta" record perf -o "$work/none.data" -p 4194305
+refuses "a_command_that_is_none_is_reported" 3 "cannot be run: No such file" "$tracetta" record perf -o "$work/none.data" -- /nowhere/at/all
 run "$tracetta" record perf -o "$work/samples.data" -F 1000 -g -- "$workload" 0 400
 samples=$("$tracetta" cat --kind=sample "$work/samples.data" | grep -c 'frames = \[')
 [ $run_status = 0 ] && ((samples >= 40 && samples <= 1000)) # to begin and to end is work too
 verdict "a_program_is_sampled_with_stacks" $? "$samples samples of 400 ms of work"
-says "what_was_mapped_is_told" "calls$$ object .*object=mapping.*path = \".*/calls$$\"" "$tracetta" cat "$work/samples.data"
+says "mapped_files_are_listed" "calls$$ object .*object=mapping.*path = \".*/calls$$\"" "$tracetta" cat "$work/samples.data"
 id=$(readelf -n "$workload" 2>/dev/null | sed -n 's/.*Build ID: //p')
 if [ "$id" ]; then
-    says "mapped_files_are_told_with_their_build_ids" "calls$$ object .*build_id = .*$id" "$tracetta" cat "$work/samples.data"
+    says "mapped_files_are_reported_with_their_build_ids" "calls$$ object .*build_id = .*$id" "$tracetta" cat "$work/samples.data"
 else
-    skip "mapped_files_are_told_with_their_build_ids" "there is no readelf, or no build id in the program"
+    skip "mapped_files_are_reported_with_their_build_ids" "there is no readelf, or no build id in the program"
 fi
-says "who_recorded_what_is_told" "command = \"tracetta record .*calls$$ 0 400\"" "$tracetta" info "$work/samples.data"
+says "recording_process_is_shown" "command = \"tracetta record .*calls$$ 0 400\"" "$tracetta" info "$work/samples.data"
 says "the_file_is_whole" "whole \(perf," "$tracetta" check "$work/samples.data"
 refuses "a_file_is_not_replaced_unasked" 4 "the file exists; --overwrite" "$tracetta" record perf -o "$work/samples.data" -- true
 # A program without symbols, which is not there any more: a server has it.
@@ -127,7 +127,7 @@ run "$tracetta" record perf -o "$work/fifo" -F 1000 -- "$workload" 0 200
 wait $reader
 [ $run_status = 0 ] && [ "$(count "$work/fifo.data" cpu-clock)" -ge 20 ]
 verdict "a_fifo_gets_the_form_of_a_pipe" $? "exit status $run_status, $(count "$work/fifo.data" cpu-clock) samples"
-refuses "a_device_that_is_full_is_told" 4 "/dev/full: cannot write: No space left on device" "$tracetta" record perf -o /dev/full -- true
+refuses "a_device_that_is_full_is_reported" 4 "/dev/full: cannot write: No space left on device" "$tracetta" record perf -o /dev/full -- true
 # A file that may not grow any more is like a full disk.  This one has room for more than a buffer holds, however late the recorder comes to it.
 (
     ulimit -f 1200
@@ -145,11 +145,11 @@ user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] && "${user[@]}" test -x "$tracetta"; then
     chmod 755 "$work" && mkdir -m 777 "$work/users"
     for what in "-a" "-p 1"; do
-        refuses "who_may_not_is_told_which_number_would_let_him_$what" 3 "perf_event_paranoid is [0-9]*, which reserves this for root and CAP_PERFMON.*sysctl kernel.perf_event_paranoid=[01]" \
+        refuses "refused_user_sees_the_needed_setting_$what" 3 "perf_event_paranoid is [0-9]*, which reserves this for root and CAP_PERFMON.*sysctl kernel.perf_event_paranoid=[01]" \
             "${user[@]}" "$tracetta" record perf -o "$work/users/x.data" $what
     done
 else
-    skip "who_may_not_is_told_which_number_would_let_him" "not root, or everybody may"
+    skip "who_may_not_is_reported_which_number_would_let_him" "not root, or everybody may"
 fi
 run "$tracetta" record perf -o "$work/small.data" --max-size=40K -F 20000 -- "$workload" 0 20000
 size=$(stat -c %s "$work/small.data")
@@ -172,10 +172,10 @@ verdict "a_compressed_recording_has_the_same_and_is_small" $? "$(stat -c %s "$wo
 verdict "a_pipe_gets_them_too" $? "$(count "$work/pipe.data" sys_enter_getpgid) instead of 1000"
 "$tracetta" record perf -o - -e $events -a --duration=60s | head -c 16 >"$work/head.data"
 [ "${PIPESTATUS[0]}" = 0 ] && [ "$(stat -c %s "$work/head.data")" = 16 ]
-verdict "who_reads_no_more_ends_the_recording" $? "exit status ${PIPESTATUS[0]}"
+verdict "closed_pipe_ends_the_recording" $? "exit status ${PIPESTATUS[0]}"
 record -e $events,cpu-clock -- "$workload" 1000 50
 [ "$(count "$work/out.data" sys_enter_getpgid)" = 1000 ] && [ "$(count "$work/out.data" cpu-clock)" -ge 1 ]
-verdict "tracepoints_and_samples_stand_in_one_file" $? "$("$tracetta" info "$work/out.data")"
+verdict "tracepoints_and_samples_are_in_one_file" $? "$("$tracetta" info "$work/out.data")"
 record -e 'syscalls:sys_enter_getpg*' -- "$workload" 10
 [ "$(count "$work/out.data" sys_enter_getpgid)" = 10 ]
 verdict "globs_choose_tracepoints" $? "$(count "$work/out.data" sys_enter_getpgid) instead of 10"
@@ -191,7 +191,7 @@ for how in "" --zstd; do
     ended KILL "$work/killed$how.data" $how
     [ $status = 137 ] && [ "$(count "$work/killed$how.data" sys_enter_getpgid)" = 1000 ]
     verdict "who_is_killed_leaves_a_file_with_names_and_events$how" $? "exit status $status, $(count "$work/killed$how.data" sys_enter_getpgid) instead of 1000"
-    says "and_it_tells_so$how" "odd perf.killed x1" "$tracetta" check "$work/killed$how.data"
+    says "and_it_reports_it$how" "odd perf.killed x1" "$tracetta" check "$work/killed$how.data"
     run "$tracetta" recover -q "$work/killed$how.data" -o "$work/mended$how.data"
     [ "$(count "$work/mended$how.data" sys_enter_getpgid)" = 1000 ] && ! "$tracetta" check "$work/mended$how.data" | grep -q odd
     verdict "recovered_it_is_whole$how" $? "$(count "$work/mended$how.data" sys_enter_getpgid) instead of 1000, $("$tracetta" check "$work/mended$how.data")"

@@ -14,20 +14,20 @@ line=$(grep -n '^int sample_fill' "$here/../support/symbols_sample.c" | cut -d :
 place="bin = \"$(basename "$library")\\+$short\", func = \"sample_fill\\+0\", src = \"symbols_sample.c:($line|$((line + 1)))\""
 /usr/bin/python3 "$here/places_make.py" made "$library" "$offset" || exit 1
 
-says "function_and_line_stand_in_the_context" "app:here .*\\{ vpid = 42, ip = 0x7f00[0-9a-f]*, debug_info = \\{ $place \\} \\} \\{ n = 0 \\}" \
+says "function_and_line_are_in_the_context" "app:here .*\\{ vpid = 42, ip = 0x7f00[0-9a-f]*, debug_info = \\{ $place \\} \\} \\{ n = 0 \\}" \
     "$tracetta" cat --debug-info made
 says "as_in_the_lines_of_babeltrace2" "app:here: \\{ vpid = 42, ip = 0x7F00[0-9A-F]*, debug_info = \\{ $place \\} \\}, \\{ n = 0 \\}" \
     "$tracetta" cat --style=babeltrace2 --debug-info made
 says "a_missing_binary_has_its_name" 'debug_info = \{ bin = "such.so\+0x123", func = "", src = "" \} \} \{ n = 1 \}' "$tracetta" cat --debug-info made
 grep -q 'warning: of the binaries in the trace 1 is not here.*the first is /no/such.so' .err
-verdict "and_is_told_once" $? "no warning"
+verdict "loss_is_reported_once" $? "no warning"
 says "an_address_of_nothing_has_empty_texts" 'debug_info = \{ bin = "", func = "", src = "" \} \} \{ n = 2 \}' "$tracetta" cat --debug-info made
 run "$tracetta" cat --debug-info-dir=no/such/folder made
 [ $run_status = 0 ] && grep -q 'no/such/folder: warning: --debug-info-dir names no folder' "$work/.err"
-verdict "a_folder_that_is_none_is_told" $? "exit status $run_status"
+verdict "a_folder_that_is_none_is_reported" $? "exit status $run_status"
 says "whole_paths" "bin = \"$library\\+$short\", .* src = \"[^\"]*/symbols_sample.c:" "$tracetta" cat --debug-info-full-path made
-says "a_prefix_stands_before_the_paths" 'bin = "/else/no/such.so\+0x123"' "$tracetta" cat --debug-info-target-prefix=/else/ --debug-info-full-path made
-says "what_was_loaded_before_the_start_is_known" "$place" "$tracetta" cat --debug-info --start=+2us --name='app:*' made
+says "a_prefix_is_before_the_paths" 'bin = "/else/no/such.so\+0x123"' "$tracetta" cat --debug-info-target-prefix=/else/ --debug-info-full-path made
+says "modules_loaded_before_the_start_are_known" "$place" "$tracetta" cat --debug-info --start=+2us --name='app:*' made
 says "json_lines_have_it" "\"ip\":[0-9]*,\"debug_info\":\\{\"bin\":\"[^\"]*\",\"func\":\"sample_fill\\+0\",\"src\":\"symbols_sample.c:" \
     "$tracetta" cat --debug-info --format=jsonl made
 says "so_do_sorted_events" "$place" "$tracetta" cat --debug-info --sort made
@@ -38,14 +38,14 @@ for version in 1.8 2; do
 done
 run "$tracetta" merge --debug-info made made.2 -o both.jsonl --to=jsonl
 [ "$(grep -c 'sample_fill+0' both.jsonl)" = 2 ]
-verdict "what_has_it_already_keeps_it" $? "both.jsonl has it $(grep -c 'sample_fill+0' both.jsonl) times"
+verdict "existing_debug_info_is_kept" $? "both.jsonl has it $(grep -c 'sample_fill+0' both.jsonl) times"
 
 # --- From a server, by build id, where that is asked for ---
 /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null
 has_library=$?
-refuses "servers_must_be_told" 2 "--debuginfod needs a server" env -u DEBUGINFOD_URLS "$tracetta" cat --debuginfod made
+refuses "debuginfod_without_servers_is_refused" 2 "--debuginfod needs a server" env -u DEBUGINFOD_URLS "$tracetta" cat --debuginfod made
 mkdir broken && echo "no library" >broken/libdebuginfod.so.1
-refuses "a_library_that_is_missing_is_told" 2 "needs libdebuginfod.so.1 of elfutils \\(package libdebuginfod1" \
+refuses "a_library_that_is_missing_is_reported" 2 "needs libdebuginfod.so.1 of elfutils \\(package libdebuginfod1" \
     env LD_LIBRARY_PATH="$PWD/broken" "$tracetta" cat --debuginfod=http://127.0.0.1:1 made
 if [ $has_library != 0 ] || ! command -v objcopy >/dev/null; then
     skip "debug_information_from_a_server" "there is no libdebuginfod.so.1, or no objcopy"
@@ -69,22 +69,22 @@ serve served
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # what the library's own libraries leave at their end is theirs
 export DEBUGINFOD_CACHE_PATH=$work/cache
 bare='debug_info = \{ bin = "bare.so\+'$short'"'
-says "without_the_option_nobody_is_asked" "$bare, func = \"sample_fill\\+0\", src = \"\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debug-info bare
+says "servers_are_not_used_without_the_option" "$bare, func = \"sample_fill\\+0\", src = \"\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debug-info bare
 [ ! -e served/log ]
 verdict "and_no_server_hears_of_it" $? "$(cat served/log 2>/dev/null)"
 says "a_server_has_functions_and_lines" "$bare, func = \"sample_fill\\+0\", src = \"symbols_sample.c:($line|$((line + 1)))\"" \
     "$tracetta" cat --debuginfod="http://127.0.0.1:$port" bare
 requests=$(grep -c debuginfo served/log)
-says "servers_may_stand_in_the_environment" "func = \"sample_fill\\+0\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debuginfod bare
+says "servers_from_the_environment_are_used" "func = \"sample_fill\\+0\"" env DEBUGINFOD_URLS="http://127.0.0.1:$port" "$tracetta" cat --debuginfod bare
 [ "$requests" = 1 ] && [ "$(grep -c debuginfo served/log)" = 1 ]
-verdict "what_was_fetched_is_kept" $? "$requests requests, then $(grep -c debuginfo served/log)"
+verdict "fetched_files_are_cached" $? "$requests requests, then $(grep -c debuginfo served/log)"
 kill $server
 wait $server 2>/dev/null
 serve deaf deaf # the port of a server that has ended may be another's by now
 export DEBUGINFOD_CACHE_PATH=$work/cache2
 run "$tracetta" cat --debuginfod="http://127.0.0.1:$port" bare
 [ $run_status = 0 ] && grep -q "debug information cannot be fetched from http://127.0.0.1:$port: " .err && grep -q 'src = ""' .out
-verdict "a_server_that_is_not_there_is_told_and_nothing_else_is_lost" $? "exit status $run_status"
+verdict "a_server_that_is_not_there_is_reported_and_nothing_else_is_lost" $? "exit status $run_status"
 kill $server
 wait $server 2>/dev/null
 serve silent silent # for as long as it lives: whoever waits longer than he should is ended by the helper

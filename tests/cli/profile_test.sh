@@ -22,7 +22,7 @@ sys.exit(not eval(sys.argv[2]))' "$3" "$2" >"$work/.out" 2>"$work/.err"
 printf 'e [2J 500\nmain 7000\nmain;load 4000\n' >"$work/folded"
 same "folded_stacks_of_spans_have_their_own_time" "$work/folded" "$tracetta" flame -q --to=folded "$trace" -o -
 run "$tracetta" flame -q --threads --to=folded --thread=11 --name=load "$trace" -o -
-verdict "threads_stand_above_frames_on_request" "$(grep -qx 'Process (10);Thread (11);load 4000' "$work/.out"; echo $?)" "no such line"
+verdict "threads_are_above_frames_on_request" "$(grep -qx 'Process (10);Thread (11);load 4000' "$work/.out"; echo $?)" "no such line"
 
 succeeds "a_suffix_tells_speedscope" "$tracetta" flame -q "$trace" -o "$work/a.speedscope.json"
 python "speedscope_has_a_profile_per_thread" "[p['type'] for p in it['profiles']] == ['evented', 'evented'] and it['profiles'][0]['unit'] == 'nanoseconds'" \

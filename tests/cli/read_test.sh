@@ -13,7 +13,7 @@ mkfifo "$work/fifo"
 
 says "a_file_alone_means_info" "^format +heph" "$tracetta" "$small"
 says "info_counts_events_by_kind" "^  span +3$" "$tracetta" info "$small"
-says "info_tells_the_times_of_traces_in_any_order" "^begin  *2023-11-14T22:13:20.000001" "$tracetta" info "$work/small.heph"
+says "info_reports_the_times_of_traces_in_any_order" "^begin  *2023-11-14T22:13:20.000001" "$tracetta" info "$work/small.heph"
 says "and_of_ticks" "^duration  *" "$tracetta" info "$work/small.fxt"
 json "info_json_has_what_it_promises" "it['schema'] == 'tracetta.info/1' and it['format'] == 'heph' and it['events'] == 3 and it['lost'] == 0 \
 and it['damage'] == {'regions': 0, 'bytes': 0} and it['kinds'] == {'span': 3} and it['begin_ns'] == 1700000000000001000 \
@@ -50,7 +50,7 @@ says "hours_before_1970_are_of_the_day_that_had_begun" "^1$" bash -c "'$tracetta
     --begin=23:59:59.4 --end=23:59:59.500003 '$small' | grep -c inner"
 says "also_both_in_one" "^1$" bash -c "'$tracetta' cat --style=babeltrace2 --timerange=[1700000000.000002,1700000000.000002] '$small' | grep -c inner"
 says "and_times_of_this_program_mean_what_they_always_do" "^1$" bash -c "'$tracetta' cat --style=babeltrace2 --start=+1us --end=+2us '$small' | grep -c inner"
-refuses "a_time_that_is_none_is_told" 2 "begin cannot be \"8:15\": expected a time like" "$tracetta" cat --style=babeltrace2 --begin=8:15 "$small"
+refuses "invalid_time_is_refused" 2 "begin cannot be \"8:15\": expected a time like" "$tracetta" cat --style=babeltrace2 --begin=8:15 "$small"
 refuses "hours_are_those_of_a_day" 2 "end cannot be \"24:15\"" "$tracetta" cat --style=babeltrace2 --end=24:15 "$small"
 refuses "a_range_has_two_ends" 2 "expected BEGIN,END" "$tracetta" cat --style=babeltrace2 --timerange=08:15 "$small"
 refuses "and_ends_after_its_begin" 2 "ends before it begins" "$tracetta" cat --style=babeltrace2 --timerange=12,11 "$small"
@@ -69,7 +69,7 @@ refuses "names_are_of_the_list" 2 "names=payloads of babeltrace2: expected some 
 refuses "fields_too" 2 "fields=trace,host of babeltrace2: expected some of trace, trace:hostname, .*, not \"host\"" "$tracetta" cat --style=babeltrace2 --fields=trace,host "$small"
 refuses "end_is_a_time_of_day_only_until_midnight" 2 "end cannot be \"24:15\"" "$tracetta" cat --end=24:15 "$small"
 refuses "the_options_of_a_style_want_the_style" 2 "^tracetta: --clock-seconds needs --style=babeltrace2" "$tracetta" cat --clock-seconds "$small"
-refuses "the_one_that_was_given_is_told" 2 "^tracetta: --retry-duration needs --style=babeltrace2" "$tracetta" cat --retry-duration=5 "$small"
+refuses "the_one_that_was_given_is_reported" 2 "^tracetta: --retry-duration needs --style=babeltrace2" "$tracetta" cat --retry-duration=5 "$small"
 refuses "a_style_is_for_text" 2 "leave out --format=csv" "$tracetta" cat --style=babeltrace2 --format=csv "$small"
 run "$tracetta" cat --limit=2 "$small"
 [ "$(wc -l <"$work/.out")" = 2 ]
@@ -88,12 +88,12 @@ run "$tracetta" convert --name=nothing "$small" -o "$work/nothing.fxt"
 [ $run_status = 1 ] && grep -q "no event matches the filter" "$work/.err" && "$tracetta" check --quiet "$work/nothing.fxt" >/dev/null
 verdict "filter_without_a_match_writes_a_valid_output" $? "exit status $run_status"
 if command -v script >/dev/null; then
-    says "it_is_told_to_whoever_sits_there" "small.heph: no event matches the filter" script -qec "'$tracetta' cat --name=nothing '$small'; true" /dev/null
+    says "progress_is_shown_on_a_terminal" "small.heph: no event matches the filter" script -qec "'$tracetta' cat --name=nothing '$small'; true" /dev/null
     run script -qec "'$tracetta' cat --quiet --name=nothing '$small'; '$tracetta' cat --name='oth*' '$small'" /dev/null
     [ $run_status = 0 ] && ! grep -q "no event" "$work/.out"
-    verdict "not_where_something_passes_nor_to_who_wants_quiet" $? "it was told"
+    verdict "hint_is_omitted_if_events_pass_or_quiet_is_given" $? "it was told"
 else
-    skip "it_is_told_to_whoever_sits_there" "script is not installed"
+    skip "progress_is_shown_on_a_terminal" "script is not installed"
 fi
 refuses "a_limit_of_records_is_not_below_usual_ones" 2 "max-record cannot be less than 64KiB" "$tracetta" cat --max-record=1 "$small"
 succeeds "a_limit_of_records_that_none_reaches_changes_nothing" "$tracetta" cat --max-record=64KiB "$small"
@@ -164,10 +164,10 @@ run "$tracetta" stat "$work/resized.fxt"
 verdict "damage_whose_records_are_read_is_not_called_skipped" $? "exit status $run_status"
 refuses "quiet_says_nothing_of_damage_but_strict_fails" 1 "heph\.|damage|malformed" "$tracetta" convert --strict --quiet --to=jsonl -o "$work/strict.jsonl" "$broken"
 [ ! -e "$work/strict.jsonl" ]
-verdict "strict_leaves_nothing_behind" $? "strict.jsonl is there"
+verdict "strict_leaves_no_files" $? "strict.jsonl is there"
 cp "$small" "$work/zeros.heph"
 truncate -s +40M "$work/zeros.heph"
-says "room_not_written_is_no_damage_however_much" 'whole \(heph' "$tracetta" check "$work/zeros.heph"
+says "room_not_written_is_not_damage_however_much" 'whole \(heph' "$tracetta" check "$work/zeros.heph"
 cat "$small" >>"$work/zeros.heph"
 run "$tracetta" check "$work/zeros.heph"
 [ $run_status = 1 ] && grep -q '1 damaged place: 41,943,040 of 41,943,424 bytes cannot be read$' "$work/.out" && ! grep -q 'heph.zeros' "$work/.out"

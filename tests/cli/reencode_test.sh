@@ -37,7 +37,7 @@ says "the_trace_made_is_read" '\(\+0\.000000000\) host app:list: \{ cpu_id = 1 \
     "$tracetta" cat --style=babeltrace2 --clock-gmt made
 
 mkfifo made/channel_9
-says "a_fifo_beside_stream_files_is_told_and_not_waited_for" 'channel_9 is a FIFO' "$tracetta" check made
+says "a_fifo_beside_stream_files_is_reported_and_not_waited_for" 'channel_9 is a FIFO' "$tracetta" check made
 rm made/channel_9
 ln -s nonexistent made/channel_9
 says "so_is_a_link_that_leads_nowhere" 'channel_9 is a broken link' "$tracetta" check made
@@ -56,7 +56,7 @@ holds "lengths_are_members_of_the_source" big/metadata '__data_length;.*_data\[_
 holds "files_are_called_as_they_were" big/channel_1 .
 ! grep -aq 'tracetta' big/metadata
 verdict "and_nothing_speaks_of_the_dialect" $? "it does"
-says "what_is_missing_is_told_again" '"lost": ?17' "$tracetta" info --json big
+says "missing_events_are_reported_again" '"lost": ?17' "$tracetta" info --json big
 
 # counted NAME OPTION...: convert says as many events as info does, gaps left out, and as many bytes as the files of the output have.
 counted()
@@ -120,7 +120,7 @@ for trace in told told_again; do
     "$tracetta" cat --format=jsonl $trace >"$work/found" 2>/dev/null
     [ "$(grep -o '"fields".*' "$work/wanted" | sed 's/,"context".*//')" = "$(grep -o '"fields".*' "$work/found" | sed 's/,"context".*//')" ] &&
         ! grep -q 'payload_size#2' "$work/found"
-    verdict "and_are_not_told_twice:$trace" $? "$(cat "$work/found")"
+    verdict "and_are_not_reported_twice:$trace" $? "$(cat "$work/found")"
 done
 
 # A size that stands in a larger context is told once; packets missing behind an empty first packet stay missing behind one.
@@ -136,8 +136,8 @@ HEXA
 "$hexa_cat" sizes.hexa >sizes/s
 run "$tracetta" convert --to=ctf --option event-size=yes sizes -o sizes_again
 ! grep -q 'not held by the target' "$work/.err" && "$tracetta" check --json sizes_again | grep -q '"lost_packets": 2,'
-verdict "packets_missing_behind_an_empty_one_stay_missing" $? "exit status $run_status"
-says "and_sizes_are_told_once" '"fields":\{"a":5\},"context":\{"pid":7,"payload_size":1\}' "$tracetta" cat --format=jsonl sizes_again
+verdict "packets_missing_after_an_empty_one_stay_missing" $? "exit status $run_status"
+says "and_sizes_are_reported_once" '"fields":\{"a":5\},"context":\{"pid":7,"payload_size":1\}' "$tracetta" cat --format=jsonl sizes_again
 
 # It stays the size that events are passed over by, which is that of the new bytes: a length and bits take more room anew.
 mkdir -p wider
@@ -176,7 +176,7 @@ HEXA
 "$hexa_cat" guessed.hexa >guessed/s
 for how in packed:770:yx natural:30979:x natural-32:30979:x; do
     IFS=: read -r alignment b t <<<"$how"
-    says "an_option_tells_where_numbers_begin:$alignment" "\"b\":$b,\"t\":\"$t\"" "$tracetta" cat --format=jsonl --option=ctf.assume-alignment=$alignment guessed
+    says "an_option_reports_where_numbers_begin:$alignment" "\"b\":$b,\"t\":\"$t\"" "$tracetta" cat --format=jsonl --option=ctf.assume-alignment=$alignment guessed
     ! grep -q 'warning' "$work/.err"
     verdict "and_nothing_is_a_guess_then:$alignment" $? "$(cat "$work/.err")"
 done
@@ -185,7 +185,7 @@ for how in cat stat 'convert --to=ctf -o decided'; do
     # shellcheck disable=SC2086
     run "$tracetta" $how guessed
     [ $run_status = 0 ] && grep -q 'warning: .*read as packed.*--option=ctf.assume-alignment=' "$work/.err"
-    verdict "a_guess_is_told:${how%% *}" $? "exit status $run_status: $(cat "$work/.err")"
+    verdict "a_guess_is_reported:${how%% *}" $? "exit status $run_status: $(cat "$work/.err")"
 done
 
 # Blocks of metadata are entries of their own in packets; of metadata that are cut, whole entries are read.
@@ -251,7 +251,7 @@ done
 # Contexts of a stream are fields of events where event-size is asked for: the context has the size alone.
 run "$tracetta" convert --to=ctf --option version=1.1 --option event-size=yes made -o sized
 [ $run_status = 0 ] && grep -q 'context.place' "$work/.err" && "$tracetta" check sized >"$work/.out"
-verdict "event_size_stands_alone_in_contexts" $? "$("$tracetta" check sized 2>&1 | tail -n 3)"
+verdict "event_size_without_other_contexts_is_read" $? "$("$tracetta" check sized 2>&1 | tail -n 3)"
 
 # Names in contexts of all events are told as others are where they cannot stay.
 mkdir quoted && printf '\1\2' >quoted/s
@@ -260,7 +260,7 @@ printf '\036%s\n' '{"type":"preamble","version":2}' \
     '{"type":"event-record-class","name":"e","payload-field-class":{"type":"structure","member-classes":[{"name":"c","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian"}}]}}' >quoted/metadata
 run "$tracetta" convert --to=ctf --option version=1.8 --option byte-order=be quoted -o unquoted
 [ $run_status = 0 ] && grep -Eq 'changed +1 .*\[field.name\]' "$work/.err"
-verdict "names_of_contexts_that_change_are_told" $? "exit status $run_status"
+verdict "names_of_contexts_that_change_are_reported" $? "exit status $run_status"
 mkdir hollow && printf '\5\6' >hollow/s
 cat >hollow/metadata <<'TSDL'
 /* CTF 1.8 */
@@ -281,7 +281,7 @@ holds "all_come_back" eight_again/metadata 'uuid = "2a6422d0-6cee-11e0-8c08-cb07
 run "$tracetta" convert --to=ctf --option version=1.8 rich -o poor
 [ $run_status = 0 ] && grep -Eq 'changed +1 .*\[field.name\]' "$work/.err" && grep -Eq 'changed +2 .*\[field.type\]' "$work/.err" &&
     grep -Eq 'dropped +1 .*\[trace.about\]' "$work/.err"
-verdict "what_another_language_has_no_words_for_is_counted" $? "exit status $run_status"
+verdict "unsupported_metadata_of_another_language_is_counted" $? "exit status $run_status"
 cmp -s rich/stream poor/stream
 verdict "though_packets_stay_as_they_are" $? "they changed"
 
@@ -402,7 +402,7 @@ verdict "nor_in_another_format" $? "$(wc -l <"$work/wanted") lines"
 
 # check holds every entry against its packet and tells of the first wrong one of each index; a copy has a right one, whatever number was wrong.
 wrong='odd ctf.bad-index x20, first at byte 1960: index/s.idx, entry at byte 5056: timestamp_end 70002, expected 70900 as the packet at byte 1960 declares; index not used'
-says "check_tells_of_an_index_that_is_wrong_in_its_middle" "$wrong" "$tracetta" check "$work/lying"
+says "check_reports_an_index_that_is_wrong_in_its_middle" "$wrong" "$tracetta" check "$work/lying"
 cp -r "$work/lying" "$work/both"
 cp "$work/both/s" "$work/both/z"
 cp "$work/both/index/s.idx" "$work/both/index/z.idx"
@@ -423,7 +423,7 @@ open(sys.argv[1], "wb").write(index)' "$work/wrong/index/s.idx" $number
 done
 "$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/short"
 truncate -s -72 "$work/short/index/s.idx"
-says "an_index_that_lacks_packets_is_told" 'index/s.idx has 99 entries, expected 100, one per packet; index not used' "$tracetta" check "$work/short"
+says "an_index_that_lacks_packets_is_reported" 'index/s.idx has 99 entries, expected 100, one per packet; index not used' "$tracetta" check "$work/short"
 cp "$work/wanted" "$work/short/index/s.idx"
 tail -c 72 "$work/wanted" >>"$work/short/index/s.idx"
 says "and_one_that_has_more" 'index/s.idx has 101 entries, expected 100, one per packet; index not used' "$tracetta" check "$work/short"
@@ -434,7 +434,7 @@ stream[28 * 20:28 * 20 + 4] = b"gone"
 open(sys.argv[1], "wb").write(stream)' "$work/holed/s"
 run "$tracetta" check "$work/holed"
 grep -q 'odd ctf.bad-index x2, first at byte 560: index/s.idx, entry at byte 1456: no packet begins at byte 560;' "$work/.out"
-verdict "entries_behind_damage_are_checked_too" $? "$(cat "$work/.out")"
+verdict "entries_after_damage_are_checked_too" $? "$(cat "$work/.out")"
 
 # Numbers of packets that wrap do so in the index of a copy, too.
 mkdir "$work/round"
@@ -554,10 +554,10 @@ ids numbered_copy | cmp -s wanted -
 verdict "and_in_another_version" $? "they differ"
 run "$tracetta" convert --to=ctf --sort numbered1.8 -o numbered_anew
 ids numbered_anew | cmp -s wanted -
-verdict "and_where_they_are_written_anew" $? "they differ"
+verdict "and_where_they_are_reencoded" $? "they differ"
 run "$tracetta" convert --to=fxt meters.nettrace -o numbered.fxt
 grep -q 'attribute.number' "$work/.err"
-verdict "fxt_tells_of_their_loss" $? "it does not"
+verdict "fxt_reports_their_loss" $? "it does not"
 run "$tracetta" convert --to=perf meters.nettrace -o numbered.data
 grep -q 'event.number' "$work/.err"
 verdict "perf_too" $? "it does not"
@@ -605,7 +605,7 @@ END
 printf '\0\100\0\100\2\240\1\7' >narrow/s # 64 bits, of which all are content: bits { x = 5 }, whole { x = 7 }
 run "$tracetta" convert --to=ctf --name=bits narrow -o narrow_part
 [ "$(od -An -tu1 narrow_part/s | tr -s ' ')" = ' 0 48 0 43 2 160' ]
-verdict "content_of_packets_made_anew_ends_where_their_last_event_does" $? "$(od -An -tu1 narrow_part/s)"
+verdict "content_of_packets_rewritten_ends_where_their_last_event_does" $? "$(od -An -tu1 narrow_part/s)"
 
 # Events that do not say when they were have the time of their packet, which sorted ones are not in any more.
 cat >untimed/metadata <<'END'

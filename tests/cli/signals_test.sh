@@ -20,7 +20,7 @@ mkfifo "$work/fifo"
 
 run bash -c "'$tracetta' cat '$work/long.heph' | head -n 1; exit \${PIPESTATUS[0]}"
 [ $run_status = 0 ] && [ ! -s "$work/.err" ] && [ "$(wc -l <"$work/.out")" = 1 ]
-verdict "a_reader_that_leaves_is_no_failure" $? "exit status $run_status"
+verdict "closed_pipe_is_not_a_failure" $? "exit status $run_status"
 run bash -c "'$tracetta' convert -q --to=jsonl -o - '$work/long.heph' | head -n 1; exit \${PIPESTATUS[0]}"
 [ $run_status = 0 ] && [ "$(wc -l <"$work/.out")" = 1 ]
 verdict "nor_is_one_of_convert" $? "exit status $run_status"
@@ -62,11 +62,11 @@ for words in --style=babeltrace2 --format=jsonl --format=text "--format=text --l
 done
 run bash -c "'$tracetta' cat --jobs=2 '$work/long' | head -n 1; exit \${PIPESTATUS[0]}"
 [ $run_status = 0 ] && [ ! -s "$work/.err" ] && [ "$(wc -l <"$work/.out")" = 1 ]
-verdict "with_jobs_too_a_reader_that_leaves_is_no_failure" $? "exit status $run_status"
+verdict "closed_pipe_with_jobs_is_not_a_failure" $? "exit status $run_status"
 if [ -w /dev/full ]; then
-    refuses "with_jobs_too_a_full_disk_is_told" 4 "cannot write standard output .*No space left" bash -c "'$tracetta' cat --jobs=2 '$work/long' >/dev/full"
+    refuses "with_jobs_too_a_full_disk_is_reported" 4 "cannot write standard output .*No space left" bash -c "'$tracetta' cat --jobs=2 '$work/long' >/dev/full"
 else
-    skip "with_jobs_too_a_full_disk_is_told" "there is no /dev/full"
+    skip "with_jobs_too_a_full_disk_is_reported" "there is no /dev/full"
 fi
 "$tracetta" cat --jobs=2 "$work/long" >"$work/fifo" 2>"$work/.err" &
 command=$!
@@ -112,14 +112,14 @@ stop()
 }
 stop stat "$work/streams"
 [ $run_status = 130 ] && grep -Eq 'warning: this is not of all: 1 stream was read whole, 1 in part \(.*streams/b, [0-9]+ % of it\), 1 not at all' "$work/.err"
-verdict "interrupted_stat_tells_which_streams_it_has" $? "exit status $run_status"
+verdict "interrupted_stat_reports_which_streams_it_has" $? "exit status $run_status"
 stop stat --json "$work/streams"
 [ $run_status = 130 ] && grep -q '"interrupted": true' "$work/.out" && tr -d ' \n' <"$work/.out" | grep -q '"streams_read":{"whole":1,"part":1,"none":1}'
 verdict "also_in_json" $? "exit status $run_status"
 for command in info check; do
     stop $command "$work/streams"
     [ $run_status = 130 ] && grep -Eq 'warning: this is not of all: 1 stream was read whole, 1 in part \(.*streams/b, [0-9]+ % of it\), 1 not at all' "$work/.err"
-    verdict "interrupted_${command}_tells_so_too" $? "exit status $run_status, $(cat "$work/.err")"
+    verdict "interrupted_${command}_reports_it_too" $? "exit status $run_status, $(cat "$work/.err")"
     stop $command --json "$work/streams"
     [ $run_status = 130 ] && tr -d ' \n' <"$work/.out" | grep -q '"interrupted":true,"streams_read":{"whole":1,"part":1,"none":1}'
     verdict "also_${command}_in_json" $? "exit status $run_status"
@@ -128,7 +128,7 @@ rm -r "$work/streams"
 
 look convert --sort --to=heph "$work/fifo" -o "$work/sorted.heph"
 [ $run_status = 130 ] && grep -Eq 'warning: sorting had not ended when it was interrupted: only the first [0-9]+ events? were written' "$work/.err" && ! grep -q 'not of all' "$work/.err"
-verdict "interrupted_sorting_tells_how_much_it_wrote" $? "exit status $run_status, $(cat "$work/.err")"
+verdict "interrupted_sorting_reports_how_much_it_wrote" $? "exit status $run_status, $(cat "$work/.err")"
 rm -f "$work/sorted.heph"
 
 # As many events as a pipe has no room for, but the output's buffer: all were given when it is written.
@@ -139,7 +139,7 @@ command=$!
 wait $command
 run_status=$?
 [ $run_status = 130 ] && [ "$(wc -l <"$work/part")" = 700 ] && ! grep -q 'sorting had not ended\|not of all' "$work/.err"
-verdict "interrupted_behind_the_last_event_it_has_nothing_to_tell" $? "exit status $run_status, $(wc "$work/part"), $(cat "$work/.err")"
+verdict "interrupt_after_the_last_event_reports_nothing" $? "exit status $run_status, $(wc "$work/part"), $(cat "$work/.err")"
 
 look info "$work/fifo"
 [ $run_status = 130 ] && grep -q '^events' "$work/.out"
@@ -147,7 +147,7 @@ verdict "interrupted_info_shows_what_it_has" $? "exit status $run_status"
 
 look check "$work/fifo" "$work/long.heph"
 [ $run_status = 130 ] && grep -q 'fifo: incomplete' "$work/.out" && grep -q 'reading ended early: interrupted' "$work/.out" && ! grep -q 'whole\|long' "$work/.out"
-verdict "what_was_not_read_to_its_end_is_not_called_whole" $? "exit status $run_status, $(cat "$work/.out")"
+verdict "input_not_read_to_its_end_is_not_called_complete" $? "exit status $run_status, $(cat "$work/.out")"
 look check --json "$work/fifo" "$work/long.heph"
 [ $run_status = 130 ] && grep -q '"clean": false' "$work/.out" && grep -q '"text": "interrupted"' "$work/.out" && ! grep -q '"clean": true' "$work/.out"
 verdict "nor_is_it_clean_in_json" $? "exit status $run_status, $(cat "$work/.out")"

@@ -31,6 +31,8 @@ for what in dotnet perf; do
     says "record_${what}_has_a_man_page" "^\.SH SYNOPSIS" "$tracetta" __man record-$what
     refuses "option_${what}_of_record_names_the_command" 2 "use \"tracetta record $what\"" "$tracetta" record --$what 1
 done
+says "help_of_a_code_explains_it" "^  effect   skipped" "$tracetta" help fxt.zeros
+refuses "help_of_an_unknown_code_is_a_misuse" 2 "is neither a command nor" "$tracetta" help fxt.unknown
 says "help_of_record_lists_both" "^  record perf " "$tracetta" help record
 says "record_prints_its_help" "^  record dotnet " "$tracetta" record --help
 refuses "record_alone_is_a_misuse" 2 'tracetta record dotnet.* tracetta record perf|record dotnet' "$tracetta" record
@@ -98,5 +100,5 @@ says "json_lists_the_formats" '"schema": "tracetta.formats/1"' "$tracetta" forma
 [ "$("$tracetta" formats csv fxt | grep -c '^[a-z]')" = 2 ] && ! "$tracetta" formats csv | grep -q 'heph'
 verdict "formats_that_are_named_are_listed_alone" $?
 [ "$("$tracetta" formats | grep '^[a-z].* writes ' | awk '{ print index($0, " writes ") }' | sort -u | wc -l)" = 1 ]
-verdict "their_columns_stand_below_each_other" $?
+verdict "their_columns_are_below_each_other" $?
 refuses "a_format_that_is_none_is_refused" 2 'no format "zz"' "$tracetta" formats zz

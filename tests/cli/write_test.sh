@@ -32,11 +32,11 @@ for idle in jsonl:ctf.version=2:1 jsonl:ctf.time=double:1 jsonl:fxt.anchor=yes:1
     IFS=: read -r target option wanted <<<"$idle"
     run "$tracetta" convert --dry-run --to="$target" --option="$option" "$small"
     [ $run_status = 0 ] && [ "$(grep -c "warning: --option=$option does nothing here: ${option%%.*} is not" "$work/.err")" = "$wanted" ]
-    verdict "an_option_that_does_nothing_is_told:$idle" $? "exit status $run_status, wanted $wanted warnings"
+    verdict "an_option_that_does_nothing_is_reported:$idle" $? "exit status $run_status, wanted $wanted warnings"
 done
 run "$tracetta" cat --style=babeltrace2 --clock-gmt --names=all "$small"
 [ $run_status = 0 ] && [ ! -s "$work/.err" ]
-verdict "options_that_a_style_stands_for_are_not_told" $? "exit status $run_status"
+verdict "options_that_a_style_represents_are_not_reported" $? "exit status $run_status"
 ends "the_suffix_names_the_format" 0 "$tracetta" convert "$small" -o "$work/out.jsonl"
 [ "$(wc -l <"$work/out.jsonl")" = 3 ]
 verdict "convert_writes_all_events" $? "$(wc -l <"$work/out.jsonl") lines"
@@ -56,7 +56,7 @@ refuses "a_missing_folder_is_no_output" 4 "is there such a folder\\?\\): No such
 for words in "info --json $small" "cat $small" "check $small" "formats"; do
     ends "${words%% *}_tells_that_stdout_is_full" 4 bash -c "'$tracetta' $words >/dev/full"
 done
-ends "convert_tells_that_the_disk_is_full" 4 "$tracetta" convert --to=jsonl "$small" -o /dev/full
+ends "convert_reports_that_the_disk_is_full" 4 "$tracetta" convert --to=jsonl "$small" -o /dev/full
 if can reads fxt; then
     "$hexa_cat" "$traces/small_fxt.hexa" >"$work/small.fxt"
     says "fxt_is_known_by_content" "^format +fxt" bash -c "'$tracetta' info - <'$work/small.fxt'"
@@ -141,10 +141,10 @@ if can writes heph && can reads fxt; then
     verdict "and_leaves_no_output" $? "lossy.heph is there"
     run "$tracetta" convert "$work/small.fxt" -o "$work/lossy.heph"
     [ $run_status = 0 ] && grep -q '\[kind.counter\]$' "$work/.err"
-    verdict "losses_are_told_after_converting" $? "exit status $run_status"
+    verdict "losses_are_reported_after_converting" $? "exit status $run_status"
     run "$tracetta" convert --explain --dry-run --to=heph "$work/small.fxt"
     [ $run_status = 0 ] && grep -q 'cannot hold everything' "$work/.err"
-    verdict "losses_are_told_before_converting_when_asked" $? "exit status $run_status"
+    verdict "losses_are_reported_before_converting_when_asked" $? "exit status $run_status"
     ends "a_part_of_fxt_is_cut_out" 0 "$tracetta" convert --start=1500 --end=+1h "$work/small.fxt" -o "$work/part.fxt"
     says "the_part_holds_what_is_in_it" "^events +2$" "$tracetta" info "$work/part.fxt"
 fi

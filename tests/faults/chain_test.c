@@ -1,8 +1,8 @@
-/* Faults anywhere in a whole chain: read, rearrange, write.  With the n-th allocation failing, with
- * the output full after k bytes, with the input failing after k bytes, and with input in small
- * pieces, each pair of formats must end with the right status, give back all its memory, and leave
- * nothing open.  Where there are thousands of places, every some-th is tried. usage: chain_test;
- * speaks TAP. */
+/* Injects faults into complete chains of reading, transforming and writing. With the n-th
+ * allocation failing, the output full after k bytes, the input failing after k bytes, or input in
+ * small pieces, each pair of formats must end with the right status, free all memory and close all
+ * files. If there are thousands of fault positions, only every n-th is tried. usage: chain_test;
+ * prints TAP. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -21,15 +21,15 @@ enum { EVENTS = 60, PLACES_MAX = 150 };
 struct chain {
     const char *from, *to;
     unsigned wrapping;
-    struct buffer input[2];   /* a merge takes both */
-    size_t fail_at;           /* allocation; 0: none */
-    size_t room;              /* bytes that the output takes */
-    size_t give;              /* bytes that the input gives */
-    size_t requests, written; /* what the last run came to */
+    struct buffer input[2];   /* a merge reads both */
+    size_t fail_at;           /* number of the allocation that fails; 0 = none */
+    size_t room;              /* bytes until the output is full */
+    size_t give;              /* bytes until the input fails */
+    size_t requests, written; /* requests for memory and bytes written by the last run */
     uint64_t events;
 };
 
-/* Input in pieces of 100 bytes, which fails after `most`. */
+/* Input in pieces of 100 bytes that fails after `most` bytes. */
 struct feed {
     const struct buffer *bytes;
     size_t at, most;
@@ -133,7 +133,7 @@ static ttr_status run_in(ttr *t, struct chain *chain, ttr_error *error)
     return status;
 }
 
-/* Runs the chain once; the status, or TTR_E_MISUSE when memory leaked. */
+/* Runs the chain once. Returns its status, or TTR_E_MISUSE if memory leaked. */
 static ttr_status run(struct chain *chain, ttr_error *error)
 {
     struct support_heap heap;
@@ -155,7 +155,7 @@ static bool tell(const struct chain *chain, const char *what, size_t at, ttr_sta
     return false;
 }
 
-/* The first places one by one, then every some-th. */
+/* Returns the next fault position: the first ones in steps of 1, later ones in larger steps. */
 static size_t next_place(size_t at, size_t all)
 {
     return at < 60 || all < PLACES_MAX ? at + 1 : at + all / PLACES_MAX + 1;

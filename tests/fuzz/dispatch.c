@@ -6,7 +6,8 @@
 
 static const struct fuzz_target *target;
 
-/* libFuzzer calls it first, and reads the arguments that are left. */
+/* libFuzzer calls this first. Removes the target's name from the arguments, so that libFuzzer
+ * parses the others. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

@@ -1,8 +1,8 @@
-/* Fuzzes what a .NET runtime answers: any bytes as the payloads of answers, as the head of one, and
- * as a stream.  What is read must stay within its bytes, hold memory in proportion to them, and a
- * stream must be framed alike in one piece and in many.
+/* Fuzzes the parsers for answers of a .NET runtime: the input is the payload of an answer, the head
+ * of an answer, or a stream. Parsers must not read past its end, must use memory in proportion to
+ * it, and must frame a stream in one piece and in many pieces alike.
  *
- * [0] which payload | [1] size of the pieces | the bytes. */
+ *   [0] which payload | [1] size of the pieces | the bytes */
 #include "dotnet/framing.h"
 #include "dotnet/ipc.h"
 #include "fuzz/fuzz.h"

@@ -1,14 +1,14 @@
-/* Fuzzes the reader of a format whose traces are folders (FORMAT "ctf", ANCHOR "metadata"):
- * reads a trace in memory at once and through small windows, touches every field and part, writes
- * it as the same format into nowhere, and stops when the two ways differ or memory or events grow
- * out of proportion.
+/* Fuzzes the reader of a format with traces that are folders (FORMAT "ctf", ANCHOR "metadata").
+ * Reads a trace in memory at once and through small windows, touches every field and part, and
+ * writes it as the same format, discarding the output. Aborts if the two reads differ, or if memory
+ * or events exceed their share of the input size.
  *
- * The input is a list of files, each [u16le size][bytes], the last one as far as it goes: the
- * anchor, the stream "s0", its index "index/s0.idx", then streams "s1", "s2", ...  With bit 15 of
- * the size a file has a name of its own behind it, [u8 n][name]: golden vectors are inputs so
- * (hexa_folder.h), with the key they are enciphered by.  The last byte has knobs: bit 7 asks for
- * definitions, bit 6 for a range of the time, from (bit 5: up to) 3 << the others; without a range,
- * bit 7 or 5 asks for writing. */
+ * The input is a list of files, each [u16le size][bytes]; the last one may be shorter. In order:
+ * the anchor, the stream "s0", its index "index/s0.idx", then streams "s1", "s2", ... If bit 15 of
+ * the size is set, a name follows, [u8 n][name]: golden vectors become inputs in this form
+ * (hexa_folder.h), with the key that decrypts them. The last byte has options: bit 7 reads
+ * definitions, bit 6 restricts the time range, from (bit 5: up to) 3 << the other bits. Without a
+ * range, bit 7 or 5 also writes the trace. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +28,8 @@
 #define FILES_MAX 12u
 #define NAME_MAX_N 40u
 #define KEY_VARIABLE "TTR_FUZZ_KEY"
-#define UNPACKED_MAX "1024" /* of a packet, lest few bytes become many events */
+/* upper limit per packet, so that a few bytes cannot become many events */
+#define UNPACKED_MAX "1024"
 
 struct files {
     char name[FILES_MAX][NAME_MAX_N];
@@ -36,8 +37,8 @@ struct files {
     size_t n;
 };
 
-/* The name of the i-th file: its own, which stands at the bytes, or that of its place.  Gives how
- * many bytes it took. */
+/* Copies the name of the i-th file: the one stored at `bytes`, or the default for its position.
+ * Returns the bytes consumed. */
 static size_t take_name(char *name, size_t i, bool is_named, const uint8_t *bytes, size_t n)
 {
     static const char *const first[] = {ANCHOR, "s0", "index/s0.idx"};
@@ -77,7 +78,7 @@ static bool is_same(const ttr_field *a, const ttr_field *b)
            (x->text.n == 0 || memcmp(x->text.p, y->text.p, x->text.n) == 0);
 }
 
-/* A field buffer returns the fields that a walk returns one by one. */
+/* Checks that a field buffer returns the same fields as an iterator. */
 static void compare_fields(ttr *t, ttr_field_buffer *buffer, const ttr_event *event)
 {
     ttr_fields one;
@@ -93,7 +94,7 @@ static void compare_fields(ttr *t, ttr_field_buffer *buffer, const ttr_event *ev
         fuzz_stop("buffered fields are fewer than those one by one");
 }
 
-/* Walks all fields in two ways, and what dumps do not show. */
+/* Reads all fields in both ways, and the attributes that a dump does not contain. */
 static void touch_groups(ttr *t, ttr_reader *reader)
 {
     ttr_batch batch;
@@ -132,7 +133,8 @@ static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, s
     return reader;
 }
 
-/* Copied as it is (with definitions), or encoded anew, into nowhere: refusals are fine. */
+/* Copies the trace byte by byte (with definitions) or re-encodes it, discarding the output. The
+ * writer may refuse. */
 static void write_all(ttr *t, ttr_reader *reader)
 {
     ttr_batch batch;
@@ -164,12 +166,13 @@ static void read_all(const struct files *files, size_t n, uint8_t knobs, size_t 
         touch_groups(t, reader);
     ttr_close(reader);
     const bool is_written =
-        !(knobs & 0x40) && knobs & 0xa0; /* not always: it takes ten times as long as reading */
+        /* only for some inputs: writing takes ten times as long as reading */
+        !(knobs & 0x40) && knobs & 0xa0;
     reader = chunk && is_written ? open_with(t, files, knobs, chunk, &dump->error) : NULL;
     if (reader)
         write_all(t, reader);
     ttr_close(reader);
-    /* An event may take a bit. */
+    /* An event may have a size of one bit. */
     if (dump->events > 64 + 8 * (uint64_t)n)
         fuzz_stop("more events than the input can hold");
     fuzz_context_free(t, &heap, n, 0);

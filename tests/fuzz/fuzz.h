@@ -1,5 +1,5 @@
-/* What all fuzz targets share: input in pieces, output into memory, a heap that knows its peak, and
- * a stop. The pieces and the heap belong to the caller; the thread rule is that of libFuzzer, one
+/* Helpers shared by all fuzz targets: input in pieces, output into memory, a heap that records its
+ * peak, and an abort function. The caller owns pieces and heap. One thread, as libFuzzer runs one
  * input at a time. */
 #ifndef TRACETTA_TESTS_FUZZ_H
 #define TRACETTA_TESTS_FUZZ_H
@@ -9,18 +9,19 @@
 #include "base/buffer.h"
 #include "support/support.h"
 
-/* Memory for one input: what an empty one may take, and so much for each byte. */
+/* Memory limit for one input: a base, and so much per input byte. */
 #define FUZZ_MEMORY_BASE ((size_t)16 << 20)
 #define FUZZ_MEMORY_PER_BYTE 64u
 
-/* Runs one input; returns 0. Each target has it under a name of its own (target.c.in). */
+/* Runs one input; returns 0. Each target defines it under its own name (target.c.in). */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 /* A fuzz target of this program. */
 struct fuzz_target {
     const char *name;
     int (*run)(const uint8_t *bytes, size_t n);
-    const char *anchor; /* name of the file that opens a trace of many files; NULL: one file */
+    /* name of the file that opens a trace of many files; NULL = the trace is one file */
+    const char *anchor;
 };
 
 extern const struct fuzz_target fuzz_targets[]; /* ends with a name of NULL */
@@ -28,10 +29,10 @@ extern const struct fuzz_target fuzz_targets[]; /* ends with a name of NULL */
 /* Returns the target of that name, or NULL. */
 const struct fuzz_target *fuzz_target_find(const char *name);
 
-/* Says why on standard error and aborts: the input is then kept. */
+/* Prints the reason to stderr and aborts; libFuzzer then stores the input. */
 _Noreturn void fuzz_stop(const char *why);
 
-/* Bytes that are handed out in pieces of at most `chunk`. */
+/* Input that is returned in pieces of at most `chunk` bytes. */
 struct fuzz_chunks {
     const uint8_t *bytes;
     size_t n, at, chunk;
@@ -40,15 +41,15 @@ struct fuzz_chunks {
 /* A ttr_pull over a fuzz_chunks. */
 int64_t fuzz_pull(void *ctx, void *to, size_t n);
 
-/* A ttr_push into a struct buffer, full after 32 MiB: repeated references to one long text can make
- * much of few bytes. */
+/* A ttr_push into a struct buffer that is full after 32 MiB, since repeated references to one long
+ * text can expand a small input. */
 int64_t fuzz_push(void *ctx, const void *bytes, size_t n);
 
-/* Makes a context that counts its memory in the heap. */
+/* Makes a context that allocates from the heap. */
 ttr *fuzz_context(struct support_heap *heap);
 
-/* Frees it, and stops when it leaked or held more than an input of n bytes may take beyond
- * `allowance`. */
+/* Frees the context. Aborts on a leak, or if the peak exceeds the limit for n input bytes by more
+ * than `allowance`. */
 void fuzz_context_free(ttr *t, const struct support_heap *heap, size_t n, size_t allowance);
 
 #endif

@@ -1,12 +1,12 @@
-/* Fuzzes live reading: any bytes as what a relay daemon says.  It must end, give what it took back,
- * hold memory in proportion to the bytes, and give events in order unless it says that some came
- * late.
+/* Fuzzes live reading: the input defines the bytes that a relay daemon sends. Reading must end,
+ * release all resources, use memory in proportion to the input, and return events in order unless
+ * it reports late events.
  *
- * Conversations are mostly zeros, so the input is a recipe: [0] how it is read | then, again and
- * again, a count n u8, n bytes, and zeros / 16 u8; where both are 0 the connection is lost, and
- * made again.  Bits 0-3 of [0]: the bytes come in pieces of 1 << that (15: as large as they can
- * be); 4: lost connections stay lost; 5: only the list of sessions; 6: strict; 7: an end of the
- * time range. */
+ * Most bytes of a conversation are zero, so the input is run-length coded: [0] options, then
+ * repeatedly a count n u8, n bytes, and a count of zeros / 16 u8. If both counts are 0, the
+ * connection is lost and made again. Options: bits 0-3: the bytes arrive in pieces of 1 << that
+ * (15: as large as possible); bit 4: lost connections stay lost; bit 5: only lists the sessions;
+ * bit 6: strict; bit 7: a time range with an end. */
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,12 +18,12 @@
 #define CALLS_MAX 200000u
 
 struct daemon {
-    struct buffer bytes; /* all it says */
+    struct buffer bytes; /* all bytes that the daemon sends */
     size_t at, connections;
     size_t piece;
-    size_t cut; /* what comes after it comes on the second connection */
+    size_t cut; /* offset from which on bytes are sent on the second connection */
     const struct alloc *alloc;
-    int ends[3]; /* its own of the connections */
+    int ends[3]; /* the daemon's ends of the connections */
 };
 
 static void cook(struct daemon *daemon, const uint8_t *recipe, size_t n)
@@ -40,7 +40,7 @@ static void cook(struct daemon *daemon, const uint8_t *recipe, size_t n)
     }
 }
 
-/* A connection on which the daemon has said what it says, up to the cut, and hung up. */
+/* Returns a connection on which the daemon has sent its bytes up to the cut and closed its end. */
 static struct socket *dial(void *ctx, ttr_error *error)
 {
     struct daemon *daemon = ctx;
@@ -48,11 +48,12 @@ static struct socket *dial(void *ctx, ttr_error *error)
     size_t end = daemon->connections == 0 && daemon->cut ? daemon->cut : daemon->bytes.n;
     if (daemon->connections == 2 ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-        error->status = TTR_E_UNSUPPORTED; /* not tried again, as a lost connection is */
+        /* such an error is not retried, unlike a lost connection */
+        error->status = TTR_E_UNSUPPORTED;
         return NULL;
     }
     daemon->ends[daemon->connections++] = pair[1];
-    size_t least = daemon->bytes.n / 128; /* pieces take room beyond their bytes */
+    size_t least = daemon->bytes.n / 128; /* the overhead of each piece */
     while (daemon->at < end) {
         size_t piece = daemon->piece > least ? daemon->piece : least;
         piece = end - daemon->at < piece ? end - daemon->at : piece;

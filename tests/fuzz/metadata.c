@@ -1,7 +1,7 @@
-/* Fuzzes the languages of CTF metadata: what is taken can be printed in its own language, says the
- * same when read again, and is then printed the same.  PARSE and PRINT are those of the language.
- * Memory is limited, whatever the text asks for: MEMORY_TIMES tells how much more a language may
- * take that writes out what it has names for; FORGETS_NAMES that it does. */
+/* Fuzzes the languages of CTF metadata: a description that was parsed can be printed in its own
+ * language, is equal when parsed again, and is then printed identically. PARSE and PRINT are the
+ * functions of the language. Memory is limited in proportion to the input; MEMORY_TIMES is a factor
+ * for languages that expand named types, which FORGETS_NAMES declares. */
 #include <stdio.h>
 
 #include "support/describe.h"
@@ -29,7 +29,7 @@ static ttr_status parse(struct ctf_description *description, const struct alloc 
     return status;
 }
 
-/* UUIDs of clocks are what one dialect has and the language has not. */
+/* UUIDs of clocks exist in one dialect but not in its printed language. */
 static bool has_clock_uuid(const struct ctf_description *description)
 {
     for (size_t i = 0; i < description->clocks_n; i++)
@@ -38,8 +38,8 @@ static bool has_clock_uuid(const struct ctf_description *description)
     return false;
 }
 
-/* Floating point of other than the IEEE formats is read as bits, and bits are printed as what TSDL
- * has: integers. */
+/* Floating-point formats other than those of IEEE 754 are read as bit fields, and TSDL prints bit
+ * fields as integers. */
 static bool has_bits(const struct buffer *described)
 {
 #ifdef FORGETS_NAMES
@@ -79,7 +79,7 @@ static void check_again(const struct ctf_description *description, const struct 
     printed.n--;
     if (parse(&again, alloc, printed.bytes, printed.n) != TTR_OK)
         fuzz_stop("what was printed cannot be read");
-    /* CTF 2 has a data stream class at least: one is printed where there was none. */
+    /* CTF 2 requires a data stream class: the printer adds one if there is none. */
     const bool is_added = description->streams_n == 0 && again.streams_n > 0;
     if (!is_added)
         compare(description, &again);

@@ -1,7 +1,7 @@
-/* Fuzzes the reader of one format (-DFORMAT="fxt"): reads the input whole and in pieces, touches
- * every field, and stops when the two ways of reading differ, when memory or events grow out of
- * proportion, or when a copy of what was read is not whole. The size of the pieces and the flags
- * come from the last byte. */
+/* Fuzzes the reader of one format (-DFORMAT="fxt"): reads the input at once and in pieces and
+ * touches every field. Aborts if the two reads differ, if memory or events exceed their share of
+ * the input size, or if a copy of the events is damaged. The last byte selects the size of the
+ * pieces and the flags. */
 #include "support/dump.h"
 #include "fuzz/fuzz.h"
 
@@ -16,9 +16,8 @@
 #define EVENT_BYTES 4
 #endif
 
-/* A small input must not expand without bound: no record of FXT and Heph is smaller than a word of
- * 8 bytes; and each may make an event, and one that says what is missing before it.  Other formats
- * say by EVENT_BYTES what theirs need. */
+/* Returns the limit of events for n input bytes. No record of FXT and Heph is smaller than 8 bytes,
+ * and each yields at most an event and a gap before it. Other formats define EVENT_BYTES. */
 static uint64_t events_max(size_t n)
 {
     return 16 + n / EVENT_BYTES;
@@ -39,7 +38,7 @@ static void read_with(ttr *t, struct fuzz_chunks *chunks, uint32_t flags, struct
     ttr_close(reader);
 }
 
-/* Reads everything into a dump; in pieces, or at once when chunk is 0. */
+/* Reads everything into a dump, in pieces, or at once if chunk is 0. */
 static void read_all(struct fuzz_chunks *chunks, uint32_t flags, struct dump *dump)
 {
     struct support_heap heap;

@@ -1,8 +1,10 @@
 /* The main of the fuzz targets without libFuzzer: runs files, folders and golden vectors through a
- * target, so that every input ever found stays a regression test.
+ * target, so that every input found by fuzzing stays a regression test.
  *
- * usage: replay TARGET PATH...; a path is a folder, a golden vector (.hexa) or any other file. A
- * folder in a folder is a golden vector of many files. */
+ *   usage: replay TARGET PATH...
+ *
+ * A path is a folder, a golden vector (.hexa) or any other file. A folder in a folder is a golden
+ * vector of many files. */
 #include <dirent.h>
 #include <stdio.h>
 
@@ -60,7 +62,7 @@ static int replay(const char *path)
     (void)fclose(file);
     if (!bytes)
         return 1;
-    /* An input of its own size, so that a sanitizer sees reads behind its end. */
+    /* An allocation of exactly the input's size, so that a sanitizer detects reads past its end. */
     uint8_t *ctx = alloc_zero(alloc_default(), n, 1);
     if (ctx && n)
         memcpy(ctx, bytes, n);

@@ -1,7 +1,7 @@
-/* Fuzzes reading one format (-DFORMAT="fxt") and writing all: what is sorted and written again must
- * read back without damage, and the same once more when that is written again; each other format
- * must take the events, and what comes out as JSON must be JSON. Memory of reader, sorting and
- * writer together is limited by the size of the input. */
+/* Fuzzes reading one format (-DFORMAT="fxt") and writing all formats. Events that are sorted and
+ * written must read back without damage, and writing them again must not change them. Every other
+ * format must accept the events, and JSON output must be valid JSON. The memory of reader, sorter
+ * and writer together is limited by the input size. */
 #include <stdio.h>
 
 #include <tracetta/advanced.h>
@@ -16,7 +16,7 @@
 #define FORMAT "fxt"
 #endif
 
-/* Sorting reserves room for a run before it knows how much it will be. */
+/* The sorter reserves room for a run before it knows the size of the run. */
 #define SORT_ALLOWANCE ((size_t)48 << 20)
 
 struct conversion {
@@ -26,8 +26,8 @@ struct conversion {
     uint32_t read_flags;
     bool sorted;
     struct buffer output;
-    uint64_t damage;   /* regions of the input */
-    ttr_status status; /* TTR_END when all of it was written */
+    uint64_t damage;   /* damaged regions of the input */
+    ttr_status status; /* TTR_END if all events were written */
 };
 
 static void tell(const struct conversion *c, const char *what, const char *detail)
@@ -37,8 +37,8 @@ static void tell(const struct conversion *c, const char *what, const char *detai
     fuzz_stop(text);
 }
 
-/* In Heph a gap is a hole in the counters, which only a later event can show: each writing tells it
- * by one more span. */
+/* Wraps the reader: sorts, and for Heph removes gaps. In Heph a gap is a hole in the counters,
+ * which only a later event shows, so each copy would have one more span. */
 static ttr_reader *arranged(ttr_reader *reader, ttr_error *error)
 {
     ttr_filter filter;
@@ -80,7 +80,7 @@ static void convert(struct conversion *c)
     fuzz_context_free(t, &heap, c->n, c->sorted ? SORT_ALLOWANCE : 0);
 }
 
-/* What was written must be whole; gives its events sorted. */
+/* Reads the written trace, which must be undamaged. Stores its events, sorted. */
 static void read_back(const struct conversion *c, struct dump *dump)
 {
     struct support_heap heap;
@@ -101,7 +101,8 @@ static void read_back(const struct conversion *c, struct dump *dump)
     fuzz_context_free(t, &heap, c->output.n, SORT_ALLOWANCE);
 }
 
-/* Offsets move when a trace is written anew; nothing else may. */
+/* Compares the dumps of two copies. Offsets change when a trace is re-encoded; all other values
+ * must be equal. */
 static void check_same(const struct conversion *c, const struct dump *one, const struct dump *two)
 {
     if (one->text.n == two->text.n &&
@@ -112,7 +113,7 @@ static void check_same(const struct conversion *c, const struct dump *one, const
     tell(c, "written twice, it says something else", "");
 }
 
-/* Sorted and written, the events are all there; written once more, they are the same. */
+/* Checks that a sorted copy has all events, and that a copy of the copy is equal. */
 static void check_again(const uint8_t *bytes, size_t n)
 {
     struct conversion once = {.bytes = bytes, .n = n, .from = FORMAT, .to = FORMAT, .sorted = true},
@@ -151,8 +152,8 @@ static void check_json(const struct conversion *c)
     }
 }
 
-/* A copy of what is left of a damaged trace may put bytes side by side that could be read in two
- * ways. */
+/* Returns false for formats in which a copy of a damaged trace may join bytes into another valid
+ * record. */
 static bool must_be_whole(const struct conversion *c)
 {
     bool is_trace =

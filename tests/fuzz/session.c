@@ -1,11 +1,11 @@
-/* Fuzzes sessions with .NET runtimes as the command has them: record, counters, questions. Whatever
- * a runtime says, and whenever it comes, goes silent or goes away, it ends; it closes what it
- * opened, holds memory in proportion, sends one command a connection, and what it has written can
- * be read, or it said that it cannot.
+/* Fuzzes the command's sessions with .NET runtimes: recording, counters, queries. Whatever bytes a
+ * runtime sends, and whenever it stops to answer, the command must end, close all it opened, use
+ * memory in proportion to the input and send one command per connection. The written trace must be
+ * readable, unless the command reported that it is not.
  *
- * [0] what is done, see enum job | [1] when the user has enough: so many times 100 ms | [2] low
- * half: bytes that a call takes at most, 0 = all; high half: options | a script (session_world.h).
- * What begins as a trace does is the stream of a recording. */
+ * [0] enum job | [1] time until the user stops the job, in 100 ms | [2] low half: bytes per system
+ * call at most, 0 = no limit; high half: options | a script (session_world.h). If the script starts
+ * with the magic number of a trace, it is the stream of a recording. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ enum job {
 };
 enum { WORDS = 16, PATH_ROOM = 64, BATCHES_MAX = 100000 };
 
-/* A file in memory, by a name. */
+/* A named file in memory. */
 struct output {
     int fd;
     char path[PATH_ROOM];
@@ -58,7 +58,7 @@ static void read_output(const struct output *output, struct buffer *to)
     } while (n > 0);
 }
 
-/* Runs a verb as main does. */
+/* Runs a verb as main() does. */
 static int run(const char *verb, const char *const *words)
 {
     const struct command *command = command_find(verb);
@@ -83,8 +83,8 @@ static int run(const char *verb, const char *const *words)
 
 /* --- Recordings --- */
 
-/* Whether nothing is wrong with a trace but that it is cut where it ends; what else is wrong is the
- * runtime's affair. */
+/* Returns true if the trace has no damage except that its end is cut. Other damage comes from the
+ * runtime's bytes. */
 static bool is_cut(const struct buffer *trace)
 {
     const ttr_read_options options = {.size = sizeof options, .from = "nettrace"};
@@ -106,8 +106,8 @@ static bool is_cut(const struct buffer *trace)
     return is_cut;
 }
 
-/* A recording that went well ends as the stream said that it does; one that did not was closed
- * behind its last whole block, or has nothing. */
+/* A successful recording ends with the end marker of the stream. A failed one is empty or was
+ * closed after its last complete block. */
 static void check_recording(const struct buffer *trace, int outcome)
 {
     struct framing framing;
@@ -209,7 +209,8 @@ static void ask(bool listens)
     ttr_dotnet_free(target);
 }
 
-/* Reads a session in small pieces, asks for its end in the middle, twice, or lets it go. */
+/* Reads a session in small pieces. By `options`, requests its end in the middle, once or twice, or
+ * drops it. */
 static void take_session(ttr_dotnet_session *session, uint8_t options)
 {
     uint8_t piece[64];

@@ -11,29 +11,29 @@
 #include "dotnet/ipc.h"
 
 enum {
-    FD_LISTENER = 1 << 20, /* descriptors beyond those of the system */
+    FD_LISTENER = 1 << 20, /* a number above all descriptors of the system */
     FD_WAKE,
     FD_LINK,
     LINKS_MAX = 256,
     PIECES_MAX = 8192,
     SAID_MAX = 1 << 20,
     CALLS_MAX = 400000,
-    PATIENCE_MS = 120000 /* longer than any limit for what does not answer */
+    PATIENCE_MS = 120000 /* exceeds every time limit of the command */
 };
 
-/* Bytes up to `end` are there so long after the connection. */
+/* The bytes up to `end` arrive this long after the connection was made. */
 struct piece {
     uint64_t after_ms;
     size_t end;
 };
 
 struct link {
-    size_t first, n; /* pieces */
-    size_t at;       /* bytes taken, from the begin of all */
+    size_t first, n; /* pieces of this connection */
+    size_t at;       /* bytes read so far */
     uint64_t begun_ms, end_ms;
     enum say end;
     bool is_open;
-    uint8_t head[IPC_HEADER_SIZE]; /* of what was sent to it */
+    uint8_t head[IPC_HEADER_SIZE]; /* header of the command that was received */
     size_t sent;
 };
 
@@ -41,8 +41,8 @@ static struct {
     struct buffer said;
     struct piece piece[PIECES_MAX];
     struct link link[LINKS_MAX];
-    size_t pieces_n, links_n, next;         /* next: the one that is connected next */
-    uint64_t now_us, interrupt_ms, last_ms; /* last: when something could still come */
+    size_t pieces_n, links_n, next;         /* next: index of the next connection */
+    uint64_t now_us, interrupt_ms, last_ms; /* last: time after which nothing can arrive */
     size_t most, calls;
     bool is_listening, is_here;
     struct alloc heap;
@@ -110,7 +110,7 @@ static void say_error(uint8_t which)
     buffer_add(&world.said, result, 4);
 }
 
-/* Says what a word of a script means that has a value. */
+/* Runs a word of a script that has a value. */
 static void say(enum say word, uint8_t value, uint8_t value2)
 {
     uint8_t session[8] = {value};
@@ -144,7 +144,7 @@ static void say(enum say word, uint8_t value, uint8_t value2)
     }
 }
 
-/* Reads one connection of a script; gives where the next begins. */
+/* Parses one connection of a script. Returns the offset of the next one. */
 static size_t read_link(struct link *link, const uint8_t *script, size_t n, size_t at)
 {
     uint64_t after_ms = 0;
@@ -237,14 +237,14 @@ void world_end(size_t n)
     buffer_free(&world.said);
 }
 
-/* --- What the system is asked --- */
+/* --- Replaced system calls --- */
 
 const struct alloc *__wrap_alloc_default(void)
 {
     return world.is_here ? &world.heap : __real_alloc_default();
 }
 
-/* The time; whoever asks without ever waiting is stopped. */
+/* Returns the time. Aborts if the code reads the clock again and again without waiting. */
 static uint64_t now_ms(void)
 {
     if (++world.calls > CALLS_MAX)
@@ -277,7 +277,7 @@ static struct link *link_of(int fd)
     return fd >= FD_LINK && fd < FD_LINK + (int)world.links_n ? &world.link[fd - FD_LINK] : NULL;
 }
 
-/* How many bytes have come and were not taken. */
+/* Returns how many bytes have arrived and are unread. */
 static size_t ready(const struct link *link)
 {
     size_t end = link->at;
@@ -359,7 +359,7 @@ ssize_t __wrap_recv(int fd, void *to, size_t n, int flags)
     return (ssize_t)there;
 }
 
-/* One command a connection, and not a byte more. */
+/* Checks the bytes sent: one complete command per connection, and no further bytes. */
 static void look_at(struct link *link, const uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n && link->sent + i < sizeof link->head; i++)
@@ -397,8 +397,8 @@ int __wrap_close(int fd)
     return link || fd == FD_LISTENER ? 0 : __real_close(fd);
 }
 
-/* What poll would say of a descriptor now, and when it would say more: *next becomes that, if it is
- * earlier. */
+/* Returns the poll events of a descriptor at the current time. Lowers *next to the time of its next
+ * event. */
 static short events_of(const struct pollfd *wait, uint64_t *next_ms)
 {
     const struct link *link = link_of(wait->fd);

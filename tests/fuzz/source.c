@@ -1,13 +1,13 @@
-/* Fuzzes sources: any bytes through the decoders of compressed input.  Shown at once from memory
- * and pulled in pieces they must be the same, also where they are damaged; memory is limited.  The
- * last byte says how large pieces and windows are. Left out: files and descriptors, which the tests
- * beside the code have. */
+/* Fuzzes the decoders of compressed input. Data decoded at once from memory and in pieces must be
+ * equal, also if they are damaged; memory is limited. The last byte selects the sizes of pieces and
+ * windows. Left out: files and descriptors, which the unit tests cover. */
 #include <stdio.h>
 
 #include "fuzz/fuzz.h"
 #include "io/source.h"
 
-/* A few compressed bytes may stand for very many; this much of them is looked at. */
+/* Upper limit of the decoded bytes that are compared, since a few compressed bytes may expand to
+ * very many. */
 #define SHOWN_MAX ((uint64_t)4 << 20)
 
 struct shown {
@@ -16,7 +16,7 @@ struct shown {
     char compression[16];
 };
 
-/* Walks over the source in steps and closes it. */
+/* Reads the source in steps and closes it. */
 static struct shown walk(struct source *source, size_t step)
 {
     struct shown shown = {.status = TTR_E_IO};
@@ -28,7 +28,7 @@ static struct shown walk(struct source *source, size_t step)
     while ((shown.status = source_fill(source, shown.bytes.n, step, &window, &error)) == TTR_OK &&
            window.n && shown.bytes.n < SHOWN_MAX)
         buffer_add(&shown.bytes, window.bytes, window.n < step ? window.n : step);
-    /* A failure is told by the fill that misses something: the bytes before it are shown. */
+    /* The failing fill reports the error; the bytes before it are still available. */
     if (shown.status != TTR_OK && source_fill(source, shown.bytes.n, 0, &window, &error) == TTR_OK)
         buffer_add(&shown.bytes, window.bytes, window.n);
     (void)snprintf(shown.compression, sizeof shown.compression, "%s", source_compression(source));
@@ -44,14 +44,13 @@ static void check_heap(const struct support_heap *heap)
         fuzz_stop("a source takes too much memory");
 }
 
-/* Damaged data may give more or less before the damage is noticed: decoders work in blocks of what
- * they are given. */
+/* Compares two results. If the data are damaged, one may be longer: decoders detect damage after
+ * blocks of a size that depends on the input pieces. */
 static bool is_same(const struct shown *a, const struct shown *b)
 {
     size_t n = a->bytes.n < b->bytes.n ? a->bytes.n : b->bytes.n;
     bool may_differ = a->status == TTR_E_MALFORMED && b->status == TTR_E_MALFORMED;
-    /* Where the budget ends the walk, one may stop just before the damage that the other just
-     * meets. */
+    /* If the limit ended both reads, one may end just before damage that the other reports. */
     if (a->bytes.n >= SHOWN_MAX || b->bytes.n >= SHOWN_MAX)
         return n == 0 || memcmp(a->bytes.bytes, b->bytes.bytes, n) == 0;
     return (n == 0 || memcmp(a->bytes.bytes, b->bytes.bytes, n) == 0) &&
@@ -65,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     uint8_t how = n ? bytes[n - 1] : 0;
     struct fuzz_chunks chunks = {bytes, n, 0, (size_t)(how & 31) + 1};
     struct source_options options = {.chunk = how & 32 ? 64 : 0};
-    /* Steps of 4 KiB divide all that is shown, so that both stop at the same place. */
+    /* Steps that divide SHOWN_MAX, so that both reads end at the same offset. */
     size_t step = how & 64 ? 512 : 4096;
     support_heap_init(&heap, 0);
     struct shown one = walk(source_open_memory(&heap.alloc, bytes, n, NULL, NULL), 4096);

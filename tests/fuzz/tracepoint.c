@@ -1,7 +1,7 @@
-/* Fuzzes formats of tracepoints: a text, a zero byte, a record.  Whatever the text asks for, the
- * record is walked field by field and printed by the text's print format within its own bytes,
- * twice with the same result; memory and output are bounded by the input. The last byte tells the
- * byte order, the size of longs, and whether names for addresses are there. */
+/* Fuzzes the format descriptions of tracepoints. The input is a description, a zero byte and a
+ * record. All fields of the record are read, and its print format is evaluated twice with equal
+ * results, without reading past the record; memory and output are limited by the input size. The
+ * last byte selects the byte order, the size of longs, and whether addresses have symbols. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,7 @@
 #include "fuzz/fuzz.h"
 #include "model/context.h"
 
-#define TEXT_MAX                                                                     \
-    ((size_t)4 << 20) /* repeated references to one array can make much of few bytes \
-                       */
+#define TEXT_MAX ((size_t)4 << 20) /* repeated references to one array can expand a small input */
 
 static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
@@ -21,7 +19,7 @@ static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 
 static const struct tracepoint_container container = {.raw = raw_of};
 
-/* Touches every byte of every field. */
+/* Reads every byte of every field, and returns a hash. */
 static uint64_t walk(const ttr *t, const ttr_event *event, bool is_header)
 {
     ttr_fields fields;
@@ -81,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
                                                    .source = source,
                                                    .is_big_endian = how & 1,
                                                    .long_bytes = how & 2 ? 4 : 8});
-    /* Copies that end where they end, so that a look behind them is seen. */
+    /* Allocations of exactly their sizes, so that a sanitizer detects reads past their ends. */
     char *text = malloc(text_n + 1);
     uint8_t *record = malloc(record_n + 1);
     if (!all || !text || !record)

@@ -1,12 +1,13 @@
-/* A provider on a kernel that has user_events, as root: what the kernel does to the word of a
- * tracepoint, what it keeps of events and of which size, several formats under one name, names that
- * are taken, children.  Prints TAP.
+/* Tests providers on a kernel with user_events, as root: how the kernel sets a tracepoint's enable
+ * word, which events and sizes it records, several formats under one name, names that are in use,
+ * and child processes. Prints TAP.
  *
- *     kernel_producer abi               the cases
- *     kernel_producer said FILE         writes the events of tests/provider/said.h to user_events,
- * and what should be recorded to FILE kernel_producer compare A.data FILE   whether a recording of
- * perf has these events, byte for byte kernel_producer find PAGES FILE       whether ftrace's pages
- * have them, in their order */
+ *   kernel_producer abi                 runs the test cases
+ *   kernel_producer said FILE           writes the events of tests/provider/said.h to user_events,
+ *                                       and the expected recording to FILE
+ *   kernel_producer compare A.data FILE checks that a recording of perf has these events, byte for
+ * byte kernel_producer find PAGES FILE     checks that ftrace's pages have them, in the same order
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@
 TTR_PROVIDER_DEFINE_GROUP(shop, "Kernel_Shop", "test");
 TTR_PROVIDER_DEFINE(clash, "Kernel_Clash");
 
-/* One case. */
+/* Prints the result of one test case. Returns `truth`. */
 __attribute__((format(printf, 3, 4))) static bool is_well(const char *name, bool truth,
                                                           const char *format, ...)
 {
@@ -44,8 +45,8 @@ __attribute__((format(printf, 3, 4))) static bool is_well(const char *name, bool
     return tap_case(truth, "%s", name);
 }
 
-/* Writes a text to a file of tracefs. */
-static bool tell(const char *file, const char *text)
+/* Writes a text to a file of tracefs. Returns false on failure. */
+static bool write_tracefs(const char *file, const char *text)
 {
     char path[600];
     (void)snprintf(path, sizeof path, TRACEFS "/%s", file);
@@ -60,10 +61,10 @@ static bool listen_to(const char *name, bool on)
 {
     char file[512];
     (void)snprintf(file, sizeof file, "events/%s/enable", name);
-    return tell(file, on ? "1" : "0");
+    return write_tracefs(file, on ? "1" : "0");
 }
 
-/* How many lines of ftrace's buffer hold a text; the buffer is emptied. */
+/* Returns how many lines of ftrace's buffer contain a text, and clears the buffer. */
 static unsigned count_recorded(const char *text)
 {
     static char line[65536];
@@ -73,7 +74,7 @@ static unsigned count_recorded(const char *text)
         n += line[0] != '#' && strstr(line, text) != NULL;
     if (trace)
         (void)fclose(trace);
-    (void)tell("trace", "");
+    (void)write_tracefs("trace", "");
     return n;
 }
 
@@ -127,7 +128,7 @@ static void check_closing(void)
 {
     ttr_provider_close(&shop);
     bool is_gone = access(TRACEFS "/events/user_events/Kernel_Shop_L4K2Gtest", F_OK) != 0;
-    for (int i = 0; i < 100 && !is_gone; i++) { /* the kernel takes it away a little later */
+    for (int i = 0; i < 100 && !is_gone; i++) { /* the kernel removes it asynchronously */
         (void)usleep(20000);
         is_gone = access(TRACEFS "/events/user_events/Kernel_Shop_L4K2Gtest", F_OK) != 0;
     }
@@ -196,7 +197,7 @@ static ttr_status write_sized(size_t n)
     return TTR_WRITE(shop, "Sized", TTR_LEVEL(3), TTR_BINARY("b", zeros, n - AROUND));
 }
 
-/* Writes bytes to the kernel past the library, which refuses them. */
+/* Writes bytes to the kernel directly: the library would refuse them. */
 static void write_raw(size_t n)
 {
     static uint8_t block[16384];
@@ -246,8 +247,8 @@ static void check_sizes(void)
 
 static int check_all(void)
 {
-    (void)tell("trace", "");
-    (void)tell("tracing_on", "1");
+    (void)write_tracefs("trace", "");
+    (void)write_tracefs("tracing_on", "1");
     check_enabling();
     check_closing();
     check_children();
@@ -257,7 +258,7 @@ static int check_all(void)
     return tap_end();
 }
 
-/* What is written beside the kernel, as [u32 size of all][name of the tracepoint, zero][event]. */
+/* A copy of the events written, as [u32 total size][name of the tracepoint, zero][event]. */
 struct kept {
     FILE *file;
     char names[128][64];

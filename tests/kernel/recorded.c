@@ -15,7 +15,7 @@
 #define TRACEFS "/sys/kernel/tracing"
 #define RING_PAGES 64u
 
-/* As in include/uapi/linux/user_events.h. */
+/* The registration argument, as in include/uapi/linux/user_events.h. */
 struct __attribute__((packed)) reg {
     uint32_t size;
     uint8_t bit, bytes;
@@ -144,7 +144,7 @@ static uint32_t u32_at(struct bytes all, size_t at)
     return x;
 }
 
-/* The n bytes of the event at `*at`; NULL past the last. */
+/* Returns the n bytes of the event at `*at`, and advances; NULL after the last one. */
 static const uint8_t *next_event(struct bytes events, size_t *at, size_t *n)
 {
     size_t size = u32_at(events, *at), begin = *at + 4;
@@ -158,8 +158,8 @@ static const uint8_t *next_event(struct bytes events, size_t *at, size_t *n)
     return zero + 1;
 }
 
-/* Samples begin with what the first attribute says, which is the same in all of them: up to RAW
- * each part is 8 bytes. */
+/* All samples have the layout that the first attribute declares: each part up to RAW has 8 bytes.
+ */
 struct sample {
     uint64_t time;
     size_t raw_at, raw_n;

@@ -1,5 +1,5 @@
-/* What a kernel recorded of user_events, read without the library: perf's ring buffer, perf.data
- * files, ftrace's pages; and registering past it. */
+/* Reads a kernel's recordings of user_events without the library: perf's ring buffer, perf.data
+ * files and ftrace's pages. Also registers tracepoints without the library. */
 #ifndef TRACETTA_TESTS_KERNEL_RECORDED_H
 #define TRACETTA_TESTS_KERNEL_RECORDED_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A registration of an EventHeader name; fd is -1 where it failed. */
+/* A registration of an EventHeader name; fd is -1 if it failed. */
 struct recorded_registration {
     int fd;
     uint32_t index;
@@ -16,7 +16,7 @@ struct recorded_registration {
 struct recorded_registration recorded_register(const char *name, uint32_t *enabled);
 void recorded_unregister(struct recorded_registration *registration, uint32_t *enabled);
 
-/* perf listening to one tracepoint of this process. */
+/* A perf event that records one tracepoint of this process. */
 struct recorded_perf {
     int fd;
     uint8_t *pages;
@@ -26,15 +26,16 @@ struct recorded_perf {
 /* `event` is SYSTEM/NAME. */
 bool recorded_perf_open(struct recorded_perf *perf, const char *event);
 
-/* Samples since the last call. */
+/* Returns the number of samples since the last call. */
 unsigned recorded_perf_count(struct recorded_perf *perf);
 void recorded_perf_close(struct recorded_perf *perf);
 
-/* Whether the samples of a perf.data file, by time, are the events of a file of [u32 size of
- * all][name, zero][event], but for zeros behind them: 0, else 1 and why. */
+/* Compares the samples of a perf.data file, sorted by time, with a file of [u32 total size][name,
+ * zero][event], ignoring zeros at the end of samples. Returns 0 if equal; else 1, after printing
+ * why. */
 int recorded_compare(const char *perf_data, const char *events);
 
-/* Whether the events of the file stand in another one, in their order. */
+/* Checks that `pages` contains the events in the same order. Returns 0 if so, else 1. */
 int recorded_find(const char *pages, const char *events);
 
 #endif

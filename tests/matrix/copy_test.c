@@ -1,5 +1,5 @@
-/* FXT to FXT without sorting is a copy, byte by byte; and events of other origin can be put into it
- * without disturbing it. usage: copy_test GENERATOR; speaks TAP. */
+/* An unsorted copy from FXT to FXT is byte-identical, and events of another origin can be inserted
+ * without changing the other bytes. usage: copy_test GENERATOR; prints TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static bool write_foreign(ttr_builder *b, ttr_writer *out, int64_t time)
     return ttr_event_end(b, out, NULL) == TTR_OK;
 }
 
-/* Copies, with an event of our own before every 16th batch but the first where asked; how many of
- * these in *foreign. */
+/* Copies a trace. If `foreign` is not NULL, inserts an event before every 16th batch except the
+ * first, and stores the number of inserted events. */
 static bool copy(const struct buffer *from, struct buffer *to, uint64_t *foreign)
 {
     ttr *t = ttr_new(NULL);
@@ -55,7 +55,8 @@ static bool copy(const struct buffer *from, struct buffer *to, uint64_t *foreign
     return ok;
 }
 
-/* What is in a trace: a sum over all that events say of themselves, foreign ones apart. */
+/* A sum over all attributes and fields of the events of a trace; inserted events are counted
+ * separately. */
 struct content {
     uint64_t events, foreign, sum;
     bool is_clean;
@@ -138,11 +139,12 @@ static bool is_undisturbed(const struct buffer *original)
     return ok;
 }
 
-/* Without its provider record the trace gives no section to come back to. */
+/* Removes the provider record, so that the trace has no provider section that a writer could return
+ * to. */
 static void drop_provider(struct buffer *bytes)
 {
     memmove(bytes->bytes + 8, bytes->bytes + 8 + 24,
-            bytes->n - 8 - 24); /* header and "generator" in two words */
+            bytes->n - 8 - 24); /* the header, and "generator" in two words */
     bytes->n -= 24;
 }
 

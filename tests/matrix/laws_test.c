@@ -1,8 +1,13 @@
-/* Laws that hold for any trace, tried on generated files of both formats: pieces of any size read
- * like the whole; a filter and its opposite share out all events; two cuts that meet give what one
- * cut over both gives, but for the spans across their border; merging does not depend on the order
- * in which readers are named. Events are told by hashes of all they say.  usage: laws_test
- * GENERATOR; speaks TAP. */
+/* Laws that hold for any trace, tried on generated files of two formats:
+ *
+ *   - input in pieces of any size reads like input in memory
+ *   - a filter and its negation select each event exactly once
+ *   - two adjacent time ranges select the same events as their union, except for spans across the
+ * border
+ *   - a merge does not depend on the order of its inputs
+ *
+ * Events are compared by hashes of all their attributes and fields. usage: laws_test GENERATOR;
+ * prints TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +25,7 @@
 
 enum { SOURCES = 8 };
 
-/* What was read: its hashes added (for sets of events), and one after another (for sequences), also
- * for each source apart. */
+/* Event hashes: their sum (for sets of events) and a hash of the sequence, also per source. */
 struct sum {
     uint64_t n, set, sequence, of_source[SOURCES], backward;
     int64_t last;
@@ -68,7 +72,7 @@ static uint64_t hash_event(const ttr *t, const ttr_event *e)
     return hash;
 }
 
-/* Reads to the end and closes. */
+/* Reads a reader to its end, closes it, and sums its events. */
 static struct sum add_up(ttr *t, ttr_reader *in)
 {
     struct sum sum = {.n = 0};
@@ -142,8 +146,8 @@ static bool filter_and_opposite_share_out_all(const struct buffer *bytes)
     return ok;
 }
 
-/* Spans that begin before the border and end behind it are in both parts; so is what always passes.
- */
+/* Sums the events that belong to both of two adjacent ranges: spans across the border, and
+ * definitions, which pass every filter. */
 static struct sum add_up_across(const struct buffer *bytes, const int64_t range[2], int64_t border)
 {
     struct sum sum = {.n = 0};
@@ -207,7 +211,7 @@ static bool cuts_that_meet_give_the_whole_cut(const struct buffer *bytes)
     return ok;
 }
 
-/* Ids of inputs are given when they are opened, so only the order of the array changes, which
+/* Input ids are assigned when readers are opened, so only the order of the array changes; it
  * decides between equal times. */
 static bool merging_does_not_depend_on_the_order(const struct buffer *files)
 {
@@ -243,7 +247,7 @@ static void make_file(const char *generator, const char *options, struct buffer 
     (void)remove(path);
 }
 
-/* The same events as Heph. */
+/* Converts the events to Heph. */
 static void make_heph(const struct buffer *fxt, struct buffer *to)
 {
     ttr *t = ttr_new(NULL);

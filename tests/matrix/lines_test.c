@@ -1,11 +1,10 @@
-/* Whatever is written as JSON Lines or CSV says every event with all its fields, in the order and
- * shape that docs/user/json.md and RFC 4180 describe, numbers exactly; and the ledger counts what
- * could not be said as it was.
+/* JSON Lines and CSV contain every event with all its fields, in the order and form of
+ * docs/user/json.md and RFC 4180, with exact numbers, and the ledger counts every value that is not
+ * preserved exactly.
  *
- * The output is followed character by character with the event in hand: what is there must be what
- * is expected there, so nothing can be missing, added or misspelt.  Losses are counted on the way,
- * independently of the writer, and compared after each event. usage: lines_test GENERATOR; speaks
- * TAP. */
+ * The output is parsed character by character and compared with the event, so nothing can be
+ * missing, added or misspelt. Losses are counted on the way, independently of the writer, and
+ * compared after each event. usage: lines_test GENERATOR; prints TAP. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,12 +32,12 @@ enum code { NOT_UTF8, BYTES, NOT_FINITE, DUPLICATE, NUL, OUTGOING, TAG, CODES_N 
 struct follow {
     ttr *t;
     ttr_writer *out;
-    struct buffer text; /* what the writer put out for the event */
+    struct buffer text; /* output of the writer for the current event */
     const char *p, *end;
-    const char *problem; /* the first */
+    const char *problem; /* the first error found */
     uint64_t losses[CODES_N];
     bool is_csv;
-    struct buffer column; /* of CSV, without its quotes */
+    struct buffer column; /* the current column of CSV, without its quotes */
 };
 
 /* --- Following --- */
@@ -71,7 +70,7 @@ static void signed_number(struct follow *f, int64_t x)
     literal(f, text);
 }
 
-/* Length of the UTF-8 character here (RFC 3629 table), 0 where there is none. */
+/* Returns the length of the UTF-8 character at p (RFC 3629 table), or 0 if it is not valid. */
 static size_t character(const uint8_t *p, size_t n)
 {
     size_t length = p[0] < 0x80                   ? 1
@@ -95,7 +94,8 @@ static size_t character(const uint8_t *p, size_t n)
     return length;
 }
 
-/* The text as it can be said: every byte that is no UTF-8 is U+FFFD, in CSV zero characters too. */
+/* Converts a text as the writer does: each invalid byte becomes U+FFFD, in CSV also each zero
+ * character. */
 static void sayable(struct follow *f, ttr_text text, bool is_column, struct buffer *to)
 {
     const uint8_t *p = (const uint8_t *)text.p;
@@ -128,8 +128,7 @@ static unsigned hex4(struct follow *f)
     return x;
 }
 
-/* One escaped character, behind the backslash; only control characters need \u, and then those
- * below 0x20. */
+/* Parses the escape after a backslash. Only control characters below 0x20 need \u. */
 static uint8_t escaped(struct follow *f)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -223,7 +222,7 @@ static void scalar(struct follow *f, const ttr_value *value)
     }
 }
 
-/* Names given in one object so far. */
+/* The member names of one object so far; a name must not occur twice. */
 struct names {
     struct buffer name[NAMES_MAX];
     size_t n;
@@ -257,7 +256,7 @@ static void member_name(struct follow *f, struct names *names, ttr_text given)
     literal(f, ":");
 }
 
-/* Members of an object or elements of an array, at most `count`, and those in them. */
+/* Checks the members of an object or elements of an array, at most `count`, recursively. */
 static void members(struct follow *f, ttr_fields *fields, uint64_t count, bool is_object)
 {
     ttr_field field;
@@ -422,7 +421,7 @@ static void json_line(struct follow *f, const ttr_event *e)
 
 /* --- CSV --- */
 
-/* Takes the next column and what ends it: TEXTDATA, or quoted with quotes doubled. */
+/* Parses the next column and its separator: TEXTDATA, or a quoted column with doubled quotes. */
 static void take_column(struct follow *f, const char *behind)
 {
     buffer_clear(&f->column);
@@ -514,7 +513,7 @@ static void csv_line(struct follow *f, const ttr_event *e)
     column_text(f, "", 0);
     take_column(f, "\r\n");
     const char *p = f->p, *end = f->end;
-    buffer_add_byte(&f->column, '\0'); /* numbers are read by strtod, which needs an end */
+    buffer_add_byte(&f->column, '\0'); /* strtod, which parses the numbers, needs a terminator */
     f->p = (const char *)f->column.bytes;
     f->end = f->p + f->column.n - 1;
     all_fields(f, e);
@@ -537,7 +536,7 @@ static uint64_t declared(ttr_writer *out, const char *code)
     return 0;
 }
 
-/* True where the ledger has what was counted here, and nothing else. */
+/* Returns true if the ledger has exactly the losses counted here. */
 static bool is_told(struct follow *f)
 {
     const ttr_loss *losses;
@@ -577,7 +576,7 @@ static bool write_one(struct follow *f, const ttr_event *event)
 
 /* --- Sources --- */
 
-/* The header goes out with the first batch, here an empty one. */
+/* Starts the output with an empty batch, since the header is written with the first batch. */
 static bool begin(struct follow *f, bool is_csv)
 {
     static const char header[] =

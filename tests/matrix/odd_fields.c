@@ -125,7 +125,7 @@ static ttr_value any_scalar(struct odd *m)
     }
 }
 
-/* Elements of an array: most often all of one kind. */
+/* Adds the elements of an array, usually all of one type. */
 static void put_elements(struct odd *m, unsigned depth, unsigned group, uint32_t count)
 {
     uint64_t kind = odd_below(&m->seed, 6), seed = m->seed;

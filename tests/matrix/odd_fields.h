@@ -1,5 +1,5 @@
-/* Fields and names as odd as they come, from a seed: shared by the tests of writers that describe
- * their fields. */
+/* Random fields and names with extreme shapes, from a seed. Shared by the tests of writers that
+ * write event classes. */
 #ifndef TRACETTA_TESTS_ODD_FIELDS_H
 #define TRACETTA_TESTS_ODD_FIELDS_H
 
@@ -8,38 +8,40 @@
 enum {
     ODD_BUDGET = 400,
     ODD_EVENTS = 6000
-}; /* a fair number of fields of one event; events of the largest trial */
+}; /* fields per event, and events of the largest trial */
 
 struct odd {
     ttr_builder *b;
     uint64_t seed;
     unsigned budget; /* fields that the event may still have */
-    bool is_short;   /* no long texts */
+    bool is_short;   /* long texts are left out */
 };
 
-/* A number below n. */
+/* Returns a random number below n. */
 uint64_t odd_below(uint64_t *seed, uint64_t n);
 
-/* A name that somebody may give. */
+/* Returns a random name, which may be empty, quoted or not ASCII. Static. */
 ttr_text odd_name(uint64_t *seed);
 
-/* Puts n fields with some of many names, so that nearly each event is of another shape. */
+/* Adds n fields with names from a large set, so that nearly every event has its own class. */
 void odd_put_shape(struct odd *odd, uint64_t n);
 
-/* Puts a field of any type, with what is inside of it. */
+/* Adds a field of a random type, with its elements or members. */
 void odd_put(struct odd *odd, ttr_text name, unsigned depth, unsigned group);
 
-/* Many events to be written as one version of a format, and read again. */
+/* Events to be written as one version of a format and read again. */
 struct odd_trial {
     const char *version;
     uint64_t seed;
-    int64_t from; /* the time of the first event */
+    int64_t from; /* time of the first event, in ns */
     unsigned events;
-    bool is_shapeless, has_no_past; /* all of other shapes; not shortly before 1970 */
+    /* is_shapeless: every event has its own class; has_no_past: the format has no times shortly
+     * before 1970 */
+    bool is_shapeless, has_no_past;
 };
 
-/* Says, as two cases, whether odd events of many seeds come back, at all times there are: before
- * 1970, now, and at the ends of what 64 bits hold; and whether many shapes of events do. */
+/* Runs two test cases: odd events of many seeds are preserved at times before 1970, now, and at the
+ * limits of 64 bits; and so are many event classes. */
 void odd_try(const char *version, bool has_no_past, bool (*run)(const struct odd_trial *trial));
 
 #endif

@@ -1,6 +1,6 @@
-/* The 374 events that the test program of another library for EventHeader wrote
- * (corpus/eventheader/linuxtracepoints), said with TTR_WRITE in C and in C++ and with a composer,
- * in the same order, and compared byte for byte. */
+/* The 374 events that the test program of another EventHeader library wrote
+ * (corpus/eventheader/linuxtracepoints), recorded with TTR_WRITE in C and in C++ and with a
+ * composer, in the same order, and compared byte for byte. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 
 TTR_PROVIDER_DEFINE_GROUP(long_provider, LONG_NAME, "asdf");
 
-/* A backend that keeps events as that program does: [u32 size of all][name, zero][event]. */
+/* A backend that stores events as that program does: [u32 total size][name, zero][event]. */
 struct kept {
     struct buffer bytes;
     char names[16][256];
@@ -62,7 +62,8 @@ static uint8_t *read_truth(size_t *n)
     return bytes;
 }
 
-/* Events of both groups, and again in vain after they were closed. */
+/* Writes the events of both provider groups, and again after the providers were closed, which must
+ * write nothing. */
 static void say_groups(ttr_backend *backend)
 {
     assert_int_equal(ttr_provider_open(&said_c_group, backend, NULL), TTR_OK);
@@ -85,7 +86,7 @@ static void compose_field(ttr_composer *composer, const char *kind, const char *
     ttr_compose_value(composer, &shape, bytes, n);
 }
 
-/* Numbers of 0 to 16 bytes as binary and as string in every format. */
+/* Writes numbers of 0 to 16 bytes as binary and as string, in every format. */
 static void compose_all(ttr_backend *backend)
 {
     static const char *const names[] = {"default",
@@ -120,7 +121,8 @@ static void compose_all(ttr_backend *backend)
             size_t n = sizes[i];
             uint8_t one[16] = {0}, big[16];
             one[n == 16 ? 15 : 0] = 1;
-            for (size_t at = 0; at < 16; at++) /* the number 0xF0F1... in our order, or its bytes */
+            /* the number 0xF0F1... in the byte order of this machine, or its bytes */
+            for (size_t at = 0; at < 16; at++)
                 big[at] = n == 16 ? last[at] : at < n ? last[n - 1 - at] : 0;
             ttr_compose_begin(composer, names[format]);
             compose_field(composer, "b", "one", format, one, n);

@@ -51,7 +51,7 @@ static void put_random_field(ttr_builder *b, uint64_t r)
     }
 }
 
-/* Attributes that are rare, each with its own chance. */
+/* Sets rare attributes, each with its own probability. */
 static void make_odd(ttr_builder *b, uint64_t r)
 {
     static const uint8_t activity[16] = {9};

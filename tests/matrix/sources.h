@@ -1,15 +1,14 @@
-/* Where the traces of the matrix come from: generated files, recorded ones, and random events made
- * by hand. */
+/* The traces of the matrix: generated files, recorded files, and random events. */
 #ifndef TRACETTA_TESTS_SOURCES_H
 #define TRACETTA_TESTS_SOURCES_H
 
 #include <tracetta/build.h>
 
-/* Begins an event of a random kind with random attributes and fields, any of which may be odd; the
- * caller ends or takes it. */
+/* Starts an event of a random kind with random attributes and fields, any of which may be extreme.
+ * The caller ends the event. */
 void sources_make_event(ttr_builder *b, uint64_t *state, int64_t time);
 
-/* Makes a file with generate_fxt, to be removed by the caller; false when that fails. */
+/* Writes a file with generate_fxt; the caller removes it. Returns false on failure. */
 bool sources_generate(const char *generator, const char *options, char path[64]);
 
 #endif

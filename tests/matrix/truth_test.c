@@ -1,5 +1,5 @@
-/* Reads what generate_fxt wrote and finds the same counts and sums again: the generator shares no
- * code with the reader. usage: truth_test GENERATOR; speaks TAP. */
+/* Reads files of generate_fxt and compares counts and sums with the generator's: the two share no
+ * code. usage: truth_test GENERATOR; prints TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static void add_fields(ttr *t, const ttr_event *event, struct truth *truth)
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         bool is_stream = field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES;
-        /* The scope word of an instant is a field for readers, but no argument. */
+        /* Readers return the scope word of an instant as a field, but it is not an argument of the
+         * record. */
         if (event->kind == TTR_KIND_INSTANT && field.name.n == 5 &&
             memcmp(field.name.p, "scope", 5) == 0)
             continue;
@@ -75,7 +76,7 @@ static bool read_truth(const char *path, struct truth *truth)
     return status == TTR_END;
 }
 
-/* The same text as the generator's. */
+/* Formats the counts exactly as the generator does. */
 static void print_truth(const struct truth *truth, char *to, size_t size)
 {
     size_t n = (size_t)snprintf(to, size, "{\"bytes\": %llu, \"kinds\": {",

@@ -1,5 +1,4 @@
-/* A program to be traced by LTTng: usage: live_app EVENTS THREADS.  Each event is a line of text.
- */
+/* A program that LTTng traces. usage: live_app EVENTS THREADS. Each event is a line of text. */
 #include <lttng/tracef.h>
 #include <pthread.h>
 #include <stdlib.h>

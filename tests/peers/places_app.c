@@ -1,6 +1,5 @@
-/* A program traced by LTTng that has tracepoints in many places: usage: places_app ROUNDS
- * [LIBRARY...].  Each library is loaded, called and unloaded, one after the other, and all once
- * more. */
+/* A program with tracepoints at many code locations, traced by LTTng. usage: places_app ROUNDS
+ * [LIBRARY...]. Loads, calls and unloads each library in turn, then all of them again. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #define PLACES_PROVIDER places

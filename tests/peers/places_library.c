@@ -1,5 +1,5 @@
-/* A library for places_app.c, of which there may be several: PLACES_PROVIDER names its provider,
- * SHIFT moves what is in it. */
+/* A library for places_app.c, built in several variants: PLACES_PROVIDER is the name of its
+ * provider, SHIFT moves its code. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "places_provider.h"

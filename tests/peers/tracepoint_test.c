@@ -1,6 +1,6 @@
-/* Print formats evaluated here and by libtraceevent, which perf and trace-cmd print with: the same
- * text of the same random records, for every format of a real kernel (TTR_CORPUS), but for the
- * differences that docs/user/known-differences.md lists. */
+/* Evaluates print formats here and with libtraceevent, which perf and trace-cmd use. The texts of
+ * random records must be equal for every format of a real kernel (TTR_CORPUS), except for the
+ * differences in docs/user/known-differences.md. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define RECORD_BYTES 2048u
 #define ROUNDS 40
-#define PADDING 300u /* lengths of bytes may be any number of 8 bits */
+#define PADDING 300u /* lengths have 8 bits, so fields may extend this far */
 
 struct peer {
     ttr *t;
@@ -27,18 +27,19 @@ struct peer {
     bool is_verbose;
 };
 
-/* Kinds that are printed otherwise: see docs/user/known-differences.md. */
+/* Events that libtraceevent prints differently: see docs/user/known-differences.md. */
 static const char *const known[] = {
-    "raid56_",            /* a - b + 1 is a - (b + 1) there */
-    "kvm_nested_vmenter", /* !a ? b : c is !(a ? b : c) there */
-    "timer_start",        /* a & (b | c) is (a & b) | c there */
-    "scsi_dispatch_cmd_", /* bytes that once were no text are never one again there */
-    "bprint",             /* prints a format of the kernel's that is not here */
-    "nfs_direct_",        /* ~0U is a number of 64 bits with a sign there, and one without here */
+    "raid56_",            /* libtraceevent evaluates a - b + 1 as a - (b + 1) */
+    "kvm_nested_vmenter", /* libtraceevent evaluates !a ? b : c as !(a ? b : c) */
+    "timer_start",        /* libtraceevent evaluates a & (b | c) as (a & b) | c */
+    /* libtraceevent does not print bytes as text after they were not text once */
+    "scsi_dispatch_cmd_",
+    "bprint", /* its format string is in the kernel's memory, which is not recorded */
+    /* ~0U is a signed number of 64 bits in libtraceevent, here an unsigned one */
+    "nfs_direct_",
 };
 
-/* Looked for by LeakSanitizer: what libtraceevent loses of formats it cannot parse is not ours to
- * mend. */
+/* LeakSanitizer calls this. Ignores leaks of libtraceevent for formats it cannot parse. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -52,7 +53,8 @@ static bool is_known(const char *name, const char *format, size_t n)
             return true;
     const char *text = memmem(format, n, "print fmt:", 10);
     return text &&
-           memchr(text, '\t', n - (size_t)(text - format)); /* a string ends there at a tab */
+           /* libtraceevent ends the text at a tab */
+           memchr(text, '\t', n - (size_t)(text - format));
 }
 
 static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
@@ -73,7 +75,7 @@ static void fill_text(uint8_t *p, size_t n, uint64_t *seed)
     p[n ? n - 1 : 0] = 0;
 }
 
-/* Numbers small enough to have names, single bits, and any. */
+/* Returns a number that is often small enough to have a label, or a single bit. */
 static uint64_t some_number(uint64_t *seed)
 {
     uint64_t x = support_random(seed);
@@ -95,7 +97,7 @@ static void store(uint8_t *p, size_t n, uint64_t x)
         p[i] = (uint8_t)(i < 8 ? x >> 8 * i : i);
 }
 
-/* Makes what a place points at; how many bytes. */
+/* Fills the data that a dynamic field refers to. Returns their size in bytes. */
 static size_t fill_elsewhere(uint8_t *p, const struct tracepoint_field *field, uint64_t *seed)
 {
     size_t n = 1 + support_random(seed) % 40;
@@ -130,7 +132,7 @@ static size_t make_record(const struct tracepoint *tp, uint8_t *bytes, uint64_t 
             fill_text(at, field->size, seed);
         } else {
             bool is_length = memmem(field->name.p, field->name.n, "len", 3) !=
-                             NULL; /* a negative one is not survived */
+                             NULL; /* libtraceevent crashes on a negative one */
             uint64_t x = some_number(seed);
             store(at, field->size, is_length ? x & 63 : x);
         }
@@ -139,7 +141,7 @@ static size_t make_record(const struct tracepoint *tp, uint8_t *bytes, uint64_t 
     return n;
 }
 
-/* --- Both --- */
+/* --- Comparison --- */
 
 static void print_there(struct peer *peer, const uint8_t *bytes, size_t n, char *to, size_t size)
 {
@@ -177,7 +179,7 @@ static bool is_same(struct peer *peer, const struct tracepoint *tp)
     return true;
 }
 
-/* In a process of its own, since that library does not survive every record. */
+/* Runs in a child process, since libtraceevent crashes on some records. */
 static void compare(struct peer *peer, const struct tracepoint *tp)
 {
     int status = 0;

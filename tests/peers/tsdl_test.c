@@ -1,5 +1,6 @@
-/* What Babeltrace says of our metadata: it opens what is printed without a word, takes what we take
- * and refuses what we refuse. Skipped where there is no babeltrace2. */
+/* Opens our metadata with Babeltrace: it accepts the printed metadata without a message, accepts
+ * what our parser accepts, and refuses what our parser refuses. Skipped if babeltrace2 is not
+ * installed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,8 +22,8 @@ static bool has_babeltrace(void)
     return false;
 }
 
-/* Runs it on a folder with this metadata and no streams: 0 = opened without a word, 1 = with words,
- * 2 = refused. */
+/* Runs Babeltrace on a folder with this metadata and no streams. Returns 0 = opened without a
+ * message, 1 = with messages, 2 = refused. */
 static int ask_babeltrace(const void *metadata, size_t n)
 {
     char path[80], command[200];
@@ -45,9 +46,8 @@ static ttr_status parse(struct ctf_description *description, const char *source)
     return tsdl_parse(description, &text, NULL);
 }
 
-/* Everything that Babeltrace 2.0 reads; it stops at negative log levels, lengths that stand in
- * event contexts, other sizes of floating point, and options whose label differs by an underscore.
- */
+/* Everything that Babeltrace 2.0 reads. It does not accept negative log levels, lengths in event
+ * contexts, other sizes of floating point, or labels of options that differ by an underscore. */
 static const char *const taken[] = {
     TRACE "event { name = \"\"; };",
     TRACE "stream { }; event { name = a; fields := struct { integer { size = 12; align = 4; signed "
@@ -73,7 +73,7 @@ static const char *const taken[] = {
           "variant <e> { string A; struct { u8 x; } _int; } v[2]; }; };",
 };
 
-/* Without what only we tolerate. */
+/* Without the deviations that only our parser tolerates. */
 static const char *const refused[] = {
     TRACE "event { name = a; fields := struct { integer { align = 8; } f; }; };",
     TRACE "event { name = a; fields := struct { u8 f; u8 f; }; };",

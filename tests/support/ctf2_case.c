@@ -1,4 +1,4 @@
-/* Parsing and comparing for the tests of CTF 2 metadata. */
+/* Parses and compares CTF 2 metadata in tests. */
 #include "support/ctf2_case.h"
 
 #include <stdio.h>
@@ -216,7 +216,8 @@ void ctf2_check_again(const struct ctf_description *description)
     ctf2_parse_printed(&again, &printed);
     describe_ctf(&said, description);
     describe_ctf(&said_again, &again);
-    /* UUIDs of clocks become what CTF 2 has for them. */
+    /* The printer replaces UUIDs of clocks by the clock attributes of CTF 2, so such descriptions
+     * differ. */
     bool is_same = !has_clock_uuid(description);
     if (is_same && (said.n != said_again.n || memcmp(said.bytes, said_again.bytes, said.n) != 0))
         fail_msg("%.*s\nread again:\n%.*s\n%.*s", (int)said.n, (char *)said.bytes,

@@ -1,5 +1,5 @@
-/* Short CTF 2 metadata for tests: written with ' for " and ^ for the record separator, so that it
- * reads well in C; @ marks where an error must be told and is taken away before parsing. */
+/* Short CTF 2 metadata for tests, written with ' for " and ^ for the record separator to be
+ * readable in C. @ marks the expected position of an error and is removed before parsing. */
 #ifndef TRACETTA_TESTS_SUPPORT_CTF2_CASE_H
 #define TRACETTA_TESTS_SUPPORT_CTF2_CASE_H
 
@@ -7,7 +7,7 @@
 #include "formats/ctf/description/ctf_description.h"
 
 /* A preamble, a data stream class 0 and an event record class up to the field class of its only
- * member, x; then what closes it. */
+ * member, x; then the closing brackets. */
 #define CTF2_BEFORE                                                     \
     "^{'type':'preamble','version':2}\n^{'type':'data-stream-class'}\n" \
     "^{'type':'event-record-class','payload-field-class':{'type':'structure','member-classes':["
@@ -22,36 +22,37 @@
     "{'name':'" name    \
     "','field-class':{'type':'fixed-length-boolean','length':8,'byte-order':'little-endian'}}"
 
-/* One of everything: what a tracer could write. */
+/* Metadata with every construct that a tracer could write. */
 extern const char ctf2_everything[];
 
 struct ctf2_case {
     struct ctf_description description;
     struct ctf_text text;
     struct buffer bytes, notes; /* notes: "code: text\n" each */
-    size_t marked;              /* offset of @, or SIZE_MAX */
+    size_t marked;              /* offset of @, or SIZE_MAX if there is none */
     ttr_status status;
     ttr_error error;
 };
 
-/* Parses; `alloc` is for the description. */
+/* Parses the text. `alloc` allocates the description. */
 void ctf2_case_parse(struct ctf2_case *c, const struct alloc *alloc, const char *quoted);
 void ctf2_case_free(struct ctf2_case *c);
 
-/* The text must be taken and say this (tests/support/describe.h). */
+/* Fails the test unless the text is accepted with this description (tests/support/describe.h). */
 void ctf2_check(const char *quoted, const char *description);
 
-/* The members of a payload must become these: "x: u8 le, y: ..." */
+/* Fails the test unless the members of a payload have these types: "x: u8 le, y: ..." */
 void ctf2_check_members(const char *quoted, const char *members);
 
-/* One field class as the member x. */
+/* Fails the test unless the field class of the member x has this type. */
 void ctf2_check_class(const char *quoted, const char *type);
 
-/* The text must be refused at the mark, with this message behind "metadata:LINE:COLUMN: ". */
+/* Fails the test unless the text is refused at the mark, with this message after
+ * "metadata:LINE:COLUMN: ". */
 void ctf2_check_error(const char *quoted, ttr_status status, const char *message);
 void ctf2_check_members_error(const char *quoted, ttr_status status, const char *message);
 
-/* The text must be taken with these notes, each "code: text\n". */
+/* Fails the test unless the text is accepted with these notes, each "code: text\n". */
 void ctf2_check_notes(const char *quoted, const char *notes);
 
 /* Fails the test unless every line is 0x1E and one JSON value. */
@@ -60,8 +61,8 @@ void ctf2_check_lines(const struct buffer *printed);
 /* Parses what was printed; the caller frees the description. */
 void ctf2_parse_printed(struct ctf_description *description, const struct buffer *printed);
 
-/* Fails the test unless what is printed of a description, read again, says the same and is printed
- * the same. */
+/* Fails the test unless the printed description, when parsed, is equal and is printed identically.
+ */
 void ctf2_check_again(const struct ctf_description *description);
 
 #endif

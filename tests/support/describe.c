@@ -1,5 +1,4 @@
-/* Walks a description and writes what it finds; nothing is left out that a reader or printer may
- * use. */
+/* Writes a description as text, with every property that a reader or printer may use. */
 #include "support/describe.h"
 
 #include <inttypes.h>
@@ -32,7 +31,7 @@ static void put_quoted(struct buffer *to, ttr_text text)
     put(to, "\"");
 }
 
-/* A text with a word before it; nothing where it is empty. */
+/* Appends a keyword and a text; appends nothing if the text is empty. */
 static void put_named(struct buffer *to, const char *what, ttr_text text)
 {
     if (text.n == 0)
@@ -41,7 +40,7 @@ static void put_named(struct buffer *to, const char *what, ttr_text text)
     put_quoted(to, text);
 }
 
-/* As it is where that is a plain word. */
+/* Appends a plain identifier as it is, any other name quoted. */
 static void put_name(struct buffer *to, ttr_text name)
 {
     bool is_plain = name.n > 0;
@@ -75,7 +74,7 @@ static void put_reference(struct buffer *to, const struct type_reference *refere
     }
 }
 
-/* "[16]" or "[payload.length]" */
+/* Appends "[16]" or "[payload.length]". */
 static void put_length(struct buffer *to, const struct type *type)
 {
     put(to, "[");
@@ -108,7 +107,7 @@ static void put_members(struct buffer *to, const struct type *type)
     put(to, ")");
 }
 
-/* What stands before the alignment; the kinds that hold others end with these. */
+/* Appends the part before the alignment; for compound types, this is the last part. */
 static void put_kind(struct buffer *to, const struct type *type)
 {
     static const char *const names[TYPE_KIND_COUNT] = {

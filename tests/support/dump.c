@@ -1,5 +1,5 @@
-/* The canonical dump.  Threads are written as a mark and a number first: their process may become
- * known later, and when depends on where batches end. */
+/* The canonical dump. Threads are written as a mark and a number first: their process may become
+ * known later, and the moment depends on where batches end. */
 #include "support/dump.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static void add_format(struct buffer *to, const char *format, ...)
     buffer_add(to, text, n > 0 ? (size_t)n : 0);
 }
 
-/* Long bytes and text: how many, and their hash. */
+/* Appends the length and hash of a long text. */
 static void add_long(struct buffer *to, ttr_text text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -92,7 +92,7 @@ static void add_number(struct buffer *to, const ttr_value *value)
         add_format(to, "%" PRIu64 "%s%u", value->v.u, letter, value->bits);
 }
 
-/* The first name of a number or of bits that have names. */
+/* Appends the first label of a number or of flags. */
 static void add_label(struct buffer *to, const ttr_value *value)
 {
     if ((value->hint != TTR_DISPLAY_ENUM && value->hint != TTR_DISPLAY_FLAGS) || value->count == 0)
@@ -111,7 +111,7 @@ static void add_float(struct buffer *to, double x)
     buffer_add_text(to, strpbrk(text, ".en") ? "" : ".0");
 }
 
-/* Long bytes by their begin, length and hash. */
+/* Appends the first bytes, the length and the hash of bytes. */
 static void add_bytes(struct buffer *to, const ttr_value *value)
 {
     size_t n = value->text.n, shown = n > LONG_BYTES ? 16 : n;
@@ -148,7 +148,7 @@ static void add_scalar(struct buffer *to, const ttr_value *value)
     }
 }
 
-/* All fields with braces; arrays and structs as they nest. */
+/* Appends all fields, with braces around the elements of arrays and structs. */
 static void add_fields(struct buffer *to, const ttr *t, const ttr_event *event)
 {
     struct {
@@ -285,7 +285,7 @@ void dump_free(struct dump *dump)
     buffer_free(&dump->raw);
 }
 
-/* Definitions have no fields; asking must be harmless all the same. */
+/* Checks that a definition has no fields and that reading them is harmless. */
 static void check_definition(const ttr *t, const ttr_event *event)
 {
     ttr_fields fields;

@@ -1,5 +1,5 @@
-/* The canonical dump: everything a reader says, one line an event, the same for every way of
- * reading the same bytes. tests/README.md describes the lines. */
+/* The canonical dump: everything a reader returns, one line per event, independent of chunk sizes
+ * and batches. tests/README.md describes the lines. */
 #ifndef TRACETTA_TESTS_SUPPORT_DUMP_H
 #define TRACETTA_TESTS_SUPPORT_DUMP_H
 
@@ -28,8 +28,8 @@ void dump_events(struct dump *dump, ttr *t, ttr_reader *reader);
 /* Adds the lines about notes, damage and failure. */
 void dump_report(struct dump *dump, ttr_reader *reader);
 
-/* Replaces thread numbers by what is known of them now, so that it does not matter when it became
- * known. */
+/* Replaces thread numbers by the names and ids known at the end, so that it does not matter when
+ * they became known. */
 void dump_names(struct dump *dump, const ttr *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* Small files and folders. */
+/* Writes, checks and removes small files and folders. */
 #include "support/files.h"
 
 #include <dirent.h>

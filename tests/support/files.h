@@ -1,22 +1,22 @@
-/* Files and folders of a test: small ones made, looked at and removed. */
+/* Files and folders of tests: functions to write, check and remove them. */
 #ifndef TRACETTA_TESTS_SUPPORT_FILES_H
 #define TRACETTA_TESTS_SUPPORT_FILES_H
 
 #include <tracetta/advanced.h>
 
-/* Makes a file, or replaces it. */
+/* Writes a file, replacing an existing one. */
 void files_write(const char *path, const char *text);
 
-/* Fails the test unless a file holds this, of at most 100 bytes. */
+/* Fails the test unless a file has this content, of at most 100 bytes. */
 void files_expect(const char *path, const char *text);
 
-/* Fails the test unless a folder has this file, of this name, with all its bytes. */
+/* Fails the test unless a folder has a file of the same name with the same bytes. */
 void files_expect_copy(const char *folder, const ttr_file *as);
 
-/* How many names a folder has, hidden ones too. */
+/* Returns the number of entries of a folder, including hidden ones. */
 int files_count(const char *folder);
 
-/* Removes a folder and all that is in it; 0 where that went well. */
+/* Removes a folder with its content. Returns 0 on success. */
 int files_remove(const char *folder);
 
 #endif

@@ -1,19 +1,23 @@
-/* Writes a random but valid FXT file: seeds for tests of everything that reads FXT, and the input
- * of benchmarks.
+/* Writes a random but valid FXT file, as a seed for tests of FXT readers and as input of
+ * benchmarks.
  *
  *   generate_fxt --events N --seed S [--mix bench|everything] [--big-endian] [--truth FILE] OUT
  *
- * Encoded by hand from the text of the format: nothing of the library is used but the constants of
- * fxt_format.h, so that a wrong reader and a wrong writer cannot agree.  The same seed gives the
- * same bytes.  `bench` is what tracing a busy system looks like (bench/run says in which shares),
- * `everything` has every record, argument and reference kind with extreme values. The truth is a
- * JSON object of counts and sums that a reader must find again: kinds         events by kind, named
- * as ttr_kind_text does; fiber switches apart definitions   records that are no event (metadata,
- * initialization, strings, threads) duration_ns   sum over complete events of ns(end) - ns(begin)
+ * The encoder follows the text of the format and uses nothing of the library except the constants
+ * of fxt_format.h, so that a wrong reader and a wrong writer cannot agree. The same seed yields the
+ * same bytes. `bench` resembles the trace of a busy system (bench/run has the proportions),
+ * `everything` has every kind of record, argument and reference, with extreme values. The truth is
+ * a JSON object of counts and sums that a reader must reproduce:
+ *
+ *   kinds         events by kind, named as by ttr_kind_text; fiber switches are counted separately
+ *   definitions   records that are not events (metadata, initialization, strings, threads)
+ *   duration_ns   sum over complete events of ns(end) - ns(begin)
  *   arguments     of event records (type 4)
  *   text_hash     of event records: sum of FNV-1a(category) + 3 * FNV-1a(name)
  *   field_hash    of event records: sum over arguments of 5 * FNV-1a(name) + 7 * value, where texts
- * and blobs are FNV-1a Sums are modulo 2^64. */
+ *                 and blobs are FNV-1a
+ *
+ * Sums are modulo 2^64. */
 #include "support/generate_fxt.h"
 
 #include <errno.h>
@@ -28,8 +32,8 @@
 struct event {
     unsigned kind, thread;
     uint16_t category, name;
-    uint64_t last;  /* the word that ends it */
-    bool has_scope; /* an instant with the scope word of older writers */
+    uint64_t last;  /* the last word of the record */
+    bool has_scope; /* an instant with the scope word that older writers append */
 };
 
 static const uint8_t kind_of[FXT_EVENT_KINDS] = {
@@ -62,8 +66,8 @@ static void write_event(struct generator *g, const struct event *e)
     g->truth.text_hash += g->texts[e->category].hash + 3 * g->texts[e->name].hash;
 }
 
-/* A thread whose last complete event is over, so that spans nest; time goes on until there is one.
- */
+/* Returns a thread without an open complete event, so that spans nest. Advances the time until
+ * there is one. */
 static unsigned free_thread(struct generator *g)
 {
     struct provider *p = g->provider;
@@ -101,7 +105,8 @@ static void write_begin_or_end(struct generator *g)
     write_event(g, &e);
 }
 
-/* The common time line: floor((ticks - base) * 10^9 / frequency) after the base. */
+/* Converts ticks to the common time line: floor((ticks - base) * 10^9 / frequency) after the base.
+ */
 static uint64_t nanoseconds(const struct provider *p, uint64_t ticks)
 {
     return p->base_ns + (uint64_t)((uint128)(ticks - p->base_ticks) * 1000000000u / p->frequency);
@@ -167,7 +172,8 @@ static void write_legacy_switch(struct generator *g)
     g->truth.kinds[TTR_KIND_SWITCH]++;
 }
 
-/* The newer kinds 1 to 3; an idle cpu is thread 0 of process 0 by its koid alone. */
+/* Writes a record of the newer kinds 1 to 3. An idle CPU is thread 0 of process 0, named by its
+ * koid only. */
 static void write_scheduling(struct generator *g)
 {
     const struct thread *threads = g->provider->threads;
@@ -257,7 +263,7 @@ static void write_large_blob(struct generator *g)
     g->truth.kinds[TTR_KIND_BLOB]++;
 }
 
-/* The argument by which a thread's object names its process. */
+/* Appends the argument that names the process of a thread object. */
 static void record_process_argument(struct generator *g, uint64_t pid)
 {
     static const char key[] = "process";
@@ -300,7 +306,8 @@ static void write_userspace_object(struct generator *g)
     uint16_t name_ref = text_ref(g, name);
     record_word(g, random_value(g));
     if (!ref)
-        record_word(g, g->provider->threads[thread].pid); /* one word only: the text's form */
+        /* one word only, as the specification defines it */
+        record_word(g, g->provider->threads[thread].pid);
     record_text(g, name_ref, name);
     (void)record_arguments(g, args, false);
     record_end(g, FXT_USERSPACE_OBJECT | fxt_set_bits(FXT_USERSPACE_THREAD, ref) |
@@ -386,7 +393,7 @@ static void start_provider(struct generator *g, size_t i)
         p->threads[t].pid = 1000 * (i + 1) + t % PROCESSES;
         p->threads[t].tid = 100000 * (i + 1) + t;
         if (i == 2 && t % 2)
-            p->threads[t].tid |= UINT64_C(1) << 63; /* an artificial koid */
+            p->threads[t].tid |= UINT64_C(1) << 63; /* marks an artificial koid */
     }
     size_t n = strlen(p->name);
     emit_definition(g,
@@ -397,8 +404,8 @@ static void start_provider(struct generator *g, size_t i)
     write_initialization(g);
 }
 
-/* A slot gets another text; where that had a slot already they change places, so that every slot
- * holds a text of its own. */
+/* Assigns another text to a slot. If that text had a slot, the two are swapped, so that every slot
+ * keeps a distinct text. */
 static void redefine_text(struct generator *g)
 {
     struct provider *p = g->provider;
@@ -422,7 +429,8 @@ static void redefine_thread(struct generator *g)
         register_thread(g, old_thread, old_slot);
 }
 
-/* Between records of `everything`: another provider, a table entry that changes its meaning. */
+/* Changes the state between records of `everything`: selects another provider, or redefines a table
+ * entry. */
 static void change_something(struct generator *g)
 {
     if (happens(g, 5)) {

@@ -1,4 +1,4 @@
-/* What the records of generated FXT files are made of; see generate_fxt.h. */
+/* Texts, references, arguments and words of generated FXT records; see generate_fxt.h. */
 #include "support/generate_fxt.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ bool happens(struct generator *g, uint32_t per_thousand)
     return below(g, 1000) < per_thousand;
 }
 
-/* Small values most of the time; in `everything` also those at which encodings break. */
+/* Returns a value that is usually small; in `everything` also the limits of encodings. */
 uint64_t random_value(struct generator *g)
 {
     static const uint64_t edges[] = {0,
@@ -117,7 +117,7 @@ void record_end(struct generator *g, uint64_t header)
     emit(g, g->record, FXT_WORD_BYTES * g->record_n);
 }
 
-/* A record without an event that is made while another one is under way: goes out at once. */
+/* Writes the record immediately, since another one may be under construction. */
 void emit_definition(struct generator *g, uint64_t header, const void *bytes, size_t n)
 {
     static const uint8_t zeros[8];
@@ -144,7 +144,7 @@ void register_text(struct generator *g, uint16_t text, uint16_t slot)
         t->bytes, t->n);
 }
 
-/* A reference to a text.  The empty one is 0 and in no table. */
+/* Returns a reference to a text. The empty text has reference 0 and is not in the table. */
 uint16_t text_ref(struct generator *g, uint16_t text)
 {
     struct provider *p = g->provider;
@@ -218,7 +218,7 @@ static uint64_t argument_bits(struct generator *g, unsigned type)
     return type == FXT_ARG_NULL ? 0 : value;
 }
 
-/* An argument that fits in its header and at most one word. */
+/* Appends an argument that fits in its header and at most one word. */
 static uint64_t record_scalar(struct generator *g, unsigned type, uint64_t head, uint16_t key)
 {
     uint16_t key_ref = text_ref(g, key);
@@ -260,7 +260,7 @@ static uint64_t record_blob_argument(struct generator *g, uint16_t key)
     return hash_bytes(bytes, n);
 }
 
-/* How many arguments an event has: a little less than one. */
+/* Returns a number of arguments, a little less than one on average. */
 unsigned arguments_count(struct generator *g)
 {
     static const uint8_t often[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4};
@@ -269,7 +269,7 @@ unsigned arguments_count(struct generator *g)
     return often[below(g, 16)];
 }
 
-/* Appends arguments; their hash for the truth. */
+/* Appends arguments. Returns their hash for the truth. */
 uint64_t record_arguments(struct generator *g, unsigned n, bool is_numeric)
 {
     static const uint8_t numeric[] = {FXT_ARG_INT32, FXT_ARG_UINT32, FXT_ARG_INT64, FXT_ARG_UINT64,

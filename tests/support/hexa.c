@@ -1,6 +1,6 @@
-/* The assembler of golden vectors.  The text is run twice, so that numbers may name labels that
- * come later: nothing but numbers depends on a label, hence every label has its final place after
- * the first run. Left out: any knowledge of a format, because a vector is written from the
+/* The assembler of golden vectors. It assembles the text twice, so that numbers may use labels that
+ * are defined later: sizes do not depend on label values, so every label has its final offset after
+ * the first pass. Left out: any knowledge of a format, because a vector is written from the
  * specification and not from our code. */
 #include "support/hexa.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX (64u << 20) /* a vector beyond this is a slip of the pen */
+#define BYTES_MAX (64u << 20) /* a larger vector is a typing error */
 #define DEPTH_MAX 8
 
 struct assembler {
@@ -20,7 +20,9 @@ struct assembler {
     size_t capacity;
     unsigned depth;
     bool is_first_run,
-        is_repeating; /* labels are set in the first run, by the first round of a repeat */
+        /* set in a repeat after its first round: labels are defined in the first pass, by the first
+         * round */
+        is_repeating;
     char *message;
     size_t message_size;
 };
@@ -48,7 +50,7 @@ static bool refuse(struct assembler *a, const char *format, ...)
     return false;
 }
 
-/* Memory is never short in a test: when it is, the test cannot go on. */
+/* Allocates memory, or ends the test program if there is none. */
 static void *grow(void *block, size_t count, size_t size)
 {
     void *larger = realloc(block, count * size + 1);
@@ -106,7 +108,8 @@ static bool take_if(struct assembler *a, char expected)
     return is_there;
 }
 
-/* Letters, digits and '_': a directive, a label, or the digits of a number. */
+/* Returns the length of a word of letters, digits and '_': a directive, a label, or the digits of a
+ * number. */
 static size_t word_length(const struct assembler *a)
 {
     const char *at = a->p;
@@ -149,7 +152,7 @@ static bool take_digits(struct assembler *a, uint64_t *x)
     return true;
 }
 
-/* [+-] term {(+|-) term} without spaces, where a term is digits or @label; wraps at 2^64 like two's
+/* Parses [+-] term {(+|-) term} without spaces; a term is digits or @label. Wraps at 2^64, as two's
  * complement does. */
 static bool take_number(struct assembler *a, uint64_t *x)
 {
@@ -167,7 +170,7 @@ static bool take_number(struct assembler *a, uint64_t *x)
     return true;
 }
 
-/* Whether x, unsigned or as two's complement, has a place in so many bits. */
+/* Returns true if x fits into so many bits, unsigned or as two's complement. */
 static bool fits(uint64_t x, unsigned bits)
 {
     return bits >= 64 || x >> bits == 0 || x >= UINT64_MAX - (UINT64_C(1) << (bits - 1)) + 1;
@@ -183,7 +186,7 @@ static bool run_integer(struct assembler *a, const struct directive *directive)
     return emit_integer(a, x, directive->bytes, directive->is_big_endian);
 }
 
-/* Seven bits a byte, lowest first. */
+/* Emits a LEB128 number: seven bits per byte, lowest first. */
 static bool run_varint(struct assembler *a, const struct directive *directive)
 {
     (void)directive;
@@ -214,7 +217,7 @@ static bool run_float(struct assembler *a, const struct directive *directive)
                         directive->is_big_endian);
 }
 
-/* One character of a string, its escape undone. */
+/* Parses one character of a string and decodes its escape. */
 static bool take_character(struct assembler *a, uint8_t *byte)
 {
     static const char names[] = "ntr0\\\"", values[] = "\n\t\r\0\\\"";
@@ -236,7 +239,7 @@ static bool take_character(struct assembler *a, uint8_t *byte)
     return true;
 }
 
-/* The bytes of a "string"; each becomes `width` bytes, zeros after it (or before it when
+/* Emits the bytes of a "string", each extended to `width` bytes, with zeros after it (before it if
  * big-endian). */
 static bool emit_text(struct assembler *a, unsigned width, bool is_big_endian)
 {
@@ -251,7 +254,7 @@ static bool emit_text(struct assembler *a, unsigned width, bool is_big_endian)
     return take_if(a, '"') || refuse(a, "the string does not end on its line");
 }
 
-/* `bytes` is the width of the length in front, 0 for none. */
+/* Emits a string with a length prefix of `bytes` bytes; 0 = without prefix. */
 static bool run_string(struct assembler *a, const struct directive *directive)
 {
     size_t before = a->out->n;
@@ -299,7 +302,7 @@ static bool run_pad(struct assembler *a, const struct directive *directive)
     return unit ? emit_zeros(a, (unit - a->out->n % unit) % unit) : refuse(a, "pad 0");
 }
 
-/* One field of a word, "[first..last]=number" with bit 0 the lowest, or "[bit]=number". */
+/* Parses one field of a word, "[first..last]=number" with bit 0 the lowest, or "[bit]=number". */
 static bool take_field(struct assembler *a, unsigned bits, uint64_t *word, uint64_t *used)
 {
     uint64_t first, last, x;
@@ -334,7 +337,7 @@ static bool run_word(struct assembler *a, const struct directive *directive)
 
 static bool run_items(struct assembler *a);
 
-/* repeat N { items } */
+/* Assembles "repeat N { items }". */
 static bool run_repeat(struct assembler *a, const struct directive *directive)
 {
     (void)directive;
@@ -419,7 +422,7 @@ static bool run_item(struct assembler *a)
     return run_hex(a, n);
 }
 
-/* Runs items to the end of the text, or inside a repeat to its closing brace. */
+/* Assembles items to the end of the text, or inside a repeat to its closing brace. */
 static bool run_items(struct assembler *a)
 {
     for (skip_space(a); a->p < a->end; skip_space(a)) {
@@ -443,7 +446,7 @@ static void add_ids(struct hexa *out, const char *at, const char *end)
     }
 }
 
-/* One line "#: key value"; `a->p` stands behind the "#:". */
+/* Parses one line "#: key value"; `a->p` is after the "#:". */
 static bool run_header(struct assembler *a, const char *end)
 {
     a->p += strspn(a->p, " ");
@@ -498,8 +501,8 @@ static bool run_text(struct assembler *a, bool is_first_run)
     return run_items(a);
 }
 
-/* The place of the line "---", or the end of the text; what follows the line is what the vector
- * expects. */
+/* Returns the offset of the line "---", or the end of the text. The lines after it are the expected
+ * dump. */
 static const char *split_expect(struct hexa *out, const char *text)
 {
     const char *line = text;

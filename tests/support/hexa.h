@@ -1,7 +1,7 @@
-/* Golden vectors: annotated text to bytes.  tests/README.md describes the syntax.
+/* Golden vectors: converts annotated text to bytes. tests/README.md describes the syntax.
  *
- * Ownership: hexa_load and hexa_parse fill a struct whose memory is the caller's to give back with
- * hexa_free, also after a failure.  Thread rule: plain data. */
+ * Ownership: the caller frees a struct filled by hexa_load or hexa_parse with hexa_free, also after
+ * a failure. Thread rule: plain data. */
 #ifndef TRACETTA_TESTS_SUPPORT_HEXA_H
 #define TRACETTA_TESTS_SUPPORT_HEXA_H
 
@@ -23,22 +23,22 @@ struct hexa {
     size_t labels_n;
     char **ids; /* specification sentences that the vector covers */
     size_t ids_n;
-    char *title;         /* "" when not given */
-    char *status;        /* how reading ends ("malformed"), "" when not given: to the end */
-    uint64_t offset;     /* where, HEXA_NO_OFFSET when not given */
-    uint64_t damage;     /* how many damages are noted and skipped, 0 when not given */
-    uint64_t max_record; /* reading is asked to pass over larger records, 0 when not given */
-    char *expect;        /* the text after the line "---", NULL without such a line */
+    char *title;         /* "" = not given */
+    char *status;        /* status that reading ends with ("malformed"); "" = reads to the end */
+    uint64_t offset;     /* offset of that failure, in bytes; HEXA_NO_OFFSET = not given */
+    uint64_t damage;     /* number of damaged regions that are noted and skipped */
+    uint64_t max_record; /* reader option: larger records are skipped; 0 = not given */
+    char *expect;        /* the text after the line "---"; NULL = without such a line */
 };
 
-/* Assembles a file.  False with the place and the reason in `message`. */
+/* Assembles a file. Returns false with position and reason in `message`. */
 TTR_MUST bool hexa_load(const char *path, struct hexa *out, char *message, size_t message_size);
 
-/* The same for text in memory. */
+/* Assembles text in memory. */
 TTR_MUST bool hexa_parse(const char *text, size_t n, struct hexa *out, char *message,
                          size_t message_size);
 
-/* The offset of a label, or HEXA_NO_OFFSET. */
+/* Returns the offset of a label, or HEXA_NO_OFFSET. */
 uint64_t hexa_label(const struct hexa *hexa, const char *name);
 
 void hexa_free(struct hexa *hexa);

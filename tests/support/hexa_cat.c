@@ -1,6 +1,7 @@
-/* hexa_cat FILE.hexa: the bytes of a golden vector on standard output, for tests that work from a
- * shell. hexa_cat FOLDER ANCHOR: those of a folder of them as one input (hexa_folder.h), for
- * fuzzing. */
+/* Writes golden vectors as binary to standard output, for shell tests and fuzzing.
+ *
+ *   hexa_cat FILE.hexa       one vector
+ *   hexa_cat FOLDER ANCHOR   a folder of vectors as one fuzz input (hexa_folder.h) */
 #include <stdio.h>
 
 #include "support/hexa.h"

@@ -1,4 +1,4 @@
-/* Folders of golden vectors as single inputs. */
+/* Converts folders of golden vectors to single fuzz inputs. */
 #include "support/hexa_folder.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@ static int is_vector(const struct dirent *entry)
     return n > ending_n && strcmp(entry->d_name + n - ending_n, ENDING) == 0;
 }
 
-/* A plus in the name stands for a slash. */
+/* A plus in the name is replaced by a slash. */
 static bool add_file(const char *folder, const char *entry, struct buffer *to, char *message,
                      size_t message_n)
 {

@@ -1,4 +1,4 @@
-/* The assembler of golden vectors: every directive, and every slip it must refuse. */
+/* The assembler of golden vectors: every directive, and every error it must refuse. */
 #include "support/hexa.h"
 
 #include <setjmp.h>

@@ -75,7 +75,7 @@ static bool escape(struct check *c)
     return true;
 }
 
-/* A character of more than one byte, by its code point. */
+/* Parses a UTF-8 character of several bytes and checks its code point. */
 static bool wide(struct check *c)
 {
     unsigned lead = *c->p++, more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
@@ -113,7 +113,7 @@ static bool items(struct check *c)
     return take(c, ']');
 }
 
-/* True where the name at [p, p+n) is none of those listed. */
+/* Returns true if the name at [p, p+n) is not in the list. */
 static bool is_new(const struct check *names, size_t names_n, const unsigned char *p, size_t n)
 {
     for (size_t i = 0; i < names_n; i++)

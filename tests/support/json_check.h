@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True where the bytes are exactly one JSON value with optional blanks around it. */
+/* Returns true if the bytes are exactly one JSON value with optional blanks around it. */
 bool json_check(const char *p, size_t n);
 
 /* Fails the test unless each line is one JSON value without blanks around it. */

@@ -1,5 +1,5 @@
-/* What tests of layouts share: types in one line each, and a record as text, walked and measured.
- */
+/* Helpers of layout tests: types in one line each, and the fields of a record as text, by iterator
+ * and by size calculation. */
 #ifndef TRACETTA_TESTS_SUPPORT_LAYOUT_TEST_H
 #define TRACETTA_TESTS_SUPPORT_LAYOUT_TEST_H
 
@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "layout/layout_shape.h"
 
-/* A context with an arena, and a layout of at most one root each. */
+/* A context with an arena, and a layout compiled in it. */
 struct table {
     ttr *t;
     struct arena arena, scratch;
@@ -47,7 +47,7 @@ static inline bool table_compile(struct table *table, const struct layout_spec *
     return table->layout != NULL;
 }
 
-/* Compiles a payload written as text. */
+/* Compiles a layout with a payload type given as text (support/typetext.h). */
 static inline void table_payload(struct table *table, const char *text)
 {
     struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table->arena, text)};
@@ -56,7 +56,7 @@ static inline void table_payload(struct table *table, const char *text)
         fail_msg("%s: %s", text, table->error.text);
 }
 
-/* A text that grows until it is full. */
+/* A text buffer of fixed size; more text is cut. */
 struct text {
     char p[100000];
     size_t n;
@@ -128,9 +128,9 @@ static inline void put_field(struct text *to, const ttr_field *field)
 
 #define TAKEN_MAX 31u
 
-/* The fast path returns the same fields as `by_one`, which printed `wanted`, for an event whose
- * payload is the bytes that have a part of the record.  It has memory for `room` fields; the walk
- * returns the others.  Once the fields are not prepared, once they are. */
+/* Checks that the fast path returns the same fields as `by_one`, which printed `wanted`, for an
+ * event with these payload bytes. Its field buffer has `room` entries; the iterator returns the
+ * other fields. Runs with and without prepared fields. */
 static inline void expect_in_payload(struct table *table, const struct layout_cursor *run,
                                      uint32_t room, const struct layout_iter *by_one,
                                      const struct text *wanted)
@@ -175,7 +175,7 @@ static inline void expect_in_payload(struct table *table, const struct layout_cu
     }
 }
 
-/* So does the shape in bytes, a longer text aside. */
+/* Checks that the byte-based shape returns the same size, except for longer texts. */
 static inline void expect_bytes(const struct table *table, const struct layout_cursor *run,
                                 const struct layout_cursor *measured, enum layout_status end,
                                 const struct layout_shape *shape)
@@ -195,7 +195,7 @@ static inline void expect_bytes(const struct table *table, const struct layout_c
                  (unsigned long long)behind, (unsigned long long)measured->bits.at);
 }
 
-/* The shape finds the end that the program finds, or nothing. */
+/* Checks that the shape returns the same record end as the program, or none. */
 static inline void expect_shape(const struct table *table, const struct layout_cursor *run,
                                 const struct layout_cursor *measured, enum layout_status end)
 {
@@ -212,8 +212,8 @@ static inline void expect_shape(const struct table *table, const struct layout_c
     expect_bytes(table, run, measured, end, &shape);
 }
 
-/* A record as text: "a=1 s={2} .x=1 .y=2", a dot for each level, and how it ended when that was not
- * well. */
+/* Appends a record as text: "a=1 s={2} .x=1 .y=2", with a dot for each level, and the reason if it
+ * did not end normally. */
 static inline enum layout_status table_dump(struct table *table, const struct layout_cursor *run,
                                             struct text *to)
 {
@@ -245,8 +245,9 @@ static inline enum layout_status table_dump(struct table *table, const struct la
     return walk.end;
 }
 
-/* Walks and measures bytes from a bit on; they lie in a block of their own, so that a sanitizer
- * sees a step too far.  Text and end are as wanted. */
+/* Reads and measures a record that starts at bit `at`, in an allocation of exactly its size, so
+ * that a sanitizer detects reads past its end. Fails the test unless text and end are as expected.
+ */
 static inline void table_expect(struct table *table, uint64_t at, const char *hex, uint64_t end,
                                 const char *wanted)
 {

@@ -1,4 +1,4 @@
-/* The little format: see the header. */
+/* Reader and writer of the little format: see little.h. */
 #include "support/little.h"
 
 #include <limits.h>
@@ -87,7 +87,7 @@ static int64_t time_at(struct input *in, uint64_t record)
     return is_there ? (int64_t)load_u64le(bytes) : INT64_MAX;
 }
 
-/* The first record that may reach into the range. */
+/* Returns the index of the first record that may overlap the range, by binary search. */
 static uint64_t find_from(struct input *in)
 {
     const struct stream *stream = in->ctx;
@@ -119,7 +119,7 @@ static void add_event(struct input *in, const uint8_t *bytes, uint32_t size, uin
     stream->at += size;
 }
 
-/* The record that the window begins with, at stream->at. */
+/* Decodes the record at the start of the window, at stream->at. */
 static ttr_status decode_record(struct input *in, const uint8_t *bytes, ttr_error *error)
 {
     struct stream *stream = in->ctx;
@@ -213,7 +213,7 @@ static bool is_stream(const char *name)
     return n > 4 && strcmp(name + n - 4, ".bin") == 0 && !strchr(name, '/');
 }
 
-/* The reader of one file, NULL with `error`. */
+/* Returns the reader of one file; NULL with `error`. */
 static ttr_reader *open_stream(ttr *t, struct folder *folder, const struct folder_file *file,
                                const struct source_options *how, const ttr_read_options *options,
                                ttr_error *error)
@@ -263,7 +263,7 @@ enum { FILES_MAX = 1000 };
 struct writing {
     struct {
         ttr_id thread;
-        uint16_t source; /* of records copied, else 0 */
+        uint16_t source; /* source of the records that are copied; else 0 */
         struct sink *sink;
     } file[FILES_MAX];
     size_t n;
@@ -283,7 +283,7 @@ static ttr_status little_create(struct ttr_writer *out, ttr_error *error)
                                            : TTR_OK;
 }
 
-/* The file an event goes to, made when new; NULL with `error`. */
+/* Returns the file of an event, and creates it for the first event; NULL with `error`. */
 static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool is_own,
                             ttr_error *error)
 {
@@ -314,7 +314,7 @@ static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool
     return has_head || sink_write(sink, LITTLE_MAGIC, LITTLE_HEAD, error) == TTR_OK ? sink : NULL;
 }
 
-/* Whether the head of its file came before it, so that a copy is whole. */
+/* Returns true if the head of the record's file was read before it, so that a copy is complete. */
 static bool is_copied(const struct writing *writing, uint16_t source)
 {
     for (size_t i = 0; i < writing->n; i++)

@@ -1,5 +1,4 @@
-/* Traces that are folders, from opening to writing, with the smallest format there can be
- * (little.h). */
+/* Traces that are folders, from opening to writing, with a minimal format (little.h). */
 #include "support/little.h"
 
 #include <errno.h>
@@ -55,7 +54,8 @@ static void make_folder(const char *name)
     assert_int_equal(mkdir(in_place(name), 0700), 0);
 }
 
-/* The bytes of a file of n records at first, first + step, ...; their values are their times. */
+/* Writes the bytes of a file of n records at first, first + step, ...; their values are their
+ * times. */
 static size_t make_stream(uint8_t *bytes, uint64_t first, uint64_t step, size_t n)
 {
     uint8_t *at = bytes + LITTLE_HEAD;
@@ -72,7 +72,8 @@ static void write_stream(const char *name, uint64_t first, uint64_t step, size_t
     write_bytes(name, bytes, make_stream(bytes, first, step, n));
 }
 
-/* A trace with files a.bin at 0, 20, ... and b.bin at 10, 30, ..., and what is not to be read. */
+/* Writes a trace with files a.bin at 0, 20, ... and b.bin at 10, 30, ..., and files that must be
+ * ignored. */
 static void write_trace(const char *folder, size_t n)
 {
     char name[128];
@@ -89,7 +90,7 @@ static void write_trace(const char *folder, size_t n)
     write_bytes(name, "junk", 4);
 }
 
-/* What reading gave. */
+/* The result of reading a trace. */
 struct seen {
     size_t events, definitions, raw;
     int64_t first, last;
@@ -122,7 +123,7 @@ static struct seen read_all(ttr *t, ttr_reader *reader)
     return seen;
 }
 
-/* Opens, reads and closes; fails the test where it cannot be opened. */
+/* Opens, reads and closes a trace. Fails the test if it cannot be opened. */
 static struct seen read_path(const char *path, const ttr_read_options *options)
 {
     ttr *t = ttr_new(NULL);
@@ -269,7 +270,7 @@ static void all_traces_below_a_directory_are_one_time_line(void **state)
     write_trace("session/ust/uid/64-bit", 50);
     write_trace("session/.hidden/trace", 7);
     write_bytes("session/index/a.bin.idx", "junk", 4);
-    write_trace("session/kernel/inner", 7); /* in a trace nothing else is looked for */
+    write_trace("session/kernel/inner", 7); /* inside a trace, no other trace is searched for */
     write_bytes("session/notes", "no trace", 8);
     write_bytes("session/ust/x.fxt", "\x10\x00\x04\x46\x78\x54\x16\x00", 8);
     assert_int_equal(
@@ -288,7 +289,7 @@ static void all_traces_below_a_directory_are_one_time_line(void **state)
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_int_equal(report.notes_n, 1);
     assert_string_equal(report.notes[0].code, "directory.passed-over");
-    assert_non_null(strstr(report.notes[0].text, "session/notes is no trace"));
+    assert_non_null(strstr(report.notes[0].text, "session/notes is not a trace"));
     ttr_close(reader);
     ttr_free(t);
 }
@@ -328,7 +329,8 @@ static void a_trace_of_a_directory_that_cannot_be_read_is_an_error_that_names_it
     write_trace("session/bad", 10);
     write_bytes("session/bad/a.bin", "not little", 10);
     struct seen seen = read_path(
-        in_place("session"), NULL); /* found out while reading: the others are read to their ends */
+        /* the error is found while reading: the other traces are read to their ends */
+        in_place("session"), NULL);
     assert_int_equal(seen.ending, TTR_E_MALFORMED);
     assert_int_equal(seen.events, 30);
 }
@@ -437,14 +439,14 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
     ttr_close(reader);
     ttr_free(t);
     support_heap_check(&heap);
-    /* A window of 4.8 KiB, a batch of 8 KiB and small things for each file. */
+    /* A window of 4.8 KiB, a batch of 8 KiB and small objects for each file. */
     if (heap.peak > (10 << 20))
         fail_msg("%zu bytes", heap.peak);
 }
 
 /* --- Writing --- */
 
-/* Converts; gives the status of the first thing that failed. */
+/* Converts a trace. Returns the status of the first call that failed. */
 static ttr_status convert(const char *from, const char *to, uint32_t read_flags,
                           const ttr_write_options *how, ttr_error *error)
 {
@@ -590,7 +592,7 @@ static void progress_flush_and_the_temporary_folder_are_told_while_writing(void 
     assert_int_equal(about.st_size, LITTLE_HEAD + LITTLE_RECORD);
     ttr_writer_abort(writer);
     assert_int_equal(stat(path, &about), -1);
-    assert_int_equal(rmdir(place), 0); /* nothing was left behind */
+    assert_int_equal(rmdir(place), 0); /* the folder is empty again */
     assert_int_equal(mkdir(place, 0700), 0);
     ttr_builder_free(builder);
     ttr_free(t);
@@ -634,7 +636,7 @@ static void the_list_of_formats_says_which_are_folders_and_want_order(void **sta
             assert_string_equal(info.anchor, "little.txt");
         else if (strcmp(info.name, "fxt") == 0 ||
                  strcmp(info.name, "perf") ==
-                     0) /* of a folder of perf not all files are the trace's */
+                     0) /* a perf folder may have files that are not part of the trace */
             assert_null(info.anchor);
     }
 }
@@ -659,7 +661,8 @@ static bool converts_through(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-/* A smaller batch that could not be had is no failure, so not every refused request shows. */
+/* If a batch buffer cannot be allocated, a smaller one is used, so not every refused request is a
+ * failure. */
 static void each_allocation_may_fail_from_folder_to_folder(void **state)
 {
     (void)state;

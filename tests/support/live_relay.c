@@ -13,7 +13,7 @@
 
 enum { STREAMS_MAX = 64, TRACES_MAX = 16, SESSION = 7 };
 
-/* One connection. */
+/* The state of one connection. */
 struct talk {
     struct relay *relay;
     const struct relay_fault *fault;
@@ -21,12 +21,12 @@ struct talk {
     uint64_t sent;
     bool is_over, was_packet_wrong;
     unsigned served;
-    size_t at[STREAMS_MAX]; /* next step */
+    size_t at[STREAMS_MAX]; /* index of the next step, per stream */
     bool is_announced[STREAMS_MAX];
     bool is_hung_up[STREAMS_MAX];
-    uint64_t trace[TRACES_MAX]; /* announced */
+    uint64_t trace[TRACES_MAX]; /* ids of the announced traces */
     size_t traces_n;
-    size_t metadata_at; /* pieces sent, over all traces: they are in order */
+    size_t metadata_at; /* pieces sent, over all traces, which are in order */
     bool is_metadata_sent[STREAMS_MAX];
     uint8_t out[1 << 20];
     size_t out_n;
@@ -74,7 +74,7 @@ static uint64_t number(const uint8_t *p, unsigned bytes)
     return value;
 }
 
-/* Sends what was put together, as the fault says. */
+/* Sends the answer, with the fault of this connection. */
 static void flush(struct talk *talk)
 {
     const struct relay_fault *fault = talk->fault;
@@ -145,8 +145,8 @@ static bool is_trace_announced(const struct talk *talk, uint64_t trace)
     return false;
 }
 
-/* Adds the streams that appeared, with the metadata stream of a trace that is new; gives how many.
- */
+/* Appends the streams that appeared, and the metadata stream of each new trace. Returns their
+ * number. */
 static uint32_t announce(struct talk *talk)
 {
     const struct relay *relay = talk->relay;
@@ -208,8 +208,7 @@ static void answer_new_streams(struct talk *talk, uint64_t session)
 
 /* --- Metadata --- */
 
-/* The first piece of a trace that was not sent and is there; `relay->metadata_n` when there is
- * none. */
+/* Returns the index of the first available and unsent piece of a trace, or `relay->metadata_n`. */
 static size_t next_metadata(const struct talk *talk, uint64_t trace)
 {
     const struct relay *relay = talk->relay;
@@ -277,7 +276,7 @@ static void add_index(struct talk *talk, const struct relay_stream *stream,
     add_number(talk, (has_metadata ? 1u : 0u) | (has_news(talk) ? 2u : 0u), 4);
 }
 
-/* The offset of a packet is where it would be were all of the stream one file. */
+/* Returns the offset of a packet, as if all packets of the stream were in one file. */
 static uint64_t offset_of(const struct relay_stream *stream, size_t step)
 {
     uint64_t offset = 0;

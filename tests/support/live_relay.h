@@ -1,11 +1,9 @@
-/* A relay daemon for tests: serves a session that is written down beforehand over the protocol of
- * LTTng live, on the loopback, from a thread of its own; and does what a bad network or a bad
- * daemon would, when told to.
+/* A relay daemon for tests. It serves a prepared session with the LTTng live protocol, on the
+ * loopback, in its own thread, and can imitate the faults of a network or a daemon.
  *
- * It shares no code with the client: bytes are put together here by hand.  What a stream has is a
- * list of steps; each question for its next index takes one.  Things that appear later do so when
- * `served` steps of all streams together were taken in the connection, or when the test says so
- * (`held_back`). */
+ * It shares no code with the client: answers are encoded here by hand. A stream is a list of steps;
+ * each request for its next index consumes one. Streams and metadata can appear later: when the
+ * steps served on the connection reach `served`, or when the test lowers `held_back`. */
 #ifndef TRACETTA_TESTS_SUPPORT_LIVE_RELAY_H
 #define TRACETTA_TESTS_SUPPORT_LIVE_RELAY_H
 
@@ -16,17 +14,17 @@
 
 enum relay_step_kind {
     RELAY_PACKET,
-    RELAY_BEACON, /* nothing up to `end` */
+    RELAY_BEACON, /* without events up to `end` */
     RELAY_RETRY,
-    RELAY_ERROR /* the stream is refused */
+    RELAY_ERROR /* the daemon answers with an error */
 };
 
 struct relay_step {
     enum relay_step_kind kind;
-    const void *bytes; /* of a packet */
+    const void *bytes; /* the bytes of the packet */
     size_t n;
     uint64_t begin, end;
-    uint64_t claims; /* not 0: what the index says the packet has, in bits */
+    uint64_t claims; /* packet size according to the index, in bits; 0 = the correct size */
 };
 
 struct relay_stream {
@@ -34,11 +32,11 @@ struct relay_stream {
     const char *channel;
     const struct relay_step *steps;
     size_t steps_n;
-    unsigned served; /* appears then */
-    bool stays;      /* answers RETRY behind its last step, else HUP */
+    unsigned served; /* number of steps served when the stream appears */
+    bool stays;      /* after the last step: true = answers RETRY, false = HUP */
 };
 
-/* A piece of metadata, as it is sent at once. */
+/* A piece of metadata, sent in one answer. */
 struct relay_metadata {
     uint64_t trace, stream;
     const void *bytes;
@@ -46,23 +44,24 @@ struct relay_metadata {
     unsigned served;
 };
 
-/* What goes wrong in one connection. */
+/* The faults of one connection. */
 struct relay_fault {
-    uint64_t cut_at;     /* closes after that many bytes sent; 0 = never */
-    uint64_t stall_at;   /* sends nothing more after that many */
-    const void *instead; /* sent in place of the first answer */
+    uint64_t cut_at;     /* closes the connection after that many bytes; 0 = never */
+    uint64_t stall_at;   /* stops sending after that many bytes; 0 = never */
+    const void *instead; /* bytes that replace the first answer */
     size_t instead_n;
-    unsigned attach_status; /* not 0: answer to ATTACH */
-    bool hides_session;     /* lists none */
-    size_t piece;           /* at most so many bytes of a packet in an answer; 0 = any */
-    int pause_ms;           /* answers when no question has come for so long */
-    size_t drip;            /* sends in writes of so many bytes; 0 = any */
-    unsigned packet_status; /* not 0: answer to the first PACKET */
+    unsigned attach_status; /* status of the answer to ATTACH; 0 = the correct one */
+    bool hides_session;     /* the list of sessions is empty */
+    size_t piece;           /* packet bytes per answer at most; 0 = no limit */
+    int pause_ms;           /* answers only after no request came for this time, in ms */
+    size_t drip;            /* bytes per write; 0 = no limit */
+    unsigned packet_status; /* status of the first answer to PACKET; 0 = the correct one */
     unsigned packet_flags;
-    uint32_t packet_count;   /* not 0: what the first answer to PACKET says it has */
-    uint64_t metadata_count; /* not 0: likewise METADATA */
-    bool changes_metadata;   /* another byte ends each piece */
-    uint32_t streams_count;  /* not 0: likewise ATTACH */
+    /* bytes that the first answer to PACKET declares; 0 = the correct number */
+    uint32_t packet_count;
+    uint64_t metadata_count; /* the same for METADATA */
+    bool changes_metadata;   /* the last byte of each piece is changed */
+    uint32_t streams_count;  /* the same for ATTACH, in streams */
 };
 
 #define RELAY_CONNECTIONS 8
@@ -75,27 +74,29 @@ struct relay {
     size_t streams_n;
     const struct relay_metadata *metadata;
     size_t metadata_n;
-    bool has_twin;        /* a second session of the same name, without streams */
-    bool closes_traces;   /* says so of the metadata of one whose streams are all over */
-    bool is_never_closed; /* says that there are no new streams, not HUP, when all are over */
-    struct relay_fault fault[RELAY_CONNECTIONS]; /* of the 1st, 2nd, ... connection; the last one is
-                                                    for all behind it too */
-    /* Its own. */
+    bool has_twin; /* lists a second session of the same name, without streams */
+    /* reports the metadata of a trace as closed when its streams have ended */
+    bool closes_traces;
+    bool is_never_closed; /* answers "no new streams" instead of HUP when all streams have ended */
+    /* faults of the 1st, 2nd, ... connection; the last one also applies to later connections */
+    struct relay_fault fault[RELAY_CONNECTIONS];
+    /* Private members. */
     uint16_t port;
     int listener;
     pthread_t thread;
     _Atomic unsigned
-        held_back; /* the last so many streams are not there yet; may be changed while it serves */
+        /* this many of the last streams have not appeared; may change while the daemon runs */
+        held_back;
     _Atomic unsigned connections, detached,
-        begins; /* begins: attachments that asked for the begin */
+        begins; /* begins: number of ATTACH requests that start at the oldest packet */
     _Atomic bool is_stopping;
 };
 
-/* Begins to serve; the relay and what it points to must stay.  Writes
- * "net://127.0.0.1:PORT/host/HOST/SESSION". */
+/* Starts the daemon; the caller keeps the relay and all it refers to until relay_stop. Writes
+ * "net://127.0.0.1:PORT/host/HOST/SESSION" to `url`. */
 void relay_start(struct relay *relay, char *url, size_t size);
 
-/* Ends the thread; clients have closed their connections before. */
+/* Ends the thread. Clients must have closed their connections. */
 void relay_stop(struct relay *relay);
 
 #endif

@@ -36,8 +36,7 @@ static void put32(struct scene_packet *packet, uint32_t value)
     packet->n += 4;
 }
 
-/* A packet from `begin` to `end` with events of an id at times begin, begin + step, ... below end +
- * 1; their values are their times. */
+/* The loop ends at times up to `end`, inclusive. */
 struct relay_step scene_make(struct scene_packet *packet, uint64_t seq, uint64_t begin,
                              uint64_t end, uint64_t step, uint32_t id)
 {
@@ -124,7 +123,7 @@ static void take_reports(struct seen *seen, ttr_reader *reader)
     }
 }
 
-/* Reads until the end, a failure, or that many events. */
+/* Reads until the end, a failure, or at least `most` events. */
 void scene_read_some(ttr_reader *reader, struct seen *seen, size_t most)
 {
     ttr_batch batch;
@@ -159,7 +158,7 @@ void scene_close(struct scene *scene, ttr_reader *reader)
     relay_stop(&scene->relay);
 }
 
-/* Reads a session from its begin to its end. */
+/* Reads a session from its start to its end. */
 struct seen scene_read(struct scene *scene)
 {
     struct seen seen = {.n = 0};
@@ -173,7 +172,7 @@ struct seen scene_read(struct scene *scene)
     return seen;
 }
 
-/* The times of all events, "10 20 -30": a gap has a minus. */
+/* Formats the times as in "10 20 -30": the time of a gap is negated. */
 void scene_assert_times(const struct seen *seen, const char *expected)
 {
     char text[2048] = "";

@@ -1,5 +1,5 @@
-/* A live session for tests: a trace written by hand, a relay daemon that serves it, and what a
- * reader made of it. */
+/* A live session for tests: a small trace, a relay daemon that serves it, and the events that a
+ * reader returned. */
 #ifndef TRACETTA_TESTS_SUPPORT_LIVE_SCENE_H
 #define TRACETTA_TESTS_SUPPORT_LIVE_SCENE_H
 
@@ -14,7 +14,7 @@ enum { SCENE_EVENTS = 256 };
 extern const char scene_metadata[];
 extern const size_t scene_metadata_n;
 
-/* The whole of it, for trace 1. */
+/* Returns the complete metadata in one piece, for trace 1. */
 struct relay_metadata scene_whole_metadata(void);
 
 struct scene_packet {
@@ -22,8 +22,8 @@ struct scene_packet {
     size_t n;
 };
 
-/* A packet from `begin` to `end` with events of an id at times begin, begin + step, ..., end at
- * most (step 0: none); their values are their times. */
+/* Makes a packet from `begin` to `end`, with events at times begin, begin + step, ... up to `end`
+ * (step 0: no events). The field of each event is its time. */
 struct relay_step scene_make(struct scene_packet *packet, uint64_t seq, uint64_t begin,
                              uint64_t end, uint64_t step, uint32_t id);
 
@@ -48,7 +48,7 @@ struct seen {
     size_t n;
     ttr_status status;
     ttr_error error;
-    uint64_t gaps, lost, damage, events; /* as reports say */
+    uint64_t gaps, lost, damage, events; /* counts from the reader's reports */
     char notes[1024];                    /* "code=count code=count " */
 };
 
@@ -61,25 +61,26 @@ struct scene {
     ttr *t;
 };
 
-/* A daemon with a session of those streams, and how to read it: quickly. */
+/* Prepares a daemon that serves these streams, and options with short time-outs. */
 struct scene scene_of(const struct relay_stream *streams, size_t n,
                       const struct relay_metadata *metadata, size_t metadata_n);
 struct scene scene_of_pair(const struct scene_pair *pair);
 
-/* Begins to serve, and opens; NULL with `error`.  Then ends both. */
+/* Starts the daemon and opens the session; NULL with `error`. scene_close ends both. */
 ttr_reader *scene_open(struct scene *scene, ttr_error *error);
 void scene_close(struct scene *scene, ttr_reader *reader);
 
 /* Reads until the end, a failure, or at least that many events. */
 void scene_read_some(ttr_reader *reader, struct seen *seen, size_t most);
 
-/* All of it: opens, reads, takes the reports, closes. */
+/* Opens, reads the complete session, stores the reports, and closes. */
 struct seen scene_read(struct scene *scene);
 
-/* Fails the test unless the events have these times: "10 20 -30", a gap has a minus. */
+/* Fails the test unless the events have these times: "10 20 -30", where the time of a gap is
+ * negated. */
 void scene_assert_times(const struct seen *seen, const char *expected);
 
-/* Fails the test unless there is such a note ("live.late=1"). */
+/* Fails the test unless the reader reported this note ("live.late=1"). */
 void scene_assert_note(const struct seen *seen, const char *note);
 
 #endif

@@ -1,8 +1,13 @@
 /* Serves the session of two streams (tests/support/live_scene.h) until its standard input ends, for
- * tests of the command. usage: live_serve [stay|mute|cut|holed|lazy|lazy-cut].  Prints the
- * session's URL.  stay: the session does not end.  mute: never answers.  cut: closes the first
- * connection in the middle of a packet.  holed: a packet is missing.  lazy: answers several
- * questions at once, which records conversations for fuzz/live.c. */
+ * tests of the command. Prints the session's URL.
+ *
+ *   usage: live_serve [stay|mute|cut|holed|lazy|lazy-cut]
+ *
+ *   stay     the session does not end
+ *   mute     never answers
+ *   cut      closes the first connection in the middle of a packet
+ *   holed    a packet is missing
+ *   lazy     answers several requests at once, to record conversations for fuzz/live.c */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@ struct memory_reader {
     struct memory_events events;
     size_t at;
     uint64_t seed;
-    ttr_event *batch; /* a copy, freed at the next read */
+    ttr_event *batch; /* a copy, freed by the next read */
     uint32_t *pick;
     uint8_t **payloads;
     size_t batch_n;
@@ -80,7 +80,7 @@ static ttr_status next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     reader->batch = reader->lent ? reader->lent : take((n + 1) * sizeof *reader->batch);
     reader->payloads = take((n + 1) * sizeof *reader->payloads);
     reader->batch_n = n + picks;
-    /* With a pick, the first event of the batch is one that does not count. */
+    /* With a pick, the first event of the batch must be ignored. */
     if (picks) {
         copy_event(reader, 0, &reader->events.event[0]);
         reader->pick = take(n * sizeof *reader->pick);

@@ -1,6 +1,6 @@
-/* A program with a known number of events: usage: perf_workload CALLS [SPIN_MS].  It makes CALLS
- * system calls of a kind that nothing else makes (getpgid with a number of its own), and then works
- * until it had a processor for SPIN_MS: it is sampled as often on a busy machine. */
+/* A program with a known number of events. usage: perf_workload CALLS [SPIN_MS]. It makes CALLS
+ * system calls that no other program makes (getpgid with a special number), then uses SPIN_MS of
+ * processor time, so that the number of samples does not depend on the load of the machine. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>

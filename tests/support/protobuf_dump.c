@@ -1,4 +1,4 @@
-/* Decoding protobuf by the encoding guide, straight from the bytes. */
+/* Decodes protobuf according to the encoding guide. */
 #include "support/protobuf_dump.h"
 
 #include <inttypes.h>

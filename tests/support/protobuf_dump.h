@@ -1,6 +1,5 @@
-/* A protobuf decoder of its own for tests: prints field numbers, wire types and values, so that
- * expectations can be read and written by hand from a schema.  It shares nothing with the writer.
- */
+/* An independent protobuf decoder for tests: prints field numbers, wire types and values, so that
+ * expectations can be written by hand from a schema. It shares no code with the writer. */
 #ifndef TRACETTA_TESTS_SUPPORT_PROTOBUF_DUMP_H
 #define TRACETTA_TESTS_SUPPORT_PROTOBUF_DUMP_H
 
@@ -16,16 +15,17 @@ struct protobuf_item {
     size_t n;
 };
 
-/* Takes the next field from [*at, end); false at the end.  Fails the test on bytes that are no
+/* Parses the next field of [*at, end); false at the end. Fails the test on bytes that are not valid
  * protobuf. */
 bool protobuf_next(const uint8_t **at, const uint8_t *end, struct protobuf_item *item);
 
-/* Finds the first field along a path of numbers that ends with 0; false when there is none. */
+/* Finds the first field on a path of field numbers that ends with 0. Returns false if there is
+ * none. */
 bool protobuf_find(const void *bytes, size_t n, const uint32_t *path, struct protobuf_item *item);
 
-/* Prints a message in one line: "8:5 11{9:1 23\"name\"} 47=00000000000000ff".  `messages` tells
- * which fields are messages: paths such as "11 11/4", a blank between them.  Everything else of
- * wire type 2 is printed as text.  The caller frees. */
+/* Returns a message in one line: "8:5 11{9:1 23\"name\"} 47=00000000000000ff". `messages` lists the
+ * paths of fields that are messages, like "11 11/4", separated by blanks. Other fields of wire type
+ * 2 are printed as text. The caller frees the result. */
 char *protobuf_text(const void *bytes, size_t n, const char *messages);
 
 #endif

@@ -1,6 +1,6 @@
-/* What the test program of another library for EventHeader says, said with TTR_WRITE: included by a
- * file of C and one of C++, each with its PROVIDER.  The events, their names, fields and values are
- * those of that program, so that the bytes can be compared with what it wrote. */
+/* The events of the test program of another EventHeader library, written with TTR_WRITE. Included
+ * by a C file and a C++ file, each with its own PROVIDER. Names, fields and values are equal to
+ * that program's, so that the bytes can be compared with its output. */
 #include <arpa/inet.h>
 #include <math.h>
 
@@ -272,8 +272,8 @@ static void say_defaults_and_bytes(void)
               TTR_BOOL16("u16", 60000), TTR_BOOL16("i16", 30000));
 }
 
-/* Text of 8, 16 and 32 bits as a format, up to a zero and counted: n units, and n8 bytes of the
- * first. */
+/* Writes text of 8, 16 and 32 bits in a format, both zero-terminated and counted: n units, and for
+ * 8 bits n8 bytes. */
 #define SAY_TEXTS(name, format, t8, n8, t16, t32, n)                                               \
     TTR_WRITE(PROVIDER, name, TTR_METADATA_AS("NChar8", TTR_EH_ZSTRING8, format),                  \
               TTR_PAYLOAD(t8, n8 + 1), TTR_METADATA_AS("NChar16", TTR_EH_ZSTRING16, format),       \

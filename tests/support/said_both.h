@@ -1,4 +1,4 @@
-/* The providers of said_c.c and said_cxx.cpp, and who has them speak. */
+/* The providers of said_c.c and said_cxx.cpp, and functions that write their events. */
 #ifndef TRACETTA_TESTS_PROVIDER_SAID_BOTH_H
 #define TRACETTA_TESTS_PROVIDER_SAID_BOTH_H
 
@@ -14,12 +14,12 @@ TTR_PROVIDER_DECLARE(said_cxx_late);
 extern "C" {
 #endif
 
-/* Writes the events of said.h with said_c; the same and some more with said_cxx. */
+/* Writes the events of said.h with said_c; say_cxx writes the same and some more with said_cxx. */
 void say_c(void);
 void say_cxx(void);
 
-/* Writes five events with said_cxx_late from a template, a member function, a lambda, and with a
- * value that is gone behind the statement; false where one failed. */
+/* Writes five events with said_cxx_late: from a template, a member function, a lambda, and with a
+ * temporary value. Returns false if one failed. */
 bool say_cxx_late(void);
 
 #ifdef __cplusplus

@@ -47,14 +47,14 @@ void support_fail_each(bool (*scenario)(const struct alloc *alloc))
         support_heap_init(&heap, n);
         is_through = scenario(&heap.alloc);
         support_heap_check(&heap);
-        /* A refused request must show, and the scenario must have made some at all. */
+        /* A refused request must be reported, and the scenario must have allocated at all. */
         assert_int_equal(is_through, heap.requests < n);
         assert_true(heap.requests > 0);
     }
 }
 
-/* Bytes of a number whose highest digits come first, turned into the order of this machine; gives
- * how many. */
+/* Converts a number, highest digits first, to bytes in the order of this machine. Returns their
+ * number. */
 static size_t hex_number(uint8_t *to, size_t size, const char *hex)
 {
     size_t n = strspn(hex, "0123456789abcdef") / 2;

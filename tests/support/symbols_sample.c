@@ -1,4 +1,4 @@
-/* A library for symbols_test: functions that know an address and a line of theirs. */
+/* A library for symbols_test: functions that report an address of their own and its line. */
 #include "support/symbols_sample.h"
 
 struct sample_place sample_place[SAMPLE_PLACES];

@@ -1,4 +1,4 @@
-/* What symbols_sample.c knows of itself once sample_fill(3) was called. */
+/* Addresses and lines in symbols_sample.c, valid after sample_fill(3). */
 #ifndef TRACETTA_TESTS_SUPPORT_SYMBOLS_SAMPLE_H
 #define TRACETTA_TESTS_SUPPORT_SYMBOLS_SAMPLE_H
 
@@ -6,7 +6,7 @@ enum { SAMPLE_PLAIN, SAMPLE_INLINED, SAMPLE_PLACES };
 
 struct sample_place {
     void *address;
-    int line; /* of the call there, or of the call of the inlined function it is in */
+    int line; /* line of the call, or of the call of the inlined function that contains it */
 };
 
 extern struct sample_place sample_place[SAMPLE_PLACES];

@@ -1,4 +1,4 @@
-/* See tap.h.  Each line is flushed, so that a crash is told behind the cases that went well. */
+/* See tap.h. Each line is flushed, so that a crash is reported after the cases that passed. */
 #include "support/tap.h"
 
 #include <stdarg.h>

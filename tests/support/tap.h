@@ -1,18 +1,18 @@
-/* Test programs without cmocka say here, a line a case, how they went (Test Anything Protocol). One
- * thread; what is said counts for the process. */
+/* Output of test programs without cmocka, one line per case, in the Test Anything Protocol (TAP).
+ * One thread; the counters are per process. */
 #ifndef TRACETTA_TESTS_SUPPORT_TAP_H
 #define TRACETTA_TESTS_SUPPORT_TAP_H
 
 #include <stdbool.h>
 
-/* Says how a case went, and what it is; gives `ok`. */
+/* Prints the result of a case and its name. Returns `ok`. */
 bool tap_case(bool ok, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says that a case is skipped, and why. */
+/* Prints that a case is skipped, and why. */
 void tap_skip(const char *what, const char *why, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says how many cases there were; gives what the program is to exit with: not 0 where one failed,
- * or there was none. */
+/* Prints the number of cases. Returns the exit status of the program: not 0 if a case failed or
+ * there was none. */
 int tap_end(void);
 
 #endif

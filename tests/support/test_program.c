@@ -3,7 +3,8 @@
  * usage: PROGRAM [--list | FILE [PATTERN]]
  *
  * Without arguments it runs all its test files, with FILE only that one, with PATTERN only those of
- * its cmocka cases whose names match ("*" matches any text).  --list prints the names of the files.
+ * its cmocka cases with matching names ("*" matches any text).  --list prints the names of the
+ * files.
  *
  * Each file runs in a process of its own, so that it cannot disturb the files after it, and a crash
  * or a leak fails that file alone.  The TAP output of the files is joined to one TAP output, in
@@ -58,7 +59,7 @@ static void print_line(struct progress *file, const char *line)
     (void)fflush(stdout);
 }
 
-/* Adds a failed case for the file itself if it did not end as its cases promise. */
+/* Adds a failed case for the file itself if it did not complete its plan. */
 static void check_end(struct progress *file, int status)
 {
     char why[80] = "";

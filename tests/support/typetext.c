@@ -1,4 +1,4 @@
-/* Types from text: see typetext.h. */
+/* Parses types from text: see typetext.h. */
 #include "support/typetext.h"
 
 #include <ctype.h>
@@ -71,7 +71,7 @@ static struct type_reference reference(struct parser *parser)
     return to;
 }
 
-/* "1,3..5" */
+/* Parses ranges like "1,3..5". */
 static uint32_t ranges(struct parser *parser, const struct type_range **to)
 {
     struct type_range list[64];
@@ -139,7 +139,7 @@ static void attributes(struct parser *parser, struct type *type)
     }
 }
 
-/* How a type counts in the alignment of what it is in. */
+/* Returns the alignment that a type requires of the type that contains it. */
 static uint8_t weight(const struct type *type)
 {
     uint8_t unit = type->unit ? log2_of(type->unit) : 0;

@@ -1,5 +1,5 @@
-/* In place of the C library's readdir, in a command for tests: the folder named by UNLISTED_FOLDER
- * fails to be listed behind its first entry, as a disk does that is broken. */
+/* Replaces the C library's readdir in a command for tests: listing the folder in UNLISTED_FOLDER
+ * fails after its first entry, as on a broken disk. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

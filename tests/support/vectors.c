@@ -1,6 +1,6 @@
-/* Golden vectors through a reader: as written, cut, in pieces, without memory.  While writing one:
- * TTR_VECTORS_SHOW=1 prints what a dump is when it is not what was expected, TTR_VECTOR=string-
- * runs those whose names begin so. */
+/* Runs golden vectors through a reader: as written, cut, in pieces, without memory. While writing a
+ * vector: TTR_VECTORS_SHOW=1 prints the dump if it differs from the expected one,
+ * TTR_VECTOR=string- runs only vectors with names that start so. */
 #include "support/vectors.h"
 
 #include <dirent.h>
@@ -16,23 +16,24 @@
 #include "support/support.h"
 
 #define PATH_ROOM 600
-#define CUTS_DENSE                                                                               \
-    ((size_t)512)                /* long vectors are cut at every byte near their ends only, ... \
-                                  */
-#define CUTS_STRIDE ((size_t)61) /* ... and so often in between */
+/* Longer vectors are cut at every byte only near their ends, and in between at a distance. */
+#define CUTS_DENSE ((size_t)512)
+#define CUTS_STRIDE ((size_t)61)
 
-/* A way of reading bytes. */
+/* Options and results of reading one vector. */
 struct way {
     const char *format;
     const uint8_t *bytes;
     size_t n;
-    size_t piece; /* 0: at once, from memory */
+    size_t piece; /* bytes per piece; 0 = at once, from memory */
     uint32_t flags;
     uint64_t max_record;
     const ttr_options *options;
     uint64_t damage_regions, damage_bytes, first_damage, damage_end; /* out */
-    bool is_read;                                                    /* out: it was opened */
-    bool is_raw;                                                     /* threads stay numbers */
+    /* out: the reader was opened */
+    bool is_read;
+    /* threads are dumped as numbers */
+    bool is_raw;
 };
 
 struct pieces {
@@ -64,7 +65,7 @@ static ttr_reader *open_way(ttr *t, struct way *way, struct pieces *pieces, ttr_
     return ttr_open_memory(t, way->bytes, way->n, "vector", &options, error);
 }
 
-/* Reads and dumps; the status of the dump is that of opening where this failed. */
+/* Reads and dumps. If opening fails, the status of the dump is that of opening. */
 static void read_way(struct way *way, struct dump *dump)
 {
     struct pieces pieces;
@@ -113,7 +114,7 @@ static void check_same(const char *path, const char *what, const char *got, cons
              expected + begin);
 }
 
-/* The dump as a C string, which the dump keeps. */
+/* Returns the dump as a C string, which is owned by the dump. */
 static const char *text_of(struct dump *dump)
 {
     buffer_add_byte(&dump->text, 0);
@@ -194,7 +195,7 @@ static void check_cuts(const char *path, const struct hexa *hexa, const char *fo
     read_way(&whole_way, &whole);
     for (size_t n = 0; n < hexa->n;
          n += n < CUTS_DENSE || hexa->n - n < CUTS_DENSE ? support_stride(n, 32, 3) : CUTS_STRIDE) {
-        /* A block of its own, so that a sanitizer sees reads behind the cut. */
+        /* An allocation of exactly the size, so that a sanitizer detects reads after the cut. */
         uint8_t *bytes = alloc_zero(alloc_default(), n + 1, 1);
         assert_non_null(bytes);
         memcpy(bytes + 1, hexa->bytes, n);

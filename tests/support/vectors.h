@@ -1,6 +1,6 @@
-/* Runs every golden vector of a folder (tests/README.md) through the reader of a format.  To be
- * called from cmocka tests; a failure names the vector and the first line that differs.  Folders
- * are named from the root of the sources. */
+/* Runs every golden vector of a folder (tests/README.md) through the reader of a format. Called
+ * from cmocka tests; a failure prints the vector and the first line that differs. Folders are
+ * relative to the root of the sources. */
 #ifndef TRACETTA_TESTS_SUPPORT_VECTORS_H
 #define TRACETTA_TESTS_SUPPORT_VECTORS_H
 
@@ -9,34 +9,36 @@
 struct CMUnitTest;
 struct hexa;
 
-/* One vector, named from the root of the sources; hexa_free it. */
+/* Loads one vector, relative to the root of the sources; the caller frees it with hexa_free. */
 void vectors_load(struct hexa *hexa, const char *path);
 
 /* Runs a check over each vector of a folder. */
 void vectors_each(const char *folder, const char *format,
                   void (*check)(const char *path, const struct hexa *hexa, const char *format));
 
-/* The dump is what stands behind ---, the damage and the end are those of the header lines. */
+/* Checks that the dump equals the text after "---", and damage and end equal the header lines. */
 void vectors_read_as_written(const char *folder, const char *format);
 
-/* With TTR_READ_DEFINITIONS the raw payloads together are the bytes, but for damage. */
+/* Checks that with TTR_READ_DEFINITIONS the raw payloads together are the input, except for damage.
+ */
 void vectors_give_every_byte(const char *folder, const char *format);
 
-/* Every prefix reads without a crash, names no place behind its end, and gives the first events of
- * the whole. */
+/* Checks that every prefix reads without a crash, reports no offset after its end, and yields the
+ * first events of the complete vector. */
 void vectors_read_when_cut(const char *folder, const char *format);
 
-/* Reading by 1, 3, 7, 64, ... bytes gives what reading at once gives. */
+/* Checks that input in pieces of 1, 3, 7, 64, ... bytes reads like input in memory. */
 void vectors_read_in_pieces(const char *folder, const char *format);
 
-/* With the 1st, 2nd, ... allocation failing, reading ends with TTR_E_NOMEM or goes well; nothing
- * leaks. */
+/* Checks that reading succeeds or ends with TTR_E_NOMEM, without leaks, if the 1st, 2nd, ...
+ * allocation fails. */
 void vectors_read_without_memory(const char *folder, const char *format);
 
-/* In strict mode the first damage is the failure, at its offset; what has none reads the same. */
+/* Checks that in strict mode the first damage is a failure, at its offset, and that undamaged
+ * vectors read the same. */
 void vectors_refused_when_strict(const char *folder, const char *format);
 
-/* Which of these a folder is for. */
+/* The checks that apply to a folder. */
 enum {
     VECTORS_AS_WRITTEN = 1,
     VECTORS_EVERY_BYTE = 2,
@@ -54,15 +56,15 @@ struct vectors_folder {
     unsigned ways;
 };
 
-/* The tests of a format's vectors, and others of its own. */
+/* The tests of a format's vectors, and further tests of that format. */
 struct vectors_suite {
     const char *format;
-    struct vectors_folder folders[6]; /* up to one without a name */
+    struct vectors_folder folders[6]; /* the first one without a name ends the list */
     const struct CMUnitTest *others;
     size_t others_n;
 };
 
-/* Runs all as one group, for main to end with. */
+/* Runs all tests as one cmocka group; main returns the result. */
 int vectors_run(const struct vectors_suite *suite);
 
 #endif

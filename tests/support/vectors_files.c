@@ -1,6 +1,6 @@
-/* Golden vectors of many files through a reader.  While writing one: TTR_VECTORS_SHOW=1 prints what
- * a dump is when it is not what was expected, TTR_VECTOR=rfc11-type runs those whose names begin
- * so. */
+/* Runs golden vectors of many files through a reader. While writing a vector: TTR_VECTORS_SHOW=1
+ * prints the dump if it differs from the expected one, TTR_VECTOR=rfc11-type runs only vectors with
+ * names that start so. */
 #include "support/vectors_files.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #define PATH_ROOM 600
 #define FILES_MAX 12u
 #define KEY_VARIABLE "TTR_VECTOR_KEY"
-#define CUTS_STRIDE ((size_t)7) /* between bytes that a file is cut at, far from its ends */
+#define CUTS_STRIDE ((size_t)7) /* distance of the cuts of a file, away from its ends, in bytes */
 #define CUTS_DENSE ((size_t)160)
 
 /* One trace of the vectors. */
@@ -32,7 +32,7 @@ struct trace {
     unsigned rounds;
 };
 
-/* A way of reading, and what came of it. */
+/* Options and results of reading one trace. */
 struct way {
     uint32_t flags;
     const ttr_options *options;
@@ -184,8 +184,8 @@ static void check_bytes(const struct trace *trace)
     ttr_free(t);
 }
 
-/* A prefix of one of the files, in a block of its own, so that a sanitizer sees reads behind the
- * cut. */
+/* Reads the trace with one of its files cut. The prefix is in an allocation of exactly its size, so
+ * that a sanitizer detects reads after the cut. */
 static void check_cut(const struct trace *whole, struct trace *cut, size_t file, size_t n,
                       const struct way *whole_way)
 {
@@ -223,7 +223,7 @@ static void check_cuts(const struct trace *trace)
     dump_free(&whole.dump);
 }
 
-/* One to four bytes become others: a bit turned, all ones, zero, or anything. */
+/* Changes one to four bytes: flips a bit, or sets all ones, zero, or a random value. */
 static void change(uint8_t *bytes, size_t n, uint64_t *seed)
 {
     for (uint64_t k = support_random(seed) % 4 + 1; k > 0; k--) {
@@ -330,7 +330,7 @@ static void load(struct trace *trace, const char *anchor)
         fail_msg("%s has no %s.hexa", trace->path, anchor);
 }
 
-/* What to run over which folders. */
+/* The check to run, and the folders to run it on. */
 struct run {
     const char *folder, *prefix, *format, *anchor;
     void (*check)(const struct trace *trace);

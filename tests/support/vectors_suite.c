@@ -1,4 +1,4 @@
-/* The tests that all formats with vectors have; see vectors.h. */
+/* The vector tests that all formats share; see vectors.h. */
 #include <stdio.h>
 
 #include "support/support.h"
@@ -9,7 +9,7 @@
 
 typedef void (*vectors_way_function)(const char *folder, const char *format);
 
-/* Goes one way with the vectors of each folder that is for it. */
+/* Runs one check on each folder of vectors that it applies to. */
 static void go(void *const *state, unsigned way, vectors_way_function function)
 {
     const struct vectors_suite *suite = *state;

@@ -1,5 +1,5 @@
-/* Driving writers through the public API.  Left out: files on disk, which tests of the command line
- * use. */
+/* Runs writers through the public API. Left out: files on disk, which tests of the command cover.
+ */
 #include "support/writing.h"
 
 #include <errno.h>
@@ -140,7 +140,7 @@ void writing_everything(struct writing *w)
     }
 }
 
-/* A text of up to 11 bytes without zeros: builders take C strings. */
+/* Makes a text of up to 11 bytes without zeros: builders accept C strings. */
 static const char *random_text(uint64_t *seed, char to[12])
 {
     uint64_t n = support_random(seed) % 12, any = support_random(seed),
@@ -257,7 +257,8 @@ static bool scenario(const struct alloc *alloc)
     return is_through;
 }
 
-/* Bytes of the whole output, with the sink full after `room`. */
+/* Writes everything into a sink that is full after `room` bytes. Returns the bytes of the complete
+ * output. */
 static size_t write_into(const char *format, size_t room, ttr_status expected)
 {
     struct writing w;

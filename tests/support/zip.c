@@ -31,8 +31,8 @@ static uint8_t *load(const char *path, size_t *n)
     return bytes;
 }
 
-/* [10] method | [20] bytes stored | [24] bytes | [28] of the name | [30] of extras | [32] of the
- * comment | [42] where the file stands */
+/* [10] method | [20] bytes stored | [24] bytes | [28] length of the name | [30] of the extra fields
+ * | [32] of the comment | [42] offset of the file */
 static bool give(const uint8_t *bytes, size_t n, const uint8_t *entry, zip_see see, void *ctx)
 {
     char name[256] = "";

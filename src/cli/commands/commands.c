@@ -200,8 +200,8 @@ static const struct command commands[] = {
      report_examples, run_report},
     {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
      "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "
-     "events that the trace declares missing. Each finding has a code; docs/user/notes.md in the "
-     "sources explains all codes. The exit status is 0 for undamaged files, 1 for damaged ones, "
+     "events that the trace declares missing. Each finding has a code, which \"tracetta help "
+     "CODE\" explains. The exit status is 0 for undamaged files, 1 for damaged ones, "
      "and 3 if nothing can be used.",
      check_examples, run_check},
     {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, NULL,

@@ -42,6 +42,24 @@ static void put_losses(struct json *json, const char *format)
     json_close(json, ']');
 }
 
+static void put_diagnostics(struct json *json, size_t format)
+{
+    ttr_diagnostic_info info;
+    json_open(json, "diagnostics", '[');
+    for (size_t j = 0; ttr_format_diagnostic(format, j, &info); j++) {
+        json_open(json, NULL, '{');
+        json_write_string(json, "code", info.code);
+        json_write_string(json, "severity", message_severity(info.worst));
+        if (info.least != info.worst)
+            json_write_string(json, "least_severity", message_severity(info.least));
+        json_write_string(json, "meaning", info.meaning);
+        json_write_string(json, "effect", info.effect);
+        json_write_string(json, "advice", info.advice);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 /* Whether a format is listed: all are, unless some are named. */
 static bool is_asked(const struct call *call, const char *name)
 {
@@ -85,9 +103,11 @@ static void put_json(const struct call *call)
         json_write_bool(&json, "folder", info.abilities & TTR_FORMAT_FOLDER);
         put_options(&json, i);
         put_losses(&json, info.name);
+        put_diagnostics(&json, i);
         json_close(&json, '}');
     }
     json_close(&json, ']');
+    put_diagnostics(&json, TTR_FORMAT_NONE);
     json_close(&json, '}');
 }
 

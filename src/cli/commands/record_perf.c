@@ -132,7 +132,7 @@ static int start_stopped(struct work *work)
     return OUTCOME_FINE;
 }
 
-static int let_run(struct work *work)
+static int start_program(struct work *work)
 {
     if (launch_go(&work->launch))
         return OUTCOME_FINE;
@@ -172,7 +172,7 @@ static int open_recording(struct work *work)
     ttr_perf_set_wake_fd(work->perf, interrupt_wait_fd());
     if (ttr_perf_start(work->perf, &error) != TTR_OK)
         return fail_with(work, work->what, &error);
-    return launches ? let_run(work) : OUTCOME_FINE;
+    return launches ? start_program(work) : OUTCOME_FINE;
 }
 
 /* --- The recording --- */

@@ -47,7 +47,8 @@ struct recovery {
     bool ends_early; /* damage reaches the end of a file */
 };
 
-/* A file or folder, which can be read again and have another file beside it. */
+/* Returns true for a file or folder, which can be read again and has a place for a sidecar; false
+ * for pipes and devices. */
 static bool is_kept_target(const char *path)
 {
     struct stat about;
@@ -88,8 +89,8 @@ static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
     return OUTCOME_OUTPUT;
 }
 
-static void put_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
-                        const struct findings *found)
+static void print_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
+                          const struct findings *found)
 {
     struct json json = {.to = to};
     ttr_report report = {.size = sizeof report};
@@ -121,7 +122,7 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     FILE *to = fopen(sidecar->temporary, "wx"); /* a file of that name may be another program's */
     bool is_fine = to != NULL;
     if (to) {
-        put_sidecar(to, call, reader, &found);
+        print_sidecar(to, call, reader, &found);
         is_fine = !ferror(to);
         is_fine = fclose(to) == 0 && is_fine;
     }
@@ -146,7 +147,7 @@ static void free_sidecar(struct sidecar *sidecar)
 
 /* --- Messages --- */
 
-static void tell(const struct call *call, const struct findings *found, uint64_t kept)
+static void report_copy(const struct call *call, const struct findings *found, uint64_t kept)
 {
     const char *output = strcmp(call->set.output, "-") == 0 ? "standard output" : call->set.output;
     message_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(kept).s,
@@ -155,7 +156,7 @@ static void tell(const struct call *call, const struct findings *found, uint64_t
 }
 
 /* Prints what became of the traces of a directory. */
-static void tell_total(const struct call *call, const ttr_recover_result *total, size_t failed)
+static void report_total(const struct call *call, const ttr_recover_result *total, size_t failed)
 {
     const size_t n = total->traces, made = total->begun - failed;
     message_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output,
@@ -172,7 +173,7 @@ static void tell_total(const struct call *call, const ttr_recover_result *total,
 }
 
 /* Warns if the name of the output has the suffix of a compression: copies are not compressed. */
-static void tell_compression(const struct call *call, ttr_reader *reader)
+static void warn_compression(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
     const char *output = call->set.output;
@@ -187,7 +188,7 @@ static void tell_compression(const struct call *call, ttr_reader *reader)
 }
 
 /* Reports a failure of the library; returns the outcome. */
-static int tell_failure(const struct call *call, const ttr_recover_step *step)
+static int report_failure(const struct call *call, const ttr_recover_step *step)
 {
     const struct copy_loop copy_loop = {.call = call, .path = step->output};
     const ttr_error *error = step->error;
@@ -231,8 +232,8 @@ static int tell_failure(const struct call *call, const ttr_recover_step *step)
     return OUTCOME_INPUT;
 }
 
-/* Says why the copy is copied again. */
-static void tell_again(const struct call *call, const ttr_recover_step *step)
+/* Reports why the copy is recovered again. */
+static void report_next_pass(const struct call *call, const ttr_recover_step *step)
 {
     if (step->found_damage)
         message_note(call, "%s: %s places read as damaged now that others are gone; once more",
@@ -334,8 +335,8 @@ static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
         message_failure(step->output,
                         "holds only what came before the failure (%" PRIu64 " events)",
                         ttr_writer_events(step->writer));
-    tell(call, &found, step->events);
-    tell_compression(call, step->reader);
+    report_copy(call, &found, step->events);
+    warn_compression(call, step->reader);
     recovery->ends_early = recovery->ends_early || report_ends_early(step->reader);
     if (report_ends_early(step->reader))
         message_note(call, "%s: damage reaches the end of a file, so more may be missing",
@@ -360,7 +361,7 @@ static void end_trace(struct recovery *recovery)
     recovery->outcome = OUTCOME_FINE;
 }
 
-static bool take_step(void *user_data, const ttr_recover_step *step)
+static bool handle_step(void *user_data, const ttr_recover_step *step)
 {
     struct recovery *recovery = user_data;
     switch (step->stage) {
@@ -386,7 +387,7 @@ static bool take_step(void *user_data, const ttr_recover_step *step)
         end_progress(recovery);
         break;
     case TTR_RECOVER_AGAIN:
-        tell_again(recovery->call, step);
+        report_next_pass(recovery->call, step);
         break;
     case TTR_RECOVER_VERIFIED:
         message_note(recovery->call, "%s: %s", step->output,
@@ -396,15 +397,15 @@ static bool take_step(void *user_data, const ttr_recover_step *step)
         if (step->failure == TTR_RECOVER_OPENING)
             end_trace(recovery);
         if (step->failure != TTR_RECOVER_READING) /* which was reported */
-            recovery->outcome = tell_failure(recovery->call, step);
+            recovery->outcome = report_failure(recovery->call, step);
         break;
     }
     return true;
 }
 
 /* Prints the report of --json: docs/user/json.md has the schema. */
-static void put_report(const struct recovery *recovery, const ttr_recover_result *total,
-                       int outcome)
+static void print_report(const struct recovery *recovery, const ttr_recover_result *total,
+                         int outcome)
 {
     const struct call *call = recovery->call;
     struct json json = {.to = stdout};
@@ -435,7 +436,7 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
                                          .open = open_input,
                                          .sidecar_suffix = SIDECAR,
                                          .progress = step_progress,
-                                         .step = take_step,
+                                         .step = handle_step,
                                          .user_data = recovery};
     ttr_recover_result total = {.size = sizeof total};
     ttr_error error;
@@ -446,14 +447,14 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
     if (status != TTR_OK && status != TTR_AGAIN && worst == OUTCOME_FINE && total.failed == 0)
         worst = inputs_failed(call, call->path[0], &error);
     if (total.is_directory && (total.begun > 0 || worst == OUTCOME_FINE)) {
-        tell_total(call, &total, recovery->failed);
+        report_total(call, &total, recovery->failed);
         if (worst == OUTCOME_INPUT && recovery->failed < total.begun)
             worst = OUTCOME_NO; /* traces that are lost are damage of the directory */
         worst = total.begun < total.traces && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
     }
     const size_t copied = total.is_directory ? total.begun - recovery->failed : worst <= OUTCOME_NO;
     if (call->set.json && copied > 0)
-        put_report(recovery, &total, worst);
+        print_report(recovery, &total, worst);
     return worst;
 }
 

@@ -299,13 +299,6 @@ void report_json_clocks(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
-static const char *severity_name(ttr_severity severity)
-{
-    return severity == TTR_SEVERITY_DAMAGE ? "damage"
-           : severity == TTR_SEVERITY_ODD  ? "odd"
-                                           : "remark";
-}
-
 /* Returns the note with a code of the i-th report, or NULL. */
 static const ttr_diagnostic *note_of(ttr_reader *reader, size_t i, const char *code,
                                      ttr_report *report)
@@ -358,7 +351,7 @@ static void put_note(struct json *json, ttr_reader *reader, const struct trace *
     const ttr_diagnostic *note = &found->note;
     json_open(json, NULL, '{');
     json_write_string(json, "code", note->code);
-    json_write_string(json, "severity", severity_name(note->severity));
+    json_write_string(json, "severity", message_severity(note->severity));
     put_text(json, note);
     json_uint(json, "count", note->count);
     json_uint(json, "bytes", note->bytes);
@@ -462,7 +455,7 @@ void report_print_notes(const struct call *call, const struct inputs *inputs,
         if (note->severity < from)
             continue;
         (void)printf("  %s%s%s %s x%s", term_ink(&call->term, inks[note->severity]),
-                     severity_name(note->severity), term_ink(&call->term, INK_PLAIN), note->code,
+                     message_severity(note->severity), term_ink(&call->term, INK_PLAIN), note->code,
                      units_count(note->count).s);
         if (trace->n > 1 && found[i].streams)
             (void)printf(" in %zu stream%s", found[i].streams, found[i].streams == 1 ? "" : "s");

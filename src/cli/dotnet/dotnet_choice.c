@@ -43,7 +43,7 @@ int dotnet_report_none(const char *word)
     return OUTCOME_INPUT;
 }
 
-static int tell_many(const ttr_dotnet_list *list, const char *word)
+static int report_several(const ttr_dotnet_list *list, const char *word)
 {
     ttr_dotnet_process process = {.size = sizeof process};
     message_failure(word, "several .NET processes have this name; say which by its number:");
@@ -66,7 +66,7 @@ int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_proc
     if (n == 0)
         return dotnet_report_none(word);
     if (n > 1)
-        return tell_many(list, word);
+        return report_several(list, word);
     if (process->state != TTR_DOTNET_DENIED)
         return OUTCOME_FINE;
     message_failure(word, "no permission to use %s: run as %s%s", process->socket,

@@ -29,10 +29,10 @@ bool launch_hold(struct launch *launch, char **words, size_t n, const char *vari
                  bool is_stdout_taken);
 bool launch_go(struct launch *launch);
 
-/* Checks whether the program has ended. */
+/* Returns true if the program has ended. */
 bool launch_has_ended(struct launch *launch);
 
-/* Whether a process is the program, or was started by it. */
+/* Returns true if a process is the program or a child of it. */
 bool launch_holds(const struct launch *launch, uint64_t pid);
 
 /* Formats "ended with status 3" or "was ended by signal 9 (Killed)" into a text, and returns it. */

@@ -196,7 +196,7 @@ static bool is_hopeless(const struct recording *recording, uint64_t now)
 
 /* Reads and stores the next bytes. Returns TTR_OK with *got bytes, TTR_AGAIN, TTR_END (also
  * if the stream was cut, which the report shows), or an error that was reported. */
-static ttr_status step(struct recording *recording, void *to, size_t n, size_t *got)
+static ttr_status read_chunk(struct recording *recording, void *to, size_t n, size_t *got)
 {
     ttr_error error;
     uint64_t now = progress_now();
@@ -227,25 +227,25 @@ static int copy_loop(struct recording *recording, uint8_t *piece)
     ttr_status status;
     size_t got;
     do
-        status = step(recording, piece, PIECE, &got);
+        status = read_chunk(recording, piece, PIECE, &got);
     while (status == TTR_OK || status == TTR_AGAIN);
     return status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT;
 }
 
 /* A ttr_pull that also stores what it reads. */
-static int64_t pull(void *ctx, void *to, size_t n)
+static int64_t pull_and_store(void *ctx, void *to, size_t n)
 {
     size_t got;
     ttr_status status;
     do
-        status = step(ctx, to, n, &got);
+        status = read_chunk(ctx, to, n, &got);
     while (status == TTR_AGAIN);
     return status == TTR_OK ? (int64_t)got : 0;
 }
 
 /* Decodes the stream to find the event that ends the recording. If it cannot be decoded,
  * the recording goes on without this. */
-static void watch(struct recording *recording)
+static void watch_for_stop_event(struct recording *recording)
 {
     static const char *const at_once[] = {"nettrace.order=block", NULL};
     const ttr_read_options options = {
@@ -253,7 +253,7 @@ static void watch(struct recording *recording)
     ttr_error error = {.text = "no memory"};
     ttr *t = ttr_new(NULL);
     ttr_reader *reader =
-        t ? ttr_open_pull(t, pull, recording, recording->what, &options, &error) : NULL;
+        t ? ttr_open_pull(t, pull_and_store, recording, recording->what, &options, &error) : NULL;
     ttr_batch batch;
     ttr_status status = reader ? TTR_OK : TTR_E_IO;
     while (reader && ((status = ttr_read(reader, &batch, &error)) == TTR_OK || status == TTR_AGAIN))
@@ -283,7 +283,7 @@ static uint64_t close_cut(struct recording *recording)
 }
 
 /* Reports why a stream without an end marker ended. */
-static int tell_cut(struct recording *recording)
+static int report_cut(struct recording *recording)
 {
     char how[80];
     bool has_nothing = recording->whole == 0;
@@ -319,7 +319,7 @@ static int end_file(struct recording *recording, int outcome)
         (void)close_cut(recording);
         outcome = recording->is_left ? OUTCOME_FINE : OUTCOME_OUTPUT;
     } else if (outcome == OUTCOME_FINE && !report.has_end) {
-        outcome = tell_cut(recording);
+        outcome = report_cut(recording);
     }
     if (close(recording->fd) != 0 && outcome == OUTCOME_FINE)
         outcome = message_cannot_write(shown_path(recording), errno);
@@ -338,7 +338,7 @@ int recording_run(struct recording *recording)
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
         message_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
     if (stopping_has_condition(&recording->stopping))
-        watch(recording);
+        watch_for_stop_event(recording);
     int outcome = copy_loop(recording, piece);
     uint64_t took = progress_now() - recording->begin_ns;
     recording_unshow(recording);

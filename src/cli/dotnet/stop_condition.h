@@ -17,10 +17,10 @@ struct stopping {
 /* Reads the options. Returns false if they do not fit together. */
 bool stopping_read(struct stopping *stopping, const struct settings *settings);
 
-/* Whether there is a condition. */
+/* Returns true if there is a condition. */
 bool stopping_has_condition(const struct stopping *stopping);
 
-/* Whether an event meets all conditions. */
+/* Returns true if an event meets all conditions. */
 bool stopping_is_met(const struct stopping *stopping, const ttr *t, const ttr_event *event);
 
 #endif

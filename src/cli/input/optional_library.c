@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const struct {
-    const char *file, *install; /* what to install: a part of a sentence */
+    const char *file, *install; /* install: what to install, a part of a sentence */
 } libraries[] = {
     [LIBRARY_SYMBOLS] = {"libtracetta-symbols.so.0",
                          "install the package libtracetta-symbols0, or build tracetta with "

@@ -1,4 +1,4 @@
-/* Functions and lines at addresses; see the header. */
+/* Looks up functions and lines at addresses; see the header. */
 #include "cli/input/symbolizer.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct symbolizer {
     const struct call *call;
     ttr_symbols_options options;
     ttr_symbols *symbols; /* NULL = not loaded */
-    bool is_tried;        /* lazy: the library was loaded, or is missing */
+    bool is_tried;        /* lazy: loading was tried, with or without success */
     /* The functions of the library. */
     __typeof__(ttr_symbols_new) *create;
     __typeof__(ttr_symbols_free) *free;
@@ -29,7 +29,7 @@ static bool goes_on(void *user_data)
 static void warn(void *user_data, const char *text)
 {
     const struct symbolizer *symbolizer = user_data;
-    message_note(symbolizer->call, "warning: %s; nobody is asked any more", text);
+    message_note(symbolizer->call, "warning: %s; no further requests are sent", text);
 }
 
 static bool load(struct symbolizer *symbolizer, char reason[LIBRARY_REASON])

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include <tracetta/formats.h>
+
+#include "cli/ui/messages.h"
+
 #define LEFT 26
 #define LINE 100
 
@@ -83,9 +87,10 @@ void help_overview(FILE *to)
                 to);
     for (size_t i = 0; command_at(i); i++)
         (void)fprintf(to, "  %-14s %s\n", command_at(i)->name, command_at(i)->summary);
-    (void)fputs("\n\"tracetta help COMMAND\" explains a command; \"tracetta --version\" prints the "
-                "version.\n",
-                to);
+    (void)fputs(
+        "\n\"tracetta help COMMAND\" explains a command, \"tracetta help CODE\" the code of a "
+        "note;\n\"tracetta --version\" prints the version.\n",
+        to);
 }
 
 void help_group(FILE *to, const char *word)
@@ -113,4 +118,31 @@ void help_command(FILE *to, const struct command *command)
         (void)fprintf(to, "  %-8s ", help_statuses[i]);
         print_wrapped(to, help_statuses[i + 1], 11, 11);
     }
+}
+
+static bool find_code(const char *code, ttr_diagnostic_info *info)
+{
+    ttr_format_info format;
+    for (size_t j = 0; ttr_format_diagnostic(TTR_FORMAT_NONE, j, info); j++)
+        if (strcmp(info->code, code) == 0)
+            return true;
+    for (size_t i = 0; ttr_format_get(i, &format); i++)
+        for (size_t j = 0; ttr_format_diagnostic(i, j, info); j++)
+            if (strcmp(info->code, code) == 0)
+                return true;
+    return false;
+}
+
+bool help_code(FILE *to, const char *code)
+{
+    ttr_diagnostic_info info;
+    if (!find_code(code, &info))
+        return false;
+    const bool varies = info.least != info.worst;
+    (void)fprintf(to, "%s (%s%s%s)\n  meaning  %s\n  effect   %s\n", code,
+                  varies ? message_severity(info.least) : "", varies ? " or " : "",
+                  message_severity(info.worst), info.meaning, info.effect);
+    if (*info.advice)
+        (void)fprintf(to, "  advice   %s\n", info.advice);
+    return true;
 }

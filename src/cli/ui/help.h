@@ -18,6 +18,9 @@ void help_group(FILE *to, const char *word);
 /* Prints the help of one command. */
 void help_command(FILE *to, const struct command *command);
 
+/* Explains the code of a note, "fxt.zeros".  Returns false if there is no such code. */
+bool help_code(FILE *to, const char *code);
+
 /* Prints a man page in roff: of one command, or of the whole program (NULL). */
 void manual_print(FILE *to, const struct command *command);
 

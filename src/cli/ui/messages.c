@@ -135,6 +135,13 @@ static void print_formatted(const char *format, va_list values)
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
+const char *message_severity(ttr_severity severity)
+{
+    return severity == TTR_SEVERITY_DAMAGE ? "damage"
+           : severity == TTR_SEVERITY_ODD  ? "odd"
+                                           : "remark";
+}
+
 int message_misuse(const char *verb, const char *format, ...)
 {
     va_list values;

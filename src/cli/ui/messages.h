@@ -6,6 +6,9 @@
 
 struct call;
 
+/* Returns "damage", "odd" or "remark". */
+const char *message_severity(ttr_severity severity);
+
 /* Reports wrong usage, with a hint to the help of the command (NULL: of the program). Returns
  * OUTCOME_MISUSE. */
 int message_misuse(const char *verb, const char *format, ...) TTR_PRINTF(2, 3);

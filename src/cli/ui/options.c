@@ -506,7 +506,7 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
 
 /* Returns the value of an option: after "=", after its letter, or the next word.  NULL if there is
  * none. */
-static const char *take_value(struct parse *parse, const struct option_row *row,
+static const char *find_value(struct parse *parse, const struct option_row *row,
                               const char *attached)
 {
     if (attached)
@@ -578,7 +578,7 @@ static bool parse_long(struct parse *parse, const char *word)
     }
     if (!option_wants_value(row) && !attached)
         attached = "";
-    const char *value = take_value(parse, row, attached);
+    const char *value = find_value(parse, row, attached);
     return value && set_option(parse, row, value);
 }
 
@@ -593,7 +593,7 @@ static bool parse_letters(struct parse *parse, const char *letters)
             return false;
         }
         if (row->type != OPTION_FLAG) {
-            const char *value = take_value(parse, row, letters[1] ? letters + 1 : NULL);
+            const char *value = find_value(parse, row, letters[1] ? letters + 1 : NULL);
             return value && set_option(parse, row, value);
         }
         if (!set_option(parse, row, ""))

@@ -41,36 +41,38 @@ enum event_header_loss {
     EVENT_HEADER_LOSSES
 };
 
-#define EVENT_HEADER_LOSS_ROWS                                                                    \
-    {.code = "provider.characters",                                                               \
-     .what = "providers with characters that tracepoint names must not contain",                  \
-     .rule = "have '_' for each"},                                                                \
-        {.code = "provider.none",                                                                 \
-         .what = "events without a provider",                                                     \
-         .rule = "get the provider \"tracetta\""},                                                \
-        {.code = "event.level",                                                                   \
-         .what = "events without a level, or of level trace",                                     \
-         .rule = "get level 4 (information) or 6 (trace)"},                                       \
-        {.code = "name.characters",                                                               \
-         .what = "names of events and fields with ';' or NUL",                                    \
-         .rule = "have '_' for each"},                                                            \
-        {.code = "event.kind",                                                                    \
-         .what = "events that are not instants",                                                  \
-         .rule = "get fields for kind, duration and link"},                                       \
-        {.code = "field.labels",                                                                  \
-         .what = "names of enumerated values",                                                    \
-         .rule = "are dropped; numbers are kept",                                                 \
-         .kind = TTR_LOSS_DROPPED},                                                               \
-        {.code = "field.context", .what = "context fields", .rule = "become ordinary fields"},    \
-        {.code = "field.array",                                                                   \
-         .what = "arrays with elements of different types",                                       \
-         .rule = "become structs"},                                                               \
-        {.code = "field.empty", .what = "structs without fields", .rule = "become null"},         \
-    {                                                                                             \
-        .code = "field.long",                                                                     \
-        .what = "texts, arrays and structs past 65,535 bytes, as many elements, 127 fields or 8 " \
-                "levels, and what does not fit into the event",                                   \
-        .rule = "are cut", .kind = TTR_LOSS_DROPPED                                               \
+#define EVENT_HEADER_LOSS_ROWS                                                              \
+    {.code = "provider.characters",                                                         \
+     .what = "providers with characters that tracepoint names must not contain",            \
+     .rule = "have '_' for each"},                                                          \
+        {.code = "provider.none",                                                           \
+         .what = "events without a provider",                                               \
+         .rule = "get the provider \"tracetta\""},                                          \
+        {.code = "event.level",                                                             \
+         .what = "events without a level, or of level trace",                               \
+         .rule = "get level 4 (information) or 6 (trace)"},                                 \
+        {.code = "name.characters",                                                         \
+         .what = "names of events and fields with ';' or NUL",                              \
+         .rule = "have '_' for each"},                                                      \
+        {.code = "event.kind",                                                              \
+         .what = "events that are not instants",                                            \
+         .rule = "get fields for kind, duration and link"},                                 \
+        {.code = "field.labels",                                                            \
+         .what = "names of enumerated values",                                              \
+         .rule = "are left out; the numbers stay",                                          \
+         .kind = TTR_LOSS_DROPPED},                                                         \
+        {.code = "field.context",                                                           \
+         .what = "fields of an event's context",                                            \
+         .rule = "become fields of the payload"},                                           \
+        {.code = "field.array",                                                             \
+         .what = "arrays with elements of different types",                                 \
+         .rule = "become structs"},                                                         \
+        {.code = "field.empty", .what = "structs without fields", .rule = "become null"},   \
+    {                                                                                       \
+        .code = "field.long",                                                               \
+        .what = "texts, arrays and structs over 65,535 bytes or elements, 127 fields or 8 " \
+                "levels, or larger than the event",                                         \
+        .rule = "are cut", .kind = TTR_LOSS_DROPPED                                         \
     }
 
 struct event_header_writer {

@@ -28,7 +28,7 @@ static const ttr_loss losses[CSV_LOSSES] = {
                  .kind = TTR_LOSS_DROPPED},
     [CSV_CONTEXT] = {.code = "field.context",
                      .what = "fields of an event's context",
-                     .rule = "are merged with its other fields"},
+                     .rule = "become fields of the payload"},
 };
 
 static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,"

@@ -145,6 +145,7 @@ const struct format format_ctf = {
     .title = "Common Trace Format",
     .extensions = "",
     .spec = "CTF 1.8.3, CTF 2.0, RFC v1.1 of 2010",
+    .diagnostics = ctf_diagnostics,
     .reader = &reader,
     .folder = &folder,
     .url = &url,

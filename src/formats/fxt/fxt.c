@@ -36,6 +36,7 @@ const struct format format_fxt = {
     .title = "Fuchsia trace format",
     .extensions = "fxt ftf",
     .spec = "Fuchsia trace format, 2021 text and the records added until 2026",
+    .diagnostics = fxt_diagnostics,
     .reader = &reader,
     .writer = &writer,
     .hints = &hints,

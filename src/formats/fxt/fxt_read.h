@@ -277,4 +277,7 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error);
 ttr_status fxt_reader_next(struct input *in, ttr_error *error);
 void fxt_reader_close(struct input *in);
 
+/* --- fxt_diagnostics.c --- */
+extern const ttr_diagnostic_info fxt_diagnostics[];
+
 #endif

@@ -35,6 +35,7 @@ const struct format format_heph = {
     .title = "Heph trace format",
     .extensions = "trace heph",
     .spec = "Trace Format 0.1.0, and the layout before substreams",
+    .diagnostics = heph_diagnostics,
     .reader = &reader,
     .writer = &writer,
     .options = options,

@@ -158,4 +158,7 @@ ttr_status heph_open(struct input *in, ttr_error *error);
 ttr_status heph_next(struct input *in, ttr_error *error);
 void heph_close(struct input *in);
 
+/* --- heph_diagnostics.c --- */
+extern const ttr_diagnostic_info heph_diagnostics[];
+
 #endif

@@ -231,11 +231,20 @@ static const struct format_description description = {
     .describe = interceptor_describe,
 };
 
+static const ttr_diagnostic_info diagnostics[] = {
+    {TTR_SEVERITY_ODD, TTR_SEVERITY_ODD, "event_header.bad-event", "incomplete EventHeader",
+     "kept up to there", ""},
+    {TTR_SEVERITY_DAMAGE, TTR_SEVERITY_DAMAGE, "interceptor.bad-record",
+     "bytes that are not records", "skipped to the next record", ""},
+    {.code = NULL},
+};
+
 const struct format format_interceptor = {
     .name = "interceptor",
     .title = "EventHeader events as a test interceptor wrote them",
     .extensions = "dat",
     .spec = "src/formats/interceptor/README.md",
+    .diagnostics = diagnostics,
     .reader = &reader,
     .description = &description,
 };

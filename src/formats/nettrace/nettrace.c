@@ -81,6 +81,7 @@ const struct format format_nettrace = {
     .title = ".NET EventPipe",
     .extensions = "nettrace netperf",
     .spec = "NetPerf 1 to 3, Nettrace 4 to 6",
+    .diagnostics = nettrace_diagnostics,
     .reader = &reader,
     .description = &description,
     .writer = &writer,

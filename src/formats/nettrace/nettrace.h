@@ -668,4 +668,7 @@ TTR_MUST bool nettrace_add_universal_symbols(struct nettrace_reader *reader, con
                                              uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);
 
+/* --- nettrace_diagnostics.c --- */
+extern const ttr_diagnostic_info nettrace_diagnostics[];
+
 #endif

@@ -3,27 +3,26 @@
 #include "formats/nettrace/nettrace_writer.h"
 
 const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
-    [NETTRACE_LOST_PAIR] = {.code = "kind.pair",
-                            .what = "begin and end events",
-                            .rule = "become events with the opcodes Start (1) and Stop (2), which "
-                                    "are read as activities; in version 4 with field \"kind\""},
+    [NETTRACE_LOST_PAIR] =
+        {.code = "kind.pair",
+         .what = "begin and end events",
+         .rule =
+             "become events with opcodes Start (1) and Stop (2); in version 4 with field \"kind\""},
     [NETTRACE_LOST_KIND] =
         {.code = "kind.other",
-         .what = "spans, counters, flows and all other kinds but instants, and ids of events",
-         .rule = "become events with fields \"kind\", \"duration\", \"id\", \"tag\" and the like"},
+         .what = "events other than instants, ids of events",
+         .rule = "become events with fields \"kind\", \"duration\", \"id\", \"tag\" and others"},
     [NETTRACE_LOST_SAMPLE] = {.code = "kind.sample",
                               .what = "samples of other formats",
-                              .rule = "become samples of the runtime's profiler, or events with "
-                                      "field \"kind\" if they have more than a stack"},
+                              .rule = "become samples of the runtime, or events with field "
+                                      "\"kind\" if they have more than a stack"},
     [NETTRACE_LOST_GAP] = {.code = "kind.gap",
                            .what = "gaps",
-                           .rule = "become jumps in the sequence numbers of a thread, between the "
-                                   "events before and after"},
-    [NETTRACE_LOST_GAP_UNKNOWN] =
-        {.code = "gap.unknown",
-         .what = "gaps of an unknown number of events, or of more than 2147483647",
-         .rule = "are left out, or limited to that number",
-         .kind = TTR_LOSS_DROPPED},
+                           .rule = "become jumps in the sequence numbers of a thread"},
+    [NETTRACE_LOST_GAP_UNKNOWN] = {.code = "gap.unknown",
+                                   .what = "gaps of unknown size, or over 2147483647 events",
+                                   .rule = "are left out, or limited to that number",
+                                   .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_NAME] = {.code = "event.no-name",
                             .what = "events without a name",
                             .rule = "get their kind as name"},
@@ -38,27 +37,25 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                                   "opcodes of begin and end events, and in version 4 of all events",
                               .rule = "are left out",
                               .kind = TTR_LOSS_DROPPED},
-    [NETTRACE_LOST_START_NAME] =
-        {.code = "event.start-name",
-         .what = "events without an opcode that have names ending with Start or Stop",
-         .rule = "are read as begins and ends of activities"},
+    [NETTRACE_LOST_START_NAME] = {.code = "event.start-name",
+                                  .what = "names with suffix Start or Stop, without an opcode",
+                                  .rule = "are read as begins and ends of activities"},
     [NETTRACE_LOST_SEQUENCE] = {.code = "event.sequence",
                                 .what = "sequence numbers",
                                 .rule = "are replaced by a count per thread"},
     [NETTRACE_LOST_THREAD] = {.code = "thread.unknown",
-                              .what = "events with an unknown thread, process or thread number",
-                              .rule = "have 0 for unknown numbers"},
+                              .what = "unknown processes and threads",
+                              .rule = "get number 0"},
     [NETTRACE_LOST_PID] =
         {.code = "thread.pid",
          .what = "process numbers other than that of the first event, in versions 4 and 5",
          .rule = "are left out",
          .kind = TTR_LOSS_DROPPED},
-    [NETTRACE_LOST_THREAD_NAME] =
-        {.code = "thread.name",
-         .what = "names of processes; names of threads in versions 4 and 5, "
-                 "of 4 KiB and more, or of numbers that another input uses too",
-         .rule = "are left out",
-         .kind = TTR_LOSS_DROPPED},
+    [NETTRACE_LOST_THREAD_NAME] = {.code = "thread.name",
+                                   .what = "names of processes; of threads in versions 4 and 5, "
+                                           "over 4 KiB, or with a number shared by another input",
+                                   .rule = "are left out",
+                                   .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_TICKS] = {.code = "clock.ticks",
                              .what = "raw clock ticks",
                              .rule = "become nanoseconds"},
@@ -75,17 +72,17 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                                .what = "events with damaged content",
                                .rule = "keep the decoded part without the mark"},
     [NETTRACE_LOST_TEXT] = {.code = "text.not-utf8",
-                            .what = "strings that are not valid UTF-8",
-                            .rule = "have U+FFFD for each invalid byte"},
+                            .what = "strings with invalid UTF-8",
+                            .rule = "get U+FFFD for each invalid byte"},
     [NETTRACE_LOST_NUL] = {.code = "text.nul",
                            .what = "texts with NUL characters",
-                           .rule = "have U+FFFD for each of them"},
+                           .rule = "get U+FFFD for each"},
     [NETTRACE_LOST_WIDTH] = {.code = "field.width",
                              .what = "numbers of other than 8, 16, 32 or 64 bits",
                              .rule = "get the next larger width"},
     [NETTRACE_LOST_BYTES] =
         {.code = "field.bytes",
-         .what = "bytes",
+         .what = "byte fields",
          .rule = "become arrays of numbers; in version 4 strings of hexadecimal digits"},
     [NETTRACE_LOST_ARRAY] = {.code = "field.array",
                              .what = "arrays, in version 4",
@@ -98,12 +95,13 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                                 .rule = "are cut",
                                 .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_NULL] = {.code = "field.null",
-                            .what = "nulls",
+                            .what = "null fields",
                             .rule = "become the string \"null\""},
-    [NETTRACE_LOST_HINT] = {.code = "field.hint",
-                            .what = "pointers, koids, thread references, bases, marks of raw bytes "
-                                    "and integers of more than 64 bits",
-                            .rule = "become plain numbers, bytes or text"},
+    [NETTRACE_LOST_HINT] =
+        {.code = "field.hint",
+         .what =
+             "pointers, koids, thread references, bases, raw-byte marks and integers over 64 bits",
+         .rule = "become plain numbers, bytes or text"},
     [NETTRACE_LOST_LABEL] = {.code = "field.label",
                              .what = "names of enumerated values and flags",
                              .rule = "are left out; the numbers stay",
@@ -116,13 +114,12 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_LARGE] = {.code = "event.large",
-                             .what = "fields of events over 8 MiB, with a description over 60000 "
-                                     "bytes, or of more than 100000 shapes",
+                             .what = "fields of events over 8 MiB, with over 60000 bytes of "
+                                     "metadata, or of over 100000 shapes",
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_POINTER] = {.code = "stack.pointer",
-                               .what =
-                                   "addresses of more than 32 bits in traces with 32-bit pointers",
+                               .what = "addresses over 32 bits in traces with 32-bit pointers",
                                .rule = "lose their upper bits"},
     [NETTRACE_LOST_METADATA] = {.code = "field.long-name",
                                 .what = "names of fields over 4096 bytes",
@@ -133,8 +130,7 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_NUMBER] = {.code = "event.number",
-                              .what = "numbers and versions that providers assign to their events, "
-                                      "except in copies of nettrace",
+                              .what = "event numbers of providers, except in copies of nettrace",
                               .rule = "are replaced by a count per provider"},
     [NETTRACE_LOST_GUEST] = {.code = "event.guest",
                              .what = "events of other sources in a copy",

@@ -70,6 +70,7 @@ const struct format format_perf = {
     .title = "perf.data of Linux's perf",
     .extensions = "data",
     .spec = "perf 2.6.33 and later: files, pipes and folders",
+    .diagnostics = perf_diagnostics,
     .reader = &reader,
     .folder = &folder,
     .description = &description,

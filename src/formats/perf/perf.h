@@ -531,4 +531,7 @@ static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                : perf_kind_of_id(trace, id);
 }
 
+/* --- perf_diagnostics.c --- */
+extern const ttr_diagnostic_info perf_diagnostics[];
+
 #endif

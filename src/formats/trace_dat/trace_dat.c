@@ -28,6 +28,7 @@ const struct format format_trace_dat = {
     .title = "trace-cmd",
     .extensions = "dat",
     .spec = "6, 7",
+    .diagnostics = trace_dat_diagnostics,
     .reader = &reader,
     .description = &description,
 };

@@ -158,4 +158,7 @@ bool trace_dat_lane_next(struct trace_dat_reader *reader, struct trace_dat_lane 
 TTR_MUST ttr_status trace_dat_lane_continue(struct trace_dat_reader *reader,
                                             struct trace_dat_lane *lane, bool *has_event);
 
+/* --- trace_dat_diagnostics.c --- */
+extern const ttr_diagnostic_info trace_dat_diagnostics[];
+
 #endif

@@ -75,6 +75,7 @@ const struct format format_trace_pipe_raw = {
     .title = "Linux ring-buffer pages",
     .extensions = "",
     .spec = "kernel 3 to 6",
+    .diagnostics = trace_pipe_raw_diagnostics,
     .reader = &reader,
     .description = &description,
     .options = options,

@@ -47,4 +47,7 @@ TTR_MUST ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *re
 /* Creates `data.all`.  Returns false if memory is exhausted. */
 TTR_MUST bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader);
 
+/* --- trace_pipe_raw_diagnostics.c --- */
+extern const ttr_diagnostic_info trace_pipe_raw_diagnostics[];
+
 #endif

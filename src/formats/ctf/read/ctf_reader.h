@@ -410,4 +410,7 @@ void ctf_find_quirks(struct ctf_trace *trace);
 unsigned ctf_bid(const struct peek *peek);
 bool ctf_is_stream_file(const struct file_prefix *metadata, const struct file_prefix *file);
 
+/* --- ctf_diagnostics.c --- */
+extern const ttr_diagnostic_info ctf_diagnostics[];
+
 #endif
