@@ -502,7 +502,7 @@ void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_
     case CTF_ATTRIBUTE_OTHER_PID:
     case CTF_ATTRIBUTE_OTHER_TID:
         who->number[attribute] = number;
-        who->is_told[attribute] = true;
+        who->has_attribute[attribute] = true;
         break;
     case CTF_ATTRIBUTE_CPU:
         event->cpu = (uint32_t)number;
@@ -543,11 +543,11 @@ static ttr_id find_said_thread(const struct ctf_said_who *who, enum ctf_attribut
                                uint16_t source, bool *failed)
 {
     uint64_t process = who->number[pid], thread = who->number[pid + 1];
-    if (!who->is_told[pid] && !who->is_told[pid + 1])
+    if (!who->has_attribute[pid] && !who->has_attribute[pid + 1])
         return 0;
-    ttr_id id = !who->is_told[pid + 1] ? context_process(t, source, process)
-                : who->is_told[pid]    ? context_thread(t, source, process, thread)
-                                       : context_thread_by_tid(t, source, thread);
+    ttr_id id = !who->has_attribute[pid + 1] ? context_process(t, source, process)
+                : who->has_attribute[pid]    ? context_thread(t, source, process, thread)
+                                             : context_thread_by_tid(t, source, thread);
     *failed |= !id;
     return id;
 }
@@ -557,7 +557,7 @@ bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t s
 {
     bool failed = false;
     event->thread = find_said_thread(who, CTF_ATTRIBUTE_PID, t, source, &failed);
-    if (who->is_told[CTF_ATTRIBUTE_OTHER_PID] || who->is_told[CTF_ATTRIBUTE_OTHER_TID])
+    if (who->has_attribute[CTF_ATTRIBUTE_OTHER_PID] || who->has_attribute[CTF_ATTRIBUTE_OTHER_TID])
         event->link = find_said_thread(who, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
     return !failed;
 }
@@ -597,7 +597,7 @@ bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, cons
         (((bits->at + context_mask) & ~context_mask) + said->context_bits + mask) & ~mask;
     const uint8_t *body = bits->base + (begin >> 3);
     size_t n = begin < bits->end ? (size_t)((bits->end - begin) >> 3) : 0;
-    struct ctf_said_who who = {.is_told = {false}};
+    struct ctf_said_who who = {.has_attribute = {false}};
     bool is_fine = true;
     if (n < said->bytes || (begin & 7))
         return true; /* the name is truncated, which the layout reports */

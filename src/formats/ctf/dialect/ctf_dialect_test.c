@@ -74,7 +74,7 @@ static void any_name_survives_escaping(void **state)
     }
 }
 
-static void names_are_escaped_as_little_as_can_be(void **state)
+static void only_necessary_bytes_are_escaped(void **state)
 {
     (void)state;
     static const struct {
@@ -115,7 +115,7 @@ static void attribute_names_outside_contexts_are_not_escaped(void **state)
     buffer_free(&to);
 }
 
-static void levels_are_log_levels_and_come_back(void **state)
+static void levels_survive_round_trip(void **state)
 {
     (void)state;
     for (unsigned level = 1; level <= TTR_LEVEL_FATAL; level++)
@@ -521,7 +521,7 @@ static void check_versions(bool is_listed)
 }
 
 /* An empty list must not look like one that was truncated. */
-static void events_without_fields_are_lists_of_nothing(void **state)
+static void event_without_fields_lists_zero_fields(void **state)
 {
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
     (void)state;
@@ -548,13 +548,13 @@ static void events_without_fields_are_lists_of_nothing(void **state)
     }
 }
 
-static void events_with_everything_come_back_without_loss(void **state)
+static void full_event_survives_round_trip(void **state)
 {
     (void)state;
     check_versions(false);
 }
 
-static void events_that_list_their_fields_come_back_as_they_were(void **state)
+static void listed_fields_survive_round_trip(void **state)
 {
     (void)state;
     check_versions(true);
@@ -745,12 +745,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_name_survives_escaping),
-        cmocka_unit_test(names_are_escaped_as_little_as_can_be),
+        cmocka_unit_test(only_necessary_bytes_are_escaped),
         cmocka_unit_test(attribute_names_outside_contexts_are_not_escaped),
-        cmocka_unit_test(levels_are_log_levels_and_come_back),
-        cmocka_unit_test(events_with_everything_come_back_without_loss),
-        cmocka_unit_test(events_that_list_their_fields_come_back_as_they_were),
-        cmocka_unit_test(events_without_fields_are_lists_of_nothing),
+        cmocka_unit_test(levels_survive_round_trip),
+        cmocka_unit_test(full_event_survives_round_trip),
+        cmocka_unit_test(listed_fields_survive_round_trip),
+        cmocka_unit_test(event_without_fields_lists_zero_fields),
         cmocka_unit_test(inexpressible_events_are_refused),
         cmocka_unit_test(floats_keep_their_bits),
         cmocka_unit_test(changed_values_are_counted_as_losses),

@@ -193,7 +193,7 @@ static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_sa
 
 bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event)
 {
-    struct ctf_said_who who = {.is_told = {false}};
+    struct ctf_said_who who = {.has_attribute = {false}};
     ttr_fields fields;
     ttr_field field;
     bool failed = false;

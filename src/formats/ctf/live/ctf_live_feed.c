@@ -439,9 +439,9 @@ static void append_gap_event(struct live_reader *live, struct live_lane *lane)
     lane->gap = (ttr_event){.kind = TTR_KIND_GAP,
                             .tag = TTR_GAP_PACKETS,
                             .source = lane->in ? lane->in->id : live->id,
-                            .time = lane->has_horizon         ? lane->horizon
-                                    : live->told == INT64_MIN ? 0
-                                                              : live->told};
+                            .time = lane->has_horizon                   ? lane->horizon
+                                    : live->returned_until == INT64_MIN ? 0
+                                                                        : live->returned_until};
     lane->batch = (ttr_batch){.event = &lane->gap, .n = 1};
     lane->at = 0;
     live->gaps++;

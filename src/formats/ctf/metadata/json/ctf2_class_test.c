@@ -7,7 +7,7 @@
 #define FIXED(type, more) "{'type':'fixed-length-" type "'," more "}"
 #define LE8 "'length':8,'byte-order':'little-endian'"
 
-static void every_fixed_length_class_is_read(void **state)
+static void fixed_length_classes_parse_with_all_properties(void **state)
 {
     (void)state;
     ctf2_check_class(FIXED("bit-array", LE8), "bits8 le");
@@ -36,7 +36,7 @@ static void every_fixed_length_class_is_read(void **state)
                      "f160 le");
 }
 
-static void the_natural_bit_order_of_a_byte_order_reverses_nothing(void **state)
+static void natural_bit_order_is_not_reversed(void **state)
 {
     (void)state;
     ctf2_check_class(FIXED("bit-array", LE8 ",'bit-order':'first-to-last'"), "bits8 le");
@@ -95,7 +95,7 @@ static void text_has_an_encoding_and_is_aligned_to_bytes(void **state)
                      "text[8] utf-32be @8");
 }
 
-static void text_of_half_a_character_more_is_remarked_on(void **state)
+static void text_with_partial_character_is_noted(void **state)
 {
     (void)state;
     ctf2_check_notes(CTF2_BEFORE "{'name':'x','field-class':{'type':'static-length-string','length'"
@@ -116,7 +116,7 @@ static void blobs_have_a_media_type(void **state)
                      "blob[18446744073709551615] @8");
 }
 
-static void structures_and_arrays_take_the_largest_alignment_inside_or_their_minimum(void **state)
+static void compound_alignment_is_largest_member_or_minimum(void **state)
 {
     (void)state;
     ctf2_check_class("{'type':'structure'}", "struct()");
@@ -136,7 +136,7 @@ static void structures_and_arrays_take_the_largest_alignment_inside_or_their_min
         "array[7] @64 min 64 array[2] u8 le");
 }
 
-static void attributes_and_undeclared_extensions_of_classes_mean_nothing(void **state)
+static void class_attributes_and_undeclared_extensions_are_ignored(void **state)
 {
     (void)state;
     ctf2_check_class(
@@ -244,7 +244,7 @@ static void invalid_ranges_fail_with_position(void **state)
         TTR_E_MALFORMED, AT_X ".mappings.m: this name comes twice");
 }
 
-static void mapped_ranges_are_cut_to_what_the_number_can_be_with_a_remark(void **state)
+static void mapped_ranges_beyond_number_are_clipped_with_note(void **state)
 {
     (void)state;
     static const char text[] =
@@ -335,7 +335,7 @@ static ttr_status parse_nested(unsigned levels, ttr_error *error)
     return status;
 }
 
-static void field_classes_nest_32_levels_and_no_more(void **state)
+static void nesting_beyond_32_levels_fails(void **state)
 {
     (void)state;
     ttr_error error;
@@ -348,21 +348,21 @@ static void field_classes_nest_32_levels_and_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fixed_length_class_is_read),
-        cmocka_unit_test(the_natural_bit_order_of_a_byte_order_reverses_nothing),
+        cmocka_unit_test(fixed_length_classes_parse_with_all_properties),
+        cmocka_unit_test(natural_bit_order_is_not_reversed),
         cmocka_unit_test(integers_have_bases_and_mappings_exact_to_64_bits),
         cmocka_unit_test(variable_length_integers_are_aligned_to_bytes),
         cmocka_unit_test(text_has_an_encoding_and_is_aligned_to_bytes),
-        cmocka_unit_test(text_of_half_a_character_more_is_remarked_on),
+        cmocka_unit_test(text_with_partial_character_is_noted),
         cmocka_unit_test(blobs_have_a_media_type),
-        cmocka_unit_test(structures_and_arrays_take_the_largest_alignment_inside_or_their_minimum),
-        cmocka_unit_test(attributes_and_undeclared_extensions_of_classes_mean_nothing),
+        cmocka_unit_test(compound_alignment_is_largest_member_or_minimum),
+        cmocka_unit_test(class_attributes_and_undeclared_extensions_are_ignored),
         cmocka_unit_test(invalid_number_class_fails_with_position),
         cmocka_unit_test(invalid_ranges_fail_with_position),
-        cmocka_unit_test(mapped_ranges_are_cut_to_what_the_number_can_be_with_a_remark),
+        cmocka_unit_test(mapped_ranges_beyond_number_are_clipped_with_note),
         cmocka_unit_test(invalid_text_arrays_and_structures_fail_with_position),
         cmocka_unit_test(exceeded_limits_fail_with_limit),
-        cmocka_unit_test(field_classes_nest_32_levels_and_no_more),
+        cmocka_unit_test(nesting_beyond_32_levels_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

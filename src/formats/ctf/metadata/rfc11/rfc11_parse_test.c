@@ -148,7 +148,7 @@ static void end(struct scene *scene)
 
 /* --- The RFC's own samples --- */
 
-static void the_samples_of_the_text_are_read(void **state)
+static void rfc_samples_parse_to_described_types(void **state)
 {
     (void)state;
     struct scene scene;
@@ -202,7 +202,7 @@ static void the_samples_of_the_text_are_read(void **state)
 
 /* In section 5 of the RFC a comma is missing after two items, and another list starts with [; 6.1
  * has a comment between items. */
-static void the_slips_of_the_text_are_read(void **state)
+static void rfc_samples_with_slips_are_accepted(void **state)
 {
     (void)state;
     struct scene scene;
@@ -286,7 +286,7 @@ static void event_headers_are_described_in_every_alignment(void **state)
     end(&scene);
 }
 
-static void native_order_is_that_of_the_packets(void **state)
+static void native_byte_order_follows_packets(void **state)
 {
     (void)state;
     struct scene scene = {.n = 0};
@@ -310,7 +310,7 @@ static void native_order_is_that_of_the_packets(void **state)
 
 /* --- Types --- */
 
-static void children_override_what_their_parents_state(void **state)
+static void child_attributes_override_parent(void **state)
 {
     (void)state;
     struct scene scene;
@@ -351,7 +351,7 @@ static void integers_of_every_width_are_built_in(void **state)
     end(&scene);
 }
 
-static void alignments_not_stated_follow_the_architecture(void **state)
+static void missing_alignment_follows_architecture(void **state)
 {
     (void)state;
     static const char *const expected[] = {
@@ -382,7 +382,7 @@ static void alignments_not_stated_follow_the_architecture(void **state)
     end(&scene);
 }
 
-static void enumerations_hold_their_numbers(void **state)
+static void enumeration_labels_have_their_values(void **state)
 {
     (void)state;
     struct scene scene;
@@ -403,7 +403,7 @@ static void enumerations_hold_their_numbers(void **state)
     end(&scene);
 }
 
-static void a_label_that_comes_again_has_several_values(void **state)
+static void repeated_label_has_several_values(void **state)
 {
     (void)state;
     struct scene scene;
@@ -425,7 +425,7 @@ static void a_label_that_comes_again_has_several_values(void **state)
 }
 
 /* The trace block's alignment also applies to types before it. */
-static void types_before_the_trace_block_are_aligned_by_it_too(void **state)
+static void trace_block_aligns_earlier_types(void **state)
 {
     (void)state;
     struct scene scene;
@@ -441,7 +441,7 @@ static void types_before_the_trace_block_are_aligned_by_it_too(void **state)
     end(&scene);
 }
 
-static void metadata_without_a_trace_block_are_read_with_a_note(void **state)
+static void metadata_without_trace_block_parse_with_note(void **state)
 {
     (void)state;
     struct scene scene;
@@ -450,7 +450,7 @@ static void metadata_without_a_trace_block_are_read_with_a_note(void **state)
     end(&scene);
 }
 
-static void clocks_and_words_are_extensions(void **state)
+static void clock_and_environment_extensions_parse(void **state)
 {
     (void)state;
     struct scene scene;
@@ -479,7 +479,7 @@ static void clocks_and_words_are_extensions(void **state)
     end(&scene);
 }
 
-static void version_1_0_is_read_with_a_note(void **state)
+static void version_1_0_parses_with_note(void **state)
 {
     (void)state;
     struct scene scene;
@@ -491,7 +491,7 @@ static void version_1_0_is_read_with_a_note(void **state)
     end(&scene);
 }
 
-static void event_context_is_a_size_or_a_whole_structure(void **state)
+static void event_context_accepts_size_or_structure(void **state)
 {
     (void)state;
     struct scene scene;
@@ -514,7 +514,7 @@ static void event_context_is_a_size_or_a_whole_structure(void **state)
     end(&scene);
 }
 
-static void only_sections_and_only_events_need_not_be_named(void **state)
+static void single_section_and_event_need_no_name(void **state)
 {
     (void)state;
     struct scene scene;
@@ -550,7 +550,7 @@ static void unknown_attributes_are_skipped_with_note(void **state)
     end(&scene);
 }
 
-static void more_metadata_adds_to_what_is_there(void **state)
+static void later_metadata_extends_description(void **state)
 {
     (void)state;
     struct scene scene;
@@ -566,7 +566,7 @@ static void more_metadata_adds_to_what_is_there(void **state)
     end(&scene);
 }
 
-static void files_belong_to_the_section_with_the_longest_name(void **state)
+static void file_matches_section_with_longest_name(void **state)
 {
     (void)state;
     static const struct {
@@ -730,7 +730,7 @@ static const struct {
     {"type a { parent = struct; fields = { ^uint8_t, a }; }", "expected '{'"},
 };
 
-static void refusals_point_at_the_place(void **state)
+static void refused_metadata_fails_with_position(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
@@ -750,7 +750,7 @@ static void refusals_point_at_the_place(void **state)
     }
 }
 
-static void messages_draw_the_line_and_a_caret(void **state)
+static void error_shows_line_and_caret(void **state)
 {
     (void)state;
     struct scene scene;
@@ -763,7 +763,7 @@ static void messages_draw_the_line_and_a_caret(void **state)
 
 /* --- Hostile text --- */
 
-static void types_within_types_end_at_a_depth(void **state)
+static void nesting_beyond_32_levels_fails(void **state)
 {
     (void)state;
     struct scene scene;
@@ -787,7 +787,7 @@ static void types_within_types_end_at_a_depth(void **state)
     end(&scene);
 }
 
-static void few_words_cannot_mean_too_many_fields(void **state)
+static void exponential_field_count_ends_at_limit(void **state)
 {
     (void)state;
     struct scene scene;
@@ -828,7 +828,7 @@ static void each_failing_allocation_is_reported_without_leak(void **state)
 }
 
 /* Every prefix, and every text with one changed byte, returns a status and does not crash. */
-static void any_text_does_not_crash(void **state)
+static void damaged_metadata_does_not_crash(void **state)
 {
     (void)state;
     struct scene scene;
@@ -859,32 +859,32 @@ static void any_text_does_not_crash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_samples_of_the_text_are_read),
-        cmocka_unit_test(the_slips_of_the_text_are_read),
+        cmocka_unit_test(rfc_samples_parse_to_described_types),
+        cmocka_unit_test(rfc_samples_with_slips_are_accepted),
         cmocka_unit_test(packet_headers_are_described),
         cmocka_unit_test(event_headers_are_described_in_every_alignment),
-        cmocka_unit_test(native_order_is_that_of_the_packets),
-        cmocka_unit_test(children_override_what_their_parents_state),
+        cmocka_unit_test(native_byte_order_follows_packets),
+        cmocka_unit_test(child_attributes_override_parent),
         cmocka_unit_test(integers_of_every_width_are_built_in),
-        cmocka_unit_test(alignments_not_stated_follow_the_architecture),
-        cmocka_unit_test(enumerations_hold_their_numbers),
-        cmocka_unit_test(a_label_that_comes_again_has_several_values),
-        cmocka_unit_test(types_before_the_trace_block_are_aligned_by_it_too),
-        cmocka_unit_test(metadata_without_a_trace_block_are_read_with_a_note),
-        cmocka_unit_test(clocks_and_words_are_extensions),
-        cmocka_unit_test(version_1_0_is_read_with_a_note),
-        cmocka_unit_test(event_context_is_a_size_or_a_whole_structure),
-        cmocka_unit_test(only_sections_and_only_events_need_not_be_named),
+        cmocka_unit_test(missing_alignment_follows_architecture),
+        cmocka_unit_test(enumeration_labels_have_their_values),
+        cmocka_unit_test(repeated_label_has_several_values),
+        cmocka_unit_test(trace_block_aligns_earlier_types),
+        cmocka_unit_test(metadata_without_trace_block_parse_with_note),
+        cmocka_unit_test(clock_and_environment_extensions_parse),
+        cmocka_unit_test(version_1_0_parses_with_note),
+        cmocka_unit_test(event_context_accepts_size_or_structure),
+        cmocka_unit_test(single_section_and_event_need_no_name),
         cmocka_unit_test(unknown_attributes_are_skipped_with_note),
-        cmocka_unit_test(more_metadata_adds_to_what_is_there),
-        cmocka_unit_test(files_belong_to_the_section_with_the_longest_name),
+        cmocka_unit_test(later_metadata_extends_description),
+        cmocka_unit_test(file_matches_section_with_longest_name),
         cmocka_unit_test(plain_text_is_detected),
-        cmocka_unit_test(refusals_point_at_the_place),
-        cmocka_unit_test(messages_draw_the_line_and_a_caret),
-        cmocka_unit_test(types_within_types_end_at_a_depth),
-        cmocka_unit_test(few_words_cannot_mean_too_many_fields),
+        cmocka_unit_test(refused_metadata_fails_with_position),
+        cmocka_unit_test(error_shows_line_and_caret),
+        cmocka_unit_test(nesting_beyond_32_levels_fails),
+        cmocka_unit_test(exponential_field_count_ends_at_limit),
         cmocka_unit_test(each_failing_allocation_is_reported_without_leak),
-        cmocka_unit_test(any_text_does_not_crash),
+        cmocka_unit_test(damaged_metadata_does_not_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
