@@ -71,8 +71,8 @@ static void emit_live_event(struct live_reader *live, const ttr_event *event, ui
         out->duration -= shift < out->duration ? shift : out->duration;
     } else {
         live_note(live, TTR_NOTE_ODD, "live.late",
-                  "an event came when later ones had been given already: its stream had been "
-                  "silent for long");
+                  "an event arrived after later events had been returned: its stream had been "
+                  "silent too long");
     }
 }
 
@@ -121,7 +121,7 @@ static void note_live_counts(struct live_reader *live)
                   "the connection to %s was lost and made again", live->tcp.url.daemon);
     for (; live->refused_noted < client->packets_refused; live->refused_noted++)
         live_note(live, TTR_NOTE_ODD, "live.packet-refused",
-                  "the relay daemon announced a packet that it could not give");
+                  "the relay daemon announced a packet but could not send it");
 }
 
 static ttr_status step_live_client(struct live_reader *live)

@@ -363,7 +363,7 @@ static ttr_status reject_live_packet(struct live_reader *live, struct live_lane 
         return fail(error, TTR_E_MALFORMED, lane->fed, "%s: a packet of %s: %s", live->path,
                     lane->stream->name, why);
     live_note(live, TTR_NOTE_DAMAGE, "live.bad-packet",
-              "a packet of %s, %llu bytes, was passed over: %s", lane->stream->name,
+              "a packet of %s, %llu bytes, was skipped: %s", lane->stream->name,
               (unsigned long long)n, why);
     return TTR_OK;
 }
@@ -377,7 +377,7 @@ static const char *find_packet_fault(const struct ctf_frame *frame, enum ctf_fra
     if (framing == CTF_FRAME_FAILED)
         return "its description cannot be used";
     if (has_size && frame->packet.size != UINT64_MAX && frame->packet.size != n * 8)
-        return "it says another size than the relay daemon did";
+        return "its size differs from the size that the relay daemon reported";
     return NULL;
 }
 
@@ -396,7 +396,7 @@ static ttr_status feed_next_packet(struct live_reader *live, struct live_lane *l
         return fail_memory(error);
     const char *fault = find_packet_fault(&frame, framing, packet->n);
     if (!lane->in && live->base.t->sources_n + SOURCES_KEPT > UINT16_MAX)
-        fault = "there were more streams than can be told apart";
+        fault = "there are too many streams";
     if (fault)
         return reject_live_packet(live, lane, fault, error);
     if (framing != CTF_FRAMED)
@@ -446,7 +446,7 @@ static void append_gap_event(struct live_reader *live, struct live_lane *lane)
     lane->at = 0;
     live->gaps++;
     live_note(live, TTR_NOTE_ODD, "live.stream-gone",
-              "%s is no longer there; what it had more is not known", lane->stream->name);
+              "%s is gone; its remaining events are unknown", lane->stream->name);
 }
 
 /* Updates silence and horizon of a lane without events. Silence counts from an answer "no data" to
@@ -494,7 +494,7 @@ static ttr_status fill_lane(struct live_reader *live, struct live_lane *lane, tt
         if (lane->waiting_n == 0)
             break;
         if (source->is_lost)
-            status = reject_live_packet(live, lane, "there is no metadata to read it by", error);
+            status = reject_live_packet(live, lane, "it has no metadata", error);
         else if (source->is_ready && (!source->trace->wants_metadata || has_client_ended(live)))
             status = feed_next_packet(live, lane, error);
         else

@@ -54,7 +54,7 @@ ttr_status live_await_client(struct live_client *client, const ttr *t, ttr_error
             return fail(error, TTR_AGAIN, NO_OFFSET, "opening %s was ended on request",
                         client->url.daemon);
         if (socket_now_ms() >= deadline)
-            return fail(error, TTR_E_IO, NO_OFFSET, "%s takes more than %u s to let us attach",
+            return fail(error, TTR_E_IO, NO_OFFSET, "%s did not attach the viewer within %u s",
                         client->url.daemon, OPEN_MS / 1000);
         if (status == TTR_AGAIN)
             live_client_wait(client, LIVE_SLICE_MS);

@@ -171,8 +171,8 @@ static void invalid_location_targets_fail(void **state)
          AT(1) ".length-field-location: n of the event-record-payload is a structure, expected a "
                "number"},
         {CTF2_UINT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n','m'"))),
-         AT(1) ".length-field-location: n of the event-record-payload is no structure, nothing is "
-               "inside it"},
+         AT(1) ".length-field-location: n of the event-record-payload is not a structure and has "
+               "no members"},
         {MEMBER("n", STRUCT(CTF2_UINT("m", "8"))) "," MEMBER("x", TEXT_AT("@" HERE("'n','k'"))),
          AT(1) ".length-field-location: n.k of the event-record-payload is not there"},
         {MEMBER("a", "{'type':'static-length-array','length':2,'element-field-class':" STRUCT(

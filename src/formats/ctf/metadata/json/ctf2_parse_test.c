@@ -371,7 +371,7 @@ static void unknown_properties_and_lax_json_are_noted(void **state)
         "ctf.unknown-property: the property \"colour\" of a preamble means nothing\n"
         "ctf.comma: a comma before a closing bracket, which JSON does not allow\n"
         "ctf.unknown-property: the property \"length\" of a trace class means nothing\n"
-        "ctf.utf8: text that is no UTF-8: U+FFFD stands for what is no character\n");
+        "ctf.utf8: text is not valid UTF-8: invalid bytes are replaced with U+FFFD\n");
     ctf2_check_notes(PREAMBLE "^{'type':'data-stream-class'}^{'type':'event-record-class','"
                               "attributes':{'lttng.org,2009':{'log-level':'odd'}}}",
                      "ctf.unknown-log-level: the log level \"odd\" is not known\n");

@@ -341,15 +341,17 @@ static void inexpressible_in_ctf_2_is_refused(void **state)
                            .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
     struct type empty = {.kind = TYPE_VARIANT,
                          .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
-    check_refused(&bitfield, "CTF 2 cannot say this: \"bf\" is a bitfield that keeps to a unit");
+    check_refused(&bitfield,
+                  "CTF 2 cannot express this: \"bf\" is a bitfield that keeps to a unit");
     check_refused(&inline_length,
-                  "CTF 2 cannot say this: \"\" has its length right before its elements");
-    check_refused(&text, "CTF 2 cannot say this: \"\" is text that is not aligned to bytes");
-    check_refused(&lost, "CTF 2 cannot say this: \"nowhere\" is referred to and is not there");
-    check_refused(&none, "CTF 2 cannot say this: \"\" has no class");
-    check_refused(&variant,
-                  "CTF 2 cannot say this: \"\" is a variant with a value that selects two options");
-    check_refused(&empty, "CTF 2 cannot say this: \"\" is a variant that nothing selects");
+                  "CTF 2 cannot express this: \"\" has its length right before its elements");
+    check_refused(&text, "CTF 2 cannot express this: \"\" is text that is not aligned to bytes");
+    check_refused(&lost, "CTF 2 cannot express this: \"nowhere\" is referred to and is not there");
+    check_refused(&none, "CTF 2 cannot express this: \"\" has no class");
+    check_refused(
+        &variant,
+        "CTF 2 cannot express this: \"\" is a variant with a value that selects two options");
+    check_refused(&empty, "CTF 2 cannot express this: \"\" is a variant that nothing selects");
     struct ctf_description rfc = {.version = CTF_RFC_1_1};
     struct buffer printed;
     ttr_error error;

@@ -180,8 +180,7 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
     if (!made)
         return fail_out_of_memory(parser);
     if (is_array && d->element->is_empty && d->length > LAYOUT_SPINS) {
-        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all",
-                           LAYOUT_SPINS);
+        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements of size zero", LAYOUT_SPINS);
         return NULL;
     }
     if (!count_inside(parser, made, d->element, at))

@@ -374,7 +374,7 @@ static bool check_section(struct rfc11_parser *parser, const struct section_bloc
                             "a section of this name was declared before");
     if (!section->header)
         return rfc11_refuse(&parser->lexer, at,
-                            "the section does not say which header its events have: expected event "
+                            "the section declares no event header: expected event "
                             "{ header_type = type1; } or type2");
     if (!section->has_event_size || !section->context)
         return true;

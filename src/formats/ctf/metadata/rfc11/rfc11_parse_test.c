@@ -715,7 +715,7 @@ static const struct {
     {"type a { parent = sequence; length_type = ^int8_t; }", "unsigned"},
     {"type ^a { parent = array; length = 65537; elem_type = type { parent = struct; fields = { }; "
      "}; }",
-     "no room"},
+     "size zero"},
     {"type a { parent = enum; size = 8; map = { { ^256, a } }; }", "larger"},
     {"type a { parent = enum; size = 8; map = { { ^-1, a } }; }", "negative"},
     {"type a { parent = enum; size = 8; signed = true; map = { { 1, c }, { ^128, a } }; }",

@@ -512,12 +512,13 @@ static void forbidden_tsdl_is_refused(void **state)
     (void)state;
     refuse("typealias integer { size = 8; } := u8;", "no trace block");
     refuse("/* CTF 1.9 */ trace { major = 1; minor = 8; byte_order = le; };",
-           "no metadata of CTF 1.8");
+           "not metadata of CTF 1.8");
     refuse("trace { major = 1; minor = 8; };", "byte_order = le");
     refuse("trace { major = 1; minor = 8; byte_order = le; uuid = "
            "\"2a6422d0-6cee-11e0-8c08-cb07d7b3a56x\"; };",
-           "'uuid' takes a UUID");
-    refuse("trace { major = 2; minor = 8; byte_order = le; };", "says major = 2, but only CTF 1.8");
+           "'uuid' requires a UUID");
+    refuse("trace { major = 2; minor = 8; byte_order = le; };",
+           "declares major = 2, but only CTF 1.8");
     refuse(TRACE "event { fields := struct { integer { align = 8; } f; }; };",
            "an integer needs a size");
     refuse(TRACE "event { fields := struct { integer { size = 0; } f; }; };",
@@ -531,16 +532,16 @@ static void forbidden_tsdl_is_refused(void **state)
     refuse(TRACE U8 "event { fields := struct { u8 f; u8 f; }; };", "a second field called 'f'");
     refuse(TRACE U8 "event { fields := struct { u8 trace; }; };", "found the keyword 'trace'");
     refuse(TRACE U8 "event { fields := struct { u8 a[b]; }; };",
-           "the length 'b' is no field before this one");
+           "the length 'b' is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { u8 a[b]; u8 b; }; };",
-           "the length 'b' is no field before this one");
+           "the length 'b' is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { u8 a[event.fields.b]; u8 b; }; };",
-           "is no field before this one");
+           "is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { enum : u8 { a } t; variant <t> { struct { u8 n; } "
                     "a; } v; u8 s[v.a.n]; }; };",
-           "the length 'v.a.n' is no field before this one");
+           "the length 'v.a.n' is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { struct { u8 n; } a[2]; u8 s[a.n]; }; };",
-           "is no field before this one");
+           "is not an earlier field");
     refuse(TRACE U8 "typedef u8 t[x];", "no field 'x' here");
     refuse(TRACE U8 "event { fields := struct { u8 tag; variant <tag> { u8 a; } v; }; };",
            "the tag of a variant is an enumeration");
@@ -566,7 +567,7 @@ static void forbidden_tsdl_is_refused(void **state)
     refuse(TRACE "trace { };", "a second trace block");
     refuse(TRACE "/* no end", "this comment does not end");
     refuse(TRACE "env { a = \"x", "this string does not end");
-    refuse(TRACE "env { a = \"\\q\"; };", "no escape sequence");
+    refuse(TRACE "env { a = \"\\q\"; };", "not an escape sequence");
     refuse(TRACE "env { a = 1x; };", "does not belong into this number");
     refuse(TRACE "env { a = 18446744073709551616; };", "does not fit into 64 bits");
 }
