@@ -283,6 +283,16 @@ static const struct ctf_items *collect(struct said *s, const ttr_event *event,
     return &s->listing.items;
 }
 
+static void assert_same_dump(enum ctf_version version, const struct buffer *expected,
+                             const struct buffer *found)
+{
+    if (expected->n != found->n || memcmp(expected->bytes, found->bytes, found->n) != 0) {
+        (void)fprintf(stderr, "expected\n%.*s\nfound\n%.*s\n", (int)expected->n,
+                      (const char *)expected->bytes, (int)found->n, (const char *)found->bytes);
+        fail_msg("CTF %d", version);
+    }
+}
+
 /* Encodes the builder's event, decodes it and compares. Returns the counted losses. */
 static void check_event(struct said *s, struct buffer *expected)
 {
@@ -340,11 +350,7 @@ static void check_event(struct said *s, struct buffer *expected)
     assert_int_equal(run.bits.at, encode.put.at);
     buffer_init(&found, &s->t->counted);
     dump(s->t, &read, &found);
-    if (expected->n != found.n || memcmp(expected->bytes, found.bytes, found.n) != 0) {
-        (void)fprintf(stderr, "expected\n%.*s\nfound\n%.*s\n", (int)expected->n,
-                      (const char *)expected->bytes, (int)found.n, (const char *)found.bytes);
-        fail_msg("CTF %d", version);
-    }
+    assert_same_dump(version, expected, &found);
     buffer_free(&body);
     buffer_free(&found);
 }
@@ -408,6 +414,35 @@ static void put_alike(ttr_builder *b)
     }
 }
 
+/* Arrays of structures with arrays, and arrays of arrays. */
+static void put_lists(ttr_builder *b)
+{
+    ttr_put_field(b,
+                  &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    for (uint64_t i = 0; i < 2; i++) {
+        ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+        ttr_put_field(b, &(ttr_field){.depth = 2,
+                                      .name = {"elements", 8},
+                                      .value = {.type = TTR_TYPE_ARRAY, .count = 2 - (uint32_t)i}});
+        for (uint64_t k = i; k < 2; k++)
+            ttr_put_field(
+                b, &(ttr_field){.depth = 3,
+                                .value = {.type = TTR_TYPE_BYTES, .text = {"xyz", (size_t)k}}});
+        ttr_put_field(b, &(ttr_field){.depth = 2,
+                                      .name = {"koid", 4},
+                                      .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
+    }
+    ttr_put_field(b,
+                  &(ttr_field){.name = {"nest", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    for (uint64_t i = 0; i < 2; i++) {
+        ttr_put_field(b, &(ttr_field){.depth = 1,
+                                      .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i}});
+        for (uint64_t k = 0; k <= i; k++)
+            ttr_put_field(b, &(ttr_field){.depth = 2,
+                                          .value = {.type = TTR_TYPE_UINT, .v.u = k, .bits = 16}});
+    }
+}
+
 static void put_everything(ttr_builder *b)
 {
     static const uint8_t id[16] = {1, 2, 3, 255}, other[16] = {9};
@@ -452,30 +487,7 @@ static void put_everything(ttr_builder *b)
                                             .text = {"-170141183460469231731", 22}}});
     ttr_put_field(b, &(ttr_field){.name = {"five", 4},
                                   .value = {.type = TTR_TYPE_INT, .v.s = -16, .bits = 5}});
-    ttr_put_field(b,
-                  &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    for (uint64_t i = 0; i < 2; i++) {
-        ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-        ttr_put_field(b, &(ttr_field){.depth = 2,
-                                      .name = {"elements", 8},
-                                      .value = {.type = TTR_TYPE_ARRAY, .count = 2 - (uint32_t)i}});
-        for (uint64_t k = i; k < 2; k++)
-            ttr_put_field(
-                b, &(ttr_field){.depth = 3,
-                                .value = {.type = TTR_TYPE_BYTES, .text = {"xyz", (size_t)k}}});
-        ttr_put_field(b, &(ttr_field){.depth = 2,
-                                      .name = {"koid", 4},
-                                      .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
-    }
-    ttr_put_field(b,
-                  &(ttr_field){.name = {"nest", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    for (uint64_t i = 0; i < 2; i++) {
-        ttr_put_field(b, &(ttr_field){.depth = 1,
-                                      .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i}});
-        for (uint64_t k = 0; k <= i; k++)
-            ttr_put_field(b, &(ttr_field){.depth = 2,
-                                          .value = {.type = TTR_TYPE_UINT, .v.u = k, .bits = 16}});
-    }
+    put_lists(b);
     put_alike(b);
     ttr_put_field(b, &(ttr_field){.name = {"none", 4}, .value = {.type = TTR_TYPE_ARRAY}});
     ttr_put_field(b, &(ttr_field){.name = {"empty", 5}, .value = {.type = TTR_TYPE_STRUCT}});

@@ -391,7 +391,7 @@ static void failed_attach_reports_reason(void **state)
         unsigned status;
         const char *text;
     } cases[] = {
-        {2, "another viewer"}, {3, "just ended"}, {4, "not live"}, {5, "does not let us attach"}};
+        {2, "another viewer"}, {3, "just ended"}, {4, "not live"}, {5, "refused to attach"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene = scene_of(NULL, 0, NULL, 0);
         scene.relay.fault[0].attach_status = cases[i].status;

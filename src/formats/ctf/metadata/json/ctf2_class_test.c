@@ -147,69 +147,68 @@ static void class_attributes_and_undeclared_extensions_are_ignored(void **state)
 
 #define AT_X "[0].field-class"
 
+static const struct {
+    const char *json, *message;
+} invalid_numbers[] = {
+    {FIXED("unsigned-integer", LE8 ",'attributes':@1"),
+     AT_X ".attributes: expected an object, found an integer"},
+    {FIXED("unsigned-integer", LE8 ",'extensions':@[]"),
+     AT_X ".extensions: expected an object, found an array"},
+    {FIXED("unsigned-integer", LE8 ",'extensions':{'n':@true}"),
+     AT_X ".extensions.n: expected an object, found true"},
+    {FIXED("signed-integer", LE8 ",'roles':@['packet-total-length']"),
+     AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
+    {"{'type':'null-terminated-string','roles':@[]}",
+     AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
+    {"@{'type':'fixed-length-unsigned-integer','length':8}",
+     AT_X ": a fixed-length integer class must have the property \"byte-order\""},
+    {"@{'type':'fixed-length-unsigned-integer','byte-order':'big-endian'}",
+     AT_X ": a fixed-length integer class must have the property \"length\""},
+    {FIXED("unsigned-integer", "'length':@0,'byte-order':'big-endian'"),
+     AT_X ".length: expected a length of at least one bit"},
+    {FIXED("unsigned-integer", "'length':@-1,'byte-order':'big-endian'"),
+     AT_X ".length: expected an integer from 0 to 18446744073709551615"},
+    {FIXED("unsigned-integer", "'length':@8.0,'byte-order':'big-endian'"),
+     AT_X ".length: expected an integer, found a number with a fraction or an exponent"},
+    {FIXED("unsigned-integer", "'length':@'8','byte-order':'big-endian'"),
+     AT_X ".length: expected an integer, found a string"},
+    {FIXED("unsigned-integer", "'length':8,'byte-order':@'le'"),
+     AT_X ".byte-order: expected one of \"little-endian\", \"big-endian\""},
+    {FIXED("unsigned-integer", "'length':8,'byte-order':@null"),
+     AT_X ".byte-order: expected a string, found null"},
+    {FIXED("unsigned-integer", LE8 ",'bit-order':@'natural'"),
+     AT_X ".bit-order: expected one of \"first-to-last\", \"last-to-first\""},
+    {FIXED("unsigned-integer", LE8 ",'alignment':@0"), AT_X ".alignment: expected a power of two"},
+    {FIXED("unsigned-integer", LE8 ",'alignment':@12"), AT_X ".alignment: expected a power of two"},
+    {FIXED("unsigned-integer", LE8 ",'preferred-display-base':@12"),
+     AT_X ".preferred-display-base: expected 2, 8, 10 or 16"},
+    {FIXED("floating-point-number", "'length':@24,'byte-order':'big-endian'"),
+     AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
+    {FIXED("floating-point-number", "'length':@80,'byte-order':'big-endian'"),
+     AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
+    {FIXED("bit-map", LE8 ",'flags':@{}"), AT_X ".flags: expected at least one flag"},
+    {"@{'type':'fixed-length-bit-map'," LE8 "}",
+     AT_X ": a bit map class must have the property \"flags\""},
+    {FIXED("bit-map", LE8 ",'flags':{'a':[[@-1,1]]}"),
+     AT_X ".flags.a[0][0]: an unsigned number cannot have this value"},
+    {FIXED("bit-map", LE8 ",'flags':{'a':@[[0,8]]}"), AT_X ".flags.a: expected bits from 0 to 7"},
+    {FIXED("unsigned-integer", LE8 ",'length':@8"),
+     AT_X ".length: a fixed-length integer class has this property twice"},
+    {"{'type':@'integer'}", AT_X ".type: no such field class: \"integer\""},
+    {"@{'length':8}", AT_X ": a field class must have the property \"type\""},
+    {"@5", AT_X ": expected a field class or the name of an alias, found an integer"},
+    {"@'u8'", AT_X ": no field class alias \"u8\" is defined before"},
+};
+
 static void invalid_number_class_fails_with_position(void **state)
 {
     (void)state;
-    static const struct {
-        const char *json, *message;
-    } rows[] = {
-        {FIXED("unsigned-integer", LE8 ",'attributes':@1"),
-         AT_X ".attributes: expected an object, found an integer"},
-        {FIXED("unsigned-integer", LE8 ",'extensions':@[]"),
-         AT_X ".extensions: expected an object, found an array"},
-        {FIXED("unsigned-integer", LE8 ",'extensions':{'n':@true}"),
-         AT_X ".extensions.n: expected an object, found true"},
-        {FIXED("signed-integer", LE8 ",'roles':@['packet-total-length']"),
-         AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
-        {"{'type':'null-terminated-string','roles':@[]}",
-         AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
-        {"@{'type':'fixed-length-unsigned-integer','length':8}",
-         AT_X ": a fixed-length integer class must have the property \"byte-order\""},
-        {"@{'type':'fixed-length-unsigned-integer','byte-order':'big-endian'}",
-         AT_X ": a fixed-length integer class must have the property \"length\""},
-        {FIXED("unsigned-integer", "'length':@0,'byte-order':'big-endian'"),
-         AT_X ".length: expected a length of at least one bit"},
-        {FIXED("unsigned-integer", "'length':@-1,'byte-order':'big-endian'"),
-         AT_X ".length: expected an integer from 0 to 18446744073709551615"},
-        {FIXED("unsigned-integer", "'length':@8.0,'byte-order':'big-endian'"),
-         AT_X ".length: expected an integer, found a number with a fraction or an exponent"},
-        {FIXED("unsigned-integer", "'length':@'8','byte-order':'big-endian'"),
-         AT_X ".length: expected an integer, found a string"},
-        {FIXED("unsigned-integer", "'length':8,'byte-order':@'le'"),
-         AT_X ".byte-order: expected one of \"little-endian\", \"big-endian\""},
-        {FIXED("unsigned-integer", "'length':8,'byte-order':@null"),
-         AT_X ".byte-order: expected a string, found null"},
-        {FIXED("unsigned-integer", LE8 ",'bit-order':@'natural'"),
-         AT_X ".bit-order: expected one of \"first-to-last\", \"last-to-first\""},
-        {FIXED("unsigned-integer", LE8 ",'alignment':@0"),
-         AT_X ".alignment: expected a power of two"},
-        {FIXED("unsigned-integer", LE8 ",'alignment':@12"),
-         AT_X ".alignment: expected a power of two"},
-        {FIXED("unsigned-integer", LE8 ",'preferred-display-base':@12"),
-         AT_X ".preferred-display-base: expected 2, 8, 10 or 16"},
-        {FIXED("floating-point-number", "'length':@24,'byte-order':'big-endian'"),
-         AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
-        {FIXED("floating-point-number", "'length':@80,'byte-order':'big-endian'"),
-         AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
-        {FIXED("bit-map", LE8 ",'flags':@{}"), AT_X ".flags: expected at least one flag"},
-        {"@{'type':'fixed-length-bit-map'," LE8 "}",
-         AT_X ": a bit map class must have the property \"flags\""},
-        {FIXED("bit-map", LE8 ",'flags':{'a':[[@-1,1]]}"),
-         AT_X ".flags.a[0][0]: an unsigned number cannot have this value"},
-        {FIXED("bit-map", LE8 ",'flags':{'a':@[[0,8]]}"),
-         AT_X ".flags.a: expected bits from 0 to 7"},
-        {FIXED("unsigned-integer", LE8 ",'length':@8"),
-         AT_X ".length: a fixed-length integer class has this property twice"},
-        {"{'type':@'integer'}", AT_X ".type: no such field class: \"integer\""},
-        {"@{'length':8}", AT_X ": a field class must have the property \"type\""},
-        {"@5", AT_X ": expected a field class or the name of an alias, found an integer"},
-        {"@'u8'", AT_X ": no field class alias \"u8\" is defined before"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof invalid_numbers / sizeof *invalid_numbers; i++) {
         char member[1024] = "{'name':'x','field-class':";
-        memcpy(member + strlen(member), rows[i].json, strlen(rows[i].json) + 1);
+        memcpy(member + strlen(member), invalid_numbers[i].json,
+               strlen(invalid_numbers[i].json) + 1);
         memcpy(member + strlen(member), "}", 2);
-        ctf2_check_members_error(member, TTR_E_MALFORMED, rows[i].message);
+        ctf2_check_members_error(member, TTR_E_MALFORMED, invalid_numbers[i].message);
     }
 }
 

@@ -147,89 +147,91 @@ static void ranges_of_boolean_selector_are_ignored_with_note(void **state)
 
 #define AT(i) "[" #i "].field-class"
 
+static const struct {
+    const char *members, *message;
+} invalid_targets[] = {
+    {MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(0) ".length-field-location: n of the event-record-payload is not there"},
+    {MEMBER("x", TEXT_AT("@" HERE("'n'"))) "," CTF2_UINT("n", "8"),
+     AT(0) ".length-field-location: n of the event-record-payload is not there"},
+    {MEMBER("x", TEXT_AT("@" HERE("'x'"))),
+     AT(0) ".length-field-location: x of the event-record-payload is or holds the field that "
+           "depends on it"},
+    {CTF2_INT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(1) ".length-field-location: a length must be an unsigned integer"},
+    {CTF2_BOOL("n") "," MEMBER("x", SEQUENCE_AT("@" HERE("'n'"), U8)),
+     AT(1) ".length-field-location: a length must be an unsigned integer"},
+    {MEMBER("n", "{'type':'null-terminated-string'}") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(1) ".length-field-location: n of the event-record-payload is neither a number without "
+           "fraction nor a boolean"},
+    {MEMBER("n", STRUCT("")) "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(1) ".length-field-location: n of the event-record-payload is a structure, expected a "
+           "number"},
+    {CTF2_UINT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n','m'"))),
+     AT(1) ".length-field-location: n of the event-record-payload is not a structure and has "
+           "no members"},
+    {MEMBER("n", STRUCT(CTF2_UINT("m", "8"))) "," MEMBER("x", TEXT_AT("@" HERE("'n','k'"))),
+     AT(1) ".length-field-location: n.k of the event-record-payload is not there"},
+    {MEMBER("a", "{'type':'static-length-array','length':2,'element-field-class':" STRUCT(
+                     CTF2_UINT("m", "8")) "}") "," MEMBER("x", TEXT_AT("@" HERE("'a','m'"))),
+     AT(1) ".length-field-location: a of the event-record-payload is an array that is over: it "
+           "has no current element"},
+    {MEMBER("x", TEXT_AT("@{'path':[]}")),
+     AT(0) ".length-field-location: a path must not be empty"},
+    {MEMBER("x", TEXT_AT("@{}")),
+     AT(0) ".length-field-location: a field location must have the property \"path\""},
+    {MEMBER("x", TEXT_AT("{'path':@'n'}")),
+     AT(0) ".length-field-location.path: expected an array, found a string"},
+    {MEMBER("x", TEXT_AT("{'path':['n',@5]}")),
+     AT(0) ".length-field-location.path[1]: expected a name or null, found an integer"},
+    {MEMBER("x", TEXT_AT("{'path':['n',@null]}")),
+     AT(0) ".length-field-location.path[1]: a path must not end with null"},
+    {MEMBER("x", TEXT_AT("{'path':[@null,'n']}")),
+     AT(0) ".length-field-location.path[0]: there is no structure around the root"},
+    {MEMBER("x", TEXT_AT("{'origin':@'payload','path':['n']}")),
+     AT(0) ".length-field-location.origin: expected the name of a root, such as "
+           "\"event-record-payload\""},
+    {MEMBER("x", TEXT_AT("@" FROM("event-record-header", "'n'"))),
+     AT(0) ".length-field-location: there is no event-record-header"},
+    {MEMBER("x", TEXT_AT("@5")),
+     AT(0) ".length-field-location: expected a field location (an object), found an integer"},
+    {CTF2_UINT("n", "8") "," MEMBER("x", "@" OPTIONAL_AT(HERE("'n'"), U8)),
+     AT(1) ": a selector that is an integer needs the property \"selector-field-ranges\""},
+    {CTF2_BOOL("n") "," MEMBER("x", VARIANT_AT("@" HERE("'n'"), OPTION("[[0,0]]", U8))),
+     AT(1) ".selector-field-location: the selector of a variant must be an integer"},
+    {CTF2_UINT("s", "8") "," MEMBER(
+         "n",
+         VARIANT_AT(
+             HERE("'s'"),
+             OPTION("[[0,0]]", U8) "," OPTION(
+                 "[[1,1]]",
+                 "{'type':'variable-length-signed-integer'}"))) "," MEMBER("x",
+                                                                           VARIANT_AT(
+                                                                               "@" HERE("'n'"),
+                                                                               OPTION("[[0,0]]",
+                                                                                      U8))),
+     AT(2) ".selector-field-location: a selector must be of one kind in all options: signed, "
+           "unsigned or boolean"},
+    {CTF2_UINT("n", "8") "," MEMBER(
+         "x", VARIANT_AT(HERE("'n'"), OPTION("[[@-10,9],[20,18446744073709551615]]", U8))),
+     AT(1) ".options[0].selector-field-ranges[0][0]: an unsigned number cannot have this "
+           "value"},
+    {CTF2_INT("n", "8") "," MEMBER(
+         "x", VARIANT_AT(HERE("'n'"), OPTION("[[-10,@9223372036854775808]]", U8))),
+     AT(1) ".options[0].selector-field-ranges[0][1]: a signed number cannot have this value"},
+    {CTF2_UINT("n", "8") "," MEMBER(
+         "x", "{'type':'variant','selector-field-location':" HERE("'n'") ",'options':@[]}"),
+     AT(1) ".options: a variant must have an option"},
+    {CTF2_UINT("n", "8") "," MEMBER("x", VARIANT_AT(HERE("'n'"), "@{'field-class':" U8 "}")),
+     AT(1) ".options[0]: an option must have the property \"selector-field-ranges\""},
+};
+
 static void invalid_location_targets_fail(void **state)
 {
     (void)state;
-    static const struct {
-        const char *members, *message;
-    } rows[] = {
-        {MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(0) ".length-field-location: n of the event-record-payload is not there"},
-        {MEMBER("x", TEXT_AT("@" HERE("'n'"))) "," CTF2_UINT("n", "8"),
-         AT(0) ".length-field-location: n of the event-record-payload is not there"},
-        {MEMBER("x", TEXT_AT("@" HERE("'x'"))),
-         AT(0) ".length-field-location: x of the event-record-payload is or holds the field that "
-               "depends on it"},
-        {CTF2_INT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(1) ".length-field-location: a length must be an unsigned integer"},
-        {CTF2_BOOL("n") "," MEMBER("x", SEQUENCE_AT("@" HERE("'n'"), U8)),
-         AT(1) ".length-field-location: a length must be an unsigned integer"},
-        {MEMBER("n", "{'type':'null-terminated-string'}") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(1) ".length-field-location: n of the event-record-payload is neither a number without "
-               "fraction nor a boolean"},
-        {MEMBER("n", STRUCT("")) "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(1) ".length-field-location: n of the event-record-payload is a structure, expected a "
-               "number"},
-        {CTF2_UINT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n','m'"))),
-         AT(1) ".length-field-location: n of the event-record-payload is not a structure and has "
-               "no members"},
-        {MEMBER("n", STRUCT(CTF2_UINT("m", "8"))) "," MEMBER("x", TEXT_AT("@" HERE("'n','k'"))),
-         AT(1) ".length-field-location: n.k of the event-record-payload is not there"},
-        {MEMBER("a", "{'type':'static-length-array','length':2,'element-field-class':" STRUCT(
-                         CTF2_UINT("m", "8")) "}") "," MEMBER("x", TEXT_AT("@" HERE("'a','m'"))),
-         AT(1) ".length-field-location: a of the event-record-payload is an array that is over: it "
-               "has no current element"},
-        {MEMBER("x", TEXT_AT("@{'path':[]}")),
-         AT(0) ".length-field-location: a path must not be empty"},
-        {MEMBER("x", TEXT_AT("@{}")),
-         AT(0) ".length-field-location: a field location must have the property \"path\""},
-        {MEMBER("x", TEXT_AT("{'path':@'n'}")),
-         AT(0) ".length-field-location.path: expected an array, found a string"},
-        {MEMBER("x", TEXT_AT("{'path':['n',@5]}")),
-         AT(0) ".length-field-location.path[1]: expected a name or null, found an integer"},
-        {MEMBER("x", TEXT_AT("{'path':['n',@null]}")),
-         AT(0) ".length-field-location.path[1]: a path must not end with null"},
-        {MEMBER("x", TEXT_AT("{'path':[@null,'n']}")),
-         AT(0) ".length-field-location.path[0]: there is no structure around the root"},
-        {MEMBER("x", TEXT_AT("{'origin':@'payload','path':['n']}")),
-         AT(0) ".length-field-location.origin: expected the name of a root, such as "
-               "\"event-record-payload\""},
-        {MEMBER("x", TEXT_AT("@" FROM("event-record-header", "'n'"))),
-         AT(0) ".length-field-location: there is no event-record-header"},
-        {MEMBER("x", TEXT_AT("@5")),
-         AT(0) ".length-field-location: expected a field location (an object), found an integer"},
-        {CTF2_UINT("n", "8") "," MEMBER("x", "@" OPTIONAL_AT(HERE("'n'"), U8)),
-         AT(1) ": a selector that is an integer needs the property \"selector-field-ranges\""},
-        {CTF2_BOOL("n") "," MEMBER("x", VARIANT_AT("@" HERE("'n'"), OPTION("[[0,0]]", U8))),
-         AT(1) ".selector-field-location: the selector of a variant must be an integer"},
-        {CTF2_UINT("s", "8") "," MEMBER(
-             "n",
-             VARIANT_AT(
-                 HERE("'s'"),
-                 OPTION("[[0,0]]", U8) "," OPTION(
-                     "[[1,1]]",
-                     "{'type':'variable-length-signed-integer'}"))) "," MEMBER("x",
-                                                                               VARIANT_AT(
-                                                                                   "@" HERE("'n'"),
-                                                                                   OPTION("[[0,0]]",
-                                                                                          U8))),
-         AT(2) ".selector-field-location: a selector must be of one kind in all options: signed, "
-               "unsigned or boolean"},
-        {CTF2_UINT("n", "8") "," MEMBER(
-             "x", VARIANT_AT(HERE("'n'"), OPTION("[[@-10,9],[20,18446744073709551615]]", U8))),
-         AT(1) ".options[0].selector-field-ranges[0][0]: an unsigned number cannot have this "
-               "value"},
-        {CTF2_INT("n", "8") "," MEMBER(
-             "x", VARIANT_AT(HERE("'n'"), OPTION("[[-10,@9223372036854775808]]", U8))),
-         AT(1) ".options[0].selector-field-ranges[0][1]: a signed number cannot have this value"},
-        {CTF2_UINT("n", "8") "," MEMBER(
-             "x", "{'type':'variant','selector-field-location':" HERE("'n'") ",'options':@[]}"),
-         AT(1) ".options: a variant must have an option"},
-        {CTF2_UINT("n", "8") "," MEMBER("x", VARIANT_AT(HERE("'n'"), "@{'field-class':" U8 "}")),
-         AT(1) ".options[0]: an option must have the property \"selector-field-ranges\""},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        ctf2_check_members_error(rows[i].members, TTR_E_MALFORMED, rows[i].message);
+    for (size_t i = 0; i < sizeof invalid_targets / sizeof *invalid_targets; i++)
+        ctf2_check_members_error(invalid_targets[i].members, TTR_E_MALFORMED,
+                                 invalid_targets[i].message);
 }
 
 static void repeated_member_name_is_noted_and_resolves_to_first(void **state)

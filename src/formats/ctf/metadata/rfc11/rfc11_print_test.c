@@ -254,10 +254,10 @@ static void inexpressible_in_rfc11_is_refused_with_position(void **state)
     finish(&m, "reversed bits");
     begin(&m);
     m.field.role = CTF_ROLE_TIME;
-    finish(&m, "tell the reader");
+    finish(&m, "with a role");
     begin(&m);
     m.field = (struct type){.kind = TYPE_SEQUENCE, .element = &m.inner};
-    finish(&m, "stands elsewhere");
+    finish(&m, "in another field");
     begin(&m);
     m.field = (struct type){.kind = TYPE_ARRAY, .element = &m.inner};
     m.inner.kind = TYPE_FLOAT;

@@ -339,7 +339,7 @@ static void inexpressible_in_tsdl_is_refused_with_position(void **state)
     refuse_members(
         "{'name':'x','field-class':{'type':'fixed-length-unsigned-integer','length':8," LE
         ",'bit-order':'last-to-first'}}",
-        "bits are reversed");
+        "with reversed bits");
     refuse_members(
         "{'name':'x','field-class':{'type':'null-terminated-string','encoding':'utf-16le'}}",
         "UTF-16");

@@ -507,7 +507,7 @@ static void errors_show_position_with_caret(void **state)
     done(&parsed);
 }
 
-static void forbidden_tsdl_is_refused(void **state)
+static void forbidden_types_are_refused(void **state)
 {
     (void)state;
     refuse("typealias integer { size = 8; } := u8;", "no trace block");
@@ -552,6 +552,11 @@ static void forbidden_tsdl_is_refused(void **state)
     refuse(TRACE U8 "enum e : u8 { a = 256 };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 255, b };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 3 ... 2 };", "ends before it begins");
+}
+
+static void forbidden_blocks_are_refused(void **state)
+{
+    (void)state;
     refuse(TRACE "event { id = 0; }; event { };", "this event needs an id");
     refuse(TRACE "event { id = 0; };\nevent { id = 1; };",
            "metadata:3:1: a second event in stream 0, but no id in the event header");
@@ -744,7 +749,8 @@ int main(void)
         cmocka_unit_test(unescaped_lttng_quotes_and_backslashes_stay_in_value),
         cmocka_unit_test(inner_scope_hides_outer_type),
         cmocka_unit_test(errors_show_position_with_caret),
-        cmocka_unit_test(forbidden_tsdl_is_refused),
+        cmocka_unit_test(forbidden_types_are_refused),
+        cmocka_unit_test(forbidden_blocks_are_refused),
         cmocka_unit_test(string_escapes_follow_c),
         cmocka_unit_test(
             metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known),
