@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/provider_macros.h>
+#include <tracetta/provider.h>
 
 TTR_PROVIDER_DEFINE(shop, "Bench_Shop");
 TTR_PROVIDER_DEFINE_GROUP(storage, "Bench_Storage", "bench");

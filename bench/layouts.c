@@ -113,33 +113,33 @@ static void make_records(struct bench *bench, const char *mode)
 
 static void measure_all(struct bench *bench)
 {
-    struct layout_run run = {.bits = bits_over(bench->bytes, 0, bench->end)};
+    struct layout_cursor run = {.bits = bits_init(bench->bytes, 0, bench->end)};
     for (unsigned i = 0; i < RECORDS; i++)
-        bench->sum += layout_measure(bench->layout[bench->class_of[i]], &run);
+        bench->sum += layout_find_record_end(bench->layout[bench->class_of[i]], &run);
     bench->records += RECORDS;
     bench->sum += run.bits.at != bench->end;
 }
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, 0, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, 0, event->payload_size * UINT64_C(8));
 }
 
 static void walk_all(struct bench *bench)
 {
-    struct layout_run run = {.bits = bits_over(bench->bytes, 0, bench->end)};
+    struct layout_cursor run = {.bits = bits_init(bench->bytes, 0, bench->end)};
     for (unsigned i = 0; i < RECORDS; i++) {
         uint64_t begin = run.bits.at;
         struct layout_schema schema = {.layout = bench->layout[bench->class_of[i]], .place = place};
-        bench->sum += layout_measure(schema.layout, &run);
+        bench->sum += layout_find_record_end(schema.layout, &run);
         ttr_event event = {.payload = bench->bytes + begin / 8,
                            .payload_size = (uint32_t)((run.bits.at - begin) / 8)};
         ttr_fields fields;
         ttr_field field;
         fields.event = &event;
-        fields.own = &schema;
+        fields.ctx = &schema;
         layout_field_ops.begin(&fields);
         while (layout_field_ops.next(&fields, &field)) {
             bench->sum += field.value.v.u + field.value.text.n;

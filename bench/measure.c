@@ -16,7 +16,8 @@
 
 #include <sys/resource.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "model/event_copy.h"
 
@@ -43,9 +44,9 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static int64_t swallow(void *own, const void *bytes, size_t n)
+static int64_t swallow(void *ctx, const void *bytes, size_t n)
 {
-    struct measure *m = own;
+    struct measure *m = ctx;
     m->sum += *(const uint8_t *)bytes;
     return (int64_t)n;
 }
@@ -64,7 +65,7 @@ static void visit_fields(struct measure *m, const ttr_batch *batch)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < batch->n; i++)
         for (uint32_t n = ttr_event_fields(m->buffer, ttr_batch_at(batch, i), &field); n > 0;
-             n = ttr_more_fields(m->buffer, &field))
+             n = ttr_event_fields_next(m->buffer, &field))
             for (uint32_t j = 0; j < n; j++)
                 sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n +
                        field[j].value.type;
@@ -113,7 +114,7 @@ static uint32_t hold(struct measure *m, ttr_event *events, struct buffer *bytes,
     uint32_t n = 0;
     while (n < HELD && ttr_read(m->in, &batch, &m->error) == TTR_OK)
         for (uint32_t i = 0; i < batch.n && n < HELD; i++) {
-            at[n] = packed_copy(m->t, bytes, ttr_batch_at(&batch, i), &events[n]);
+            at[n] = event_copy_add(m->t, bytes, ttr_batch_at(&batch, i), &events[n]);
             n += !is_plain || (events[n].kind == TTR_KIND_SPAN && events[n].payload_size == 0);
         }
     for (uint32_t i = 0; i < n; i++)

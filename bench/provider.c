@@ -33,16 +33,16 @@ struct target {
     size_t last_n;
 };
 
-static int add(void *own, const ttr_wish *wish, uint32_t *index)
+static int add(void *ctx, const ttr_tracepoint_request *wish, uint32_t *index)
 {
-    *index = own ? 0 : 1;
+    *index = ctx ? 0 : 1;
     (void)__atomic_fetch_or(wish->enabled, 1u << wish->bit, __ATOMIC_RELAXED);
     return 0;
 }
 
-static int write_event(void *own, uint32_t index, uint8_t *event, size_t n)
+static int write_event(void *ctx, uint32_t index, uint8_t *event, size_t n)
 {
-    struct target *target = own;
+    struct target *target = ctx;
     uint8_t *block = event - 4;
     memcpy(block, &index, 4);
     target->last_n = n + 4;
@@ -51,9 +51,9 @@ static int write_event(void *own, uint32_t index, uint8_t *event, size_t n)
     return 0;
 }
 
-static int keep_event(void *own, uint32_t index, uint8_t *event, size_t n)
+static int keep_event(void *ctx, uint32_t index, uint8_t *event, size_t n)
 {
-    struct target *target = own;
+    struct target *target = ctx;
     memcpy(target->last, &index, 4);
     memcpy(target->last + 4, event, n < 252 ? n : 252);
     target->last_n = n + 4;
@@ -108,7 +108,7 @@ static void run_composed(struct target *target, ttr_tracepoint *point, ttr_compo
     const int32_t zero = 0;
     for (uint32_t i = 0; i < CALLS; i++) {
         const uint64_t size = (uint64_t)i * 4096;
-        ttr_compose(composer, "FileRead");
+        ttr_compose_begin(composer, "FileRead");
         ttr_compose_value(composer, &number, &i, 4);
         ttr_compose_value(composer, &bytes, &size, 8);
         ttr_compose_value(composer, &path, "/var/lib/example", SIZE_MAX);

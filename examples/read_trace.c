@@ -2,7 +2,7 @@
  * field.  Usage: read_trace FILE */
 #include <inttypes.h>
 #include <stdio.h>
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 static void print_field(const ttr_field *field)
 {

@@ -2,7 +2,8 @@
  * slowest_spans FILE */
 #include <inttypes.h>
 #include <stdio.h>
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
+#include <tracetta/read.h>
 
 int main(int argc, char **argv)
 {

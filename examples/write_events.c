@@ -4,7 +4,7 @@
  * user_events, if available. To record the latter: `perf record -e 'user_events:Example_Shop_*'`.
  */
 #include <stdio.h>
-#include <tracetta/tracetta.h>
+#include <tracetta/provider.h>
 
 TTR_PROVIDER_DEFINE(shop, "Example_Shop");
 
@@ -15,7 +15,7 @@ static void serve(unsigned number)
     static const char *const goods[] = {"apples", "pears", "plums"};
     uint8_t id[16];
     uint32_t weights[3] = {number, number * 2, number * 3};
-    ttr_activity_make(id);
+    ttr_activity_new_id(id);
     TTR_WRITE(shop, "Customer", TTR_LEVEL(4), TTR_KEYWORD(0x1), TTR_OPCODE(TTR_EH_START),
               TTR_ACTIVITY(id), TTR_U32("number", number));
     for (unsigned i = 0; i < 3; i++)
@@ -32,7 +32,7 @@ static ttr_status report(ttr_composer *composer, ttr_tracepoint *point, unsigned
     const ttr_field_shape count = {"customers", TTR_EH_VALUE32, 0, 0},
                           mood = {"mood", TTR_EH_ZSTRING8, 0, 0};
     const uint32_t value = customers;
-    ttr_compose(composer, "Evening");
+    ttr_compose_begin(composer, "Evening");
     ttr_compose_value(composer, &count, &value, sizeof value);
     ttr_compose_value(composer, &mood, "content", SIZE_MAX);
     return ttr_compose_write(composer, point);

@@ -1,19 +1,19 @@
 /* Writes a small FXT trace: ten spans with a field, and a counter.  Usage: write_trace OUT.fxt */
 #include <stdio.h>
-#include <tracetta/tracetta.h>
+#include <tracetta/write.h>
 
 static ttr_status write_step(ttr_builder *event, ttr_writer *out, int i, ttr_error *error)
 {
     ttr_event_begin(event, TTR_KIND_SPAN, i * 1000, "example", "step");
-    ttr_on_thread(event, 1, 2);
-    ttr_put_int(event, "number", i);
-    ttr_event_edit(event)->duration = 600;
+    ttr_event_set_thread(event, 1, 2);
+    ttr_add_int(event, "number", i);
+    ttr_event_attributes(event)->duration = 600;
     ttr_status status = ttr_event_end(event, out, error);
     if (status != TTR_OK)
         return status;
     ttr_event_begin(event, TTR_KIND_COUNTER, i * 1000 + 300, "example", "level");
-    ttr_on_thread(event, 1, 2);
-    ttr_put_float(event, "value", i * 0.5);
+    ttr_event_set_thread(event, 1, 2);
+    ttr_add_float(event, "value", i * 0.5);
     return ttr_event_end(event, out, error);
 }
 
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     if (status == TTR_OK)
         status = ttr_finish(out, &error);
     else
-        ttr_abandon(out);
+        ttr_writer_abort(out);
     if (status != TTR_OK)
         fprintf(stderr, "%s: %s\n", argv[1], error.text);
     ttr_free(t);

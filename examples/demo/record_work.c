@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/write.h>
 
 #define WORKERS 2
 #define FILES_MAX 100000u
@@ -67,8 +67,8 @@ static ttr_builder *record_begin(struct recorder *recorder, ttr_kind kind, int64
 {
     (void)pthread_mutex_lock(&recorder->lock);
     ttr_event_begin(recorder->event, kind, time, "work", name);
-    ttr_on_provider(recorder->event, "record_work");
-    ttr_on_thread(recorder->event, recorder->pid, tid);
+    ttr_event_set_provider(recorder->event, "record_work");
+    ttr_event_set_thread(recorder->event, recorder->pid, tid);
     return recorder->event;
 }
 
@@ -76,7 +76,7 @@ static void record_end(struct recorder *recorder)
 {
     ttr_batch batch;
     if (recorder->status == TTR_OK)
-        recorder->status = ttr_event_take(recorder->event, &batch, &recorder->error);
+        recorder->status = ttr_event_build(recorder->event, &batch, &recorder->error);
     for (int i = 0; i < 2 && recorder->status == TTR_OK; i++)
         recorder->status = ttr_write(recorder->out[i], &batch, &recorder->error);
     (void)pthread_mutex_unlock(&recorder->lock);
@@ -87,13 +87,13 @@ static ttr_builder *record_span(struct recorder *recorder, int64_t from, const c
 {
     int64_t to = now();
     ttr_builder *event = record_begin(recorder, TTR_KIND_SPAN, from, name, tid);
-    ttr_event_edit(event)->duration = (uint64_t)(to - from);
+    ttr_event_attributes(event)->duration = (uint64_t)(to - from);
     return event;
 }
 
 static void record_flow(struct recorder *recorder, ttr_kind kind, uint64_t id, uint64_t tid)
 {
-    ttr_event_edit(record_begin(recorder, kind, now(), "file", tid))->link = id;
+    ttr_event_attributes(record_begin(recorder, kind, now(), "file", tid))->link = id;
     record_end(recorder);
 }
 
@@ -104,7 +104,7 @@ static ssize_t read_file(struct worker *worker, const struct file *file)
     ssize_t n = fd >= 0 ? read(fd, worker->room, FILE_BYTES_MAX) : -1;
     if (fd >= 0)
         (void)close(fd);
-    ttr_put_int(record_span(worker->work->recorder, from, "read", worker->tid), "bytes", n);
+    ttr_add_int(record_span(worker->work->recorder, from, "read", worker->tid), "bytes", n);
     record_end(worker->work->recorder);
     return n;
 }
@@ -116,7 +116,7 @@ static void hash_file(struct worker *worker, struct file *file, size_t n)
     for (size_t i = 0; i < n; i++)
         hash = (hash ^ worker->room[i]) * 1099511628211u;
     file->hash = hash;
-    ttr_put_uint(record_span(worker->work->recorder, from, "hash", worker->tid), "digest", hash);
+    ttr_add_uint(record_span(worker->work->recorder, from, "hash", worker->tid), "digest", hash);
     record_end(worker->work->recorder);
 }
 
@@ -131,12 +131,12 @@ static void handle_file(struct worker *worker, size_t index)
         hash_file(worker, file, (size_t)n);
     } else {
         ttr_builder *event = record_begin(recorder, TTR_KIND_LOG, now(), "", worker->tid);
-        ttr_put_text(event, "message", "cannot read a file");
+        ttr_add_text(event, "message", "cannot read a file");
         record_end(recorder);
     }
     ttr_builder *event = record_span(recorder, from, "file", worker->tid);
-    ttr_put_text(event, "path", file->path);
-    ttr_put_int(event, "waited_ns", from - file->queued_at);
+    ttr_add_text(event, "path", file->path);
+    ttr_add_int(event, "waited_ns", from - file->queued_at);
     record_end(recorder);
 }
 
@@ -152,14 +152,14 @@ static size_t take_file(struct work *work, size_t *waiting)
     return index;
 }
 
-static void *work_until_done(void *own)
+static void *work_until_done(void *ctx)
 {
-    struct worker *worker = own;
+    struct worker *worker = ctx;
     size_t waiting;
     for (size_t index; (index = take_file(worker->work, &waiting)) != SIZE_MAX;) {
         ttr_builder *event =
             record_begin(worker->work->recorder, TTR_KIND_COUNTER, now(), "queue", worker->tid);
-        ttr_put_uint(event, "files", waiting);
+        ttr_add_uint(event, "files", waiting);
         record_end(worker->work->recorder);
         handle_file(worker, index);
     }
@@ -199,8 +199,8 @@ static void find_files(struct work *work, const char *folder)
     if (dir)
         (void)closedir(dir);
     ttr_builder *event = record_span(work->recorder, from, "find", work->recorder->pid);
-    ttr_put_text(event, "folder", folder);
-    ttr_put_uint(event, "files", files);
+    ttr_add_text(event, "folder", folder);
+    ttr_add_uint(event, "files", files);
     record_end(work->recorder);
 }
 
@@ -245,7 +245,7 @@ static int run(struct work *work, const char *folder)
     }
     int64_t from = now();
     qsort(work->file, work->found, sizeof *work->file, by_hash);
-    ttr_put_uint(record_span(recorder, from, "sort", recorder->pid), "files", work->found);
+    ttr_add_uint(record_span(recorder, from, "sort", recorder->pid), "files", work->found);
     record_end(recorder);
     (void)record_span(recorder, whole, "everything", recorder->pid);
     record_end(recorder);
@@ -286,7 +286,7 @@ static void close_output(struct recorder *recorder, int i, const char *path)
     printf("%s: %" PRIu64 " events\n", path, ttr_writer_events(recorder->out[i]));
     for (; losses--; loss++)
         printf("  %" PRIu64 " %s %s\n", loss->count, loss->what, loss->rule);
-    ttr_abandon(recorder->out[i]); /* keeps the output if it was finished already */
+    ttr_writer_abort(recorder->out[i]); /* keeps the output if it was finished already */
     recorder->status = recorder->status == TTR_OK ? status : recorder->status;
 }
 

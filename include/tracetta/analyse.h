@@ -29,31 +29,32 @@ typedef struct ttr_summary {
 } ttr_summary;
 
 /* Reads to the end and counts. */
-TTR_API TTR_MUST ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary,
-                                          ttr_progress progress, void *own, ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary,
+                                          ttr_progress progress, void *ctx, ttr_error *error);
 
 /* --- Order --- */
 
 /* Where a reader is out of order, which who can open the same twice may find out first: then
  * sorting stores only what has to wait. */
-typedef struct ttr_disorder ttr_disorder;
+typedef struct ttr_order_index ttr_order_index;
 
 /* Reads to the end.  A failure of the input is where it ends.  NULL where memory is out or progress
  * ended it (TTR_AGAIN).  The result, which is t's, may outlive the reader and its context, not t.
  */
-TTR_API ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
-                                        ttr_error *error);
+TTR_API ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progress,
+                                              void *ctx, ttr_error *error);
 
 /* Whether some event is earlier than the one before it, or of an earlier source at the same time:
  * else ttr_sort would change nothing. */
-TTR_API bool ttr_disorder_is_there(const ttr_disorder *disorder);
-TTR_API void ttr_disorder_free(ttr_disorder *disorder);
+TTR_API bool ttr_order_index_has_disorder(const ttr_order_index *disorder);
+TTR_API void ttr_order_index_free(ttr_order_index *disorder);
 
 /* The same as ttr_sort, of a reader that gives what the other one gave whose disorder is known,
  * which is borrowed until the close.  Events are given as soon as none behind them is earlier;
  * memory is bounded, and what is out of order over more events than it holds goes to the temporary
  * file.  TTR_E_IO where the input became another one. */
-TTR_API ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error *error);
+TTR_API ttr_reader *ttr_sort_indexed(ttr_reader *in, const ttr_order_index *known,
+                                     ttr_error *error);
 
 /* --- Statistics --- */
 
@@ -75,7 +76,7 @@ typedef struct ttr_stat_row {
  * %.  Ended early by `progress` it gives the rows so far (of a trace without spans these may be of
  * its first streams, and of no others), and error->status is TTR_AGAIN; where reading fails
  * half-way it gives them too, and `error` says why.  NULL only when memory is out. */
-TTR_API ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
+TTR_API ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
                                ttr_error *error);
 TTR_API size_t ttr_stat_rows(const ttr_stat *stat, const ttr_stat_row **rows);
 
@@ -109,7 +110,7 @@ typedef struct ttr_tree_span {
  * no thread.  Memory grows with the spans: 72 bytes each, while it is built twice that.  Ended
  * early by `progress` it gives the spans so far, and error->status is TTR_AGAIN; where reading
  * fails half-way it gives them too, and `error` says why.  NULL only when memory is out. */
-TTR_API ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
+TTR_API ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
                                ttr_error *error);
 
 /* The spans; roots are chained by `next` per thread, the first root of each thread listed by
@@ -126,7 +127,7 @@ TTR_API void ttr_tree_free(ttr_tree *tree);
 
 /* Copies everything from a reader to a writer (neither is ended). */
 TTR_API TTR_MUST ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress,
-                                     void *own, ttr_error *error);
+                                     void *ctx, ttr_error *error);
 
 #ifdef __cplusplus
 }

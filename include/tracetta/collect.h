@@ -46,7 +46,7 @@ typedef struct ttr_dotnet_list ttr_dotnet_list;
 
 /* Looks for processes with a diagnostic socket, in containers too, as far as permissions go.  NULL
  * when memory is out. */
-TTR_API ttr_dotnet_list *ttr_dotnet_find(ttr_error *error);
+TTR_API ttr_dotnet_list *ttr_dotnet_list_new(ttr_error *error);
 
 /* Gives the i-th process, by pid, stale sockets last; false past the end. */
 TTR_API bool ttr_dotnet_list_at(const ttr_dotnet_list *list, size_t i, ttr_dotnet_process *process);
@@ -60,7 +60,7 @@ typedef struct ttr_dotnet ttr_dotnet;
 
 /* A runtime that serves the socket at `path`; it is not connected to yet.  NULL with `error` when
  * memory is out. */
-TTR_API ttr_dotnet *ttr_dotnet_at(const char *path, ttr_error *error);
+TTR_API ttr_dotnet *ttr_dotnet_new(const char *path, ttr_error *error);
 
 /* Makes a socket at `path` for runtimes to connect to (DOTNET_DiagnosticPorts=PATH): the first that
  * comes is the target, others that come are told to go on and left alone.  The file goes with
@@ -69,19 +69,19 @@ TTR_API ttr_dotnet *ttr_dotnet_listen(const char *path, ttr_error *error);
 
 /* Waits until a runtime is there: TTR_OK, or TTR_AGAIN when the limit is over or something woke us.
  */
-TTR_API TTR_MUST ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms,
-                                             ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_dotnet_wait(ttr_dotnet *target, unsigned limit_ms,
+                                            ttr_error *error);
 
 /* A descriptor that ends every wait when it becomes readable, so that a signal can; -1 for none, as
  * at first. */
-TTR_API void ttr_dotnet_wake(ttr_dotnet *target, int fd);
+TTR_API void ttr_dotnet_set_wake_fd(ttr_dotnet *target, int fd);
 
 /* How long a reply may take; 10,000 ms at first. */
-TTR_API void ttr_dotnet_limit(ttr_dotnet *target, unsigned limit_ms);
+TTR_API void ttr_dotnet_set_timeout(ttr_dotnet *target, unsigned limit_ms);
 
 /* Runtimes beside the target that came to the socket of ttr_dotnet_listen and were told to go on.
  */
-TTR_API size_t ttr_dotnet_others(const ttr_dotnet *target);
+TTR_API size_t ttr_dotnet_other_count(const ttr_dotnet *target);
 
 /* Frees a target; NULL is fine. */
 TTR_API void ttr_dotnet_free(ttr_dotnet *target);
@@ -100,8 +100,8 @@ typedef struct ttr_dotnet_info {
 
 /* Asks the runtime for it: .NET 5 and later; TTR_E_UNSUPPORTED before.  Texts are borrowed until
  * the next call of this. */
-TTR_API TTR_MUST ttr_status ttr_dotnet_about(ttr_dotnet *target, ttr_dotnet_info *info,
-                                             ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_dotnet_info_get(ttr_dotnet *target, ttr_dotnet_info *info,
+                                                ttr_error *error);
 
 /* Asks for the environment (.NET 5 and later): the number of variables, for ttr_dotnet_variable. */
 TTR_API TTR_MUST ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *error);
@@ -134,9 +134,9 @@ TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add(ttr_dotnet_providers *set, 
                                                      ttr_error *error);
 
 /* Adds one provider as it is, with any bytes in its arguments; its texts are copied. */
-TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set,
-                                                         const ttr_dotnet_provider *provider,
-                                                         ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add_provider(ttr_dotnet_providers *set,
+                                                              const ttr_dotnet_provider *provider,
+                                                              ttr_error *error);
 
 /* Adds events of the runtime itself by the names of their keywords ("gc+jit"); NULL or "" as level
  * is informational. */
@@ -171,20 +171,21 @@ TTR_API bool ttr_dotnet_profile(size_t i, const char **name, const char **text);
 #define TTR_DOTNET_BLOCK \
     4u /* the program waits for a full buffer instead of losing events (.NET 11 and later) */
 
-typedef struct ttr_dotnet_wish {
-    size_t size; /* sizeof(ttr_dotnet_wish) */
+typedef struct ttr_dotnet_config {
+    size_t size; /* sizeof(ttr_dotnet_config) */
     const ttr_dotnet_providers *providers;
     uint32_t buffer_mb; /* of the runtime's buffer; 0 = 256 */
     uint32_t flags;     /* TTR_DOTNET_* */
     uint64_t rundown;   /* keywords of what is told at the end; 0 = nothing */
-} ttr_dotnet_wish;
+} ttr_dotnet_config;
 
 typedef struct ttr_dotnet_session ttr_dotnet_session;
 
 /* Starts a session, with the newest command that the runtime knows.  NULL with `error` where it
  * cannot. */
-TTR_API ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish *wish,
-                                               ttr_error *error);
+TTR_API ttr_dotnet_session *ttr_dotnet_session_start(ttr_dotnet *target,
+                                                     const ttr_dotnet_config *wish,
+                                                     ttr_error *error);
 
 /* Takes up to n bytes of the stream, waiting for them at most limit_ms: TTR_OK with *got > 0;
  * TTR_AGAIN; TTR_END where the stream ends, by its rule or not (see the report); TTR_E_IO where
@@ -197,17 +198,17 @@ TTR_API TTR_MUST ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *t
 TTR_API TTR_MUST ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error);
 
 typedef struct ttr_dotnet_report {
-    size_t size;          /* sizeof(ttr_dotnet_report), set by the caller */
-    uint64_t bytes;       /* of the stream so far */
-    uint64_t whole_bytes; /* up to the end of the last whole block */
-    uint8_t closing[4];   /* what written behind these makes a complete trace of them */
+    size_t size;             /* sizeof(ttr_dotnet_report), set by the caller */
+    uint64_t bytes;          /* of the stream so far */
+    uint64_t complete_bytes; /* up to the end of the last whole block */
+    uint8_t closing[4];      /* what written behind these makes a complete trace of them */
     uint32_t closing_n;
-    bool has_end;      /* the stream says that it is complete */
-    bool is_known;     /* the stream reads as nettrace or netperf so far */
-    bool was_answered; /* the runtime said that it ended the session as asked */
-    uint32_t command;  /* the command that was taken: 2 is CollectTracing, 3 CollectTracing2, ... */
-    uint32_t ignored;  /* TTR_DOTNET_* flags that this runtime cannot do */
-    uint64_t rundown;  /* keywords of the rundown as asked of this runtime */
+    bool has_end;           /* the stream says that it is complete */
+    bool is_known;          /* the stream reads as nettrace or netperf so far */
+    bool is_stop_confirmed; /* the runtime said that it ended the session as asked */
+    uint32_t command; /* the command that was taken: 2 is CollectTracing, 3 CollectTracing2, ... */
+    uint32_t ignored; /* TTR_DOTNET_* flags that this runtime cannot do */
+    uint64_t rundown; /* keywords of the rundown as asked of this runtime */
 } ttr_dotnet_report;
 
 /* Fills a report on a session. */
@@ -249,7 +250,7 @@ TTR_API void ttr_perf_events_free(ttr_perf_events *set);
 /* --- Recordings of it --- */
 
 #define TTR_PERF_STACKS 1u   /* each event with the stack it happened on */
-#define TTR_PERF_SNAPSHOT 2u /* keep only what came last, until ttr_perf_dump or the end */
+#define TTR_PERF_SNAPSHOT 2u /* keep only what came last, until ttr_perf_snapshot or the end */
 #define TTR_PERF_PIPE                                                           \
     4u /* write the form of perf.data that a pipe can take; else that of a file \
         */
@@ -258,8 +259,8 @@ TTR_API void ttr_perf_events_free(ttr_perf_events *set);
     16u                      /* of samples: no time in the kernel; in a report: we may not see it */
 #define TTR_PERF_HEADER 104u /* bytes that the begin of a file is rewritten with */
 
-typedef struct ttr_perf_wish {
-    size_t size; /* sizeof(ttr_perf_wish) */
+typedef struct ttr_perf_config {
+    size_t size; /* sizeof(ttr_perf_config) */
     const ttr_perf_events *events;
     uint64_t
         pid; /* a process with its threads and what they start; 0 = everything on all processors */
@@ -268,16 +269,16 @@ typedef struct ttr_perf_wish {
     uint32_t buffer_kb;         /* a processor; becomes a power of two; 0 = 1024 */
     int32_t zstd_level;         /* of the records; 0 = not compressed */
     const char *const *command; /* to be noted in the file, NULL at its end; NULL = nothing */
-} ttr_perf_wish;
+} ttr_perf_config;
 
 typedef struct ttr_perf ttr_perf;
 
 /* Opens events and buffers, and looks which processes are there; nothing is recorded yet.  NULL
  * with `error` that says what is not permitted, and what would permit it. */
-TTR_API ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error);
+TTR_API ttr_perf *ttr_perf_open(const ttr_perf_config *wish, ttr_error *error);
 
 /* Begins to record (with TTR_PERF_AT_EXEC: lets the process do so). */
-TTR_API TTR_MUST ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_perf_start(ttr_perf *perf, ttr_error *error);
 
 /* Gives the next bytes of the file, borrowed until the next call, waiting for them at most
  * limit_ms: TTR_OK; TTR_AGAIN; TTR_END once it is complete. */
@@ -288,7 +289,7 @@ TTR_API TTR_MUST ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, si
 TTR_API void ttr_perf_stop(ttr_perf *perf);
 
 /* With TTR_PERF_SNAPSHOT: takes what is there now, for ttr_perf_read. */
-TTR_API void ttr_perf_dump(ttr_perf *perf);
+TTR_API void ttr_perf_snapshot(ttr_perf *perf);
 
 /* The first bytes of the file: at the end as they must be then; before as they may be once all that
  * ttr_perf_read gave is written, so that the file can be read with all names if nobody ends it.
@@ -296,7 +297,7 @@ TTR_API void ttr_perf_dump(ttr_perf *perf);
 TTR_API bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER]);
 
 /* A descriptor that ends every wait when it becomes readable; -1 for none, as at first. */
-TTR_API void ttr_perf_wake(ttr_perf *perf, int fd);
+TTR_API void ttr_perf_set_wake_fd(ttr_perf *perf, int fd);
 
 typedef struct ttr_perf_report {
     size_t size;      /* sizeof(ttr_perf_report), set by the caller */
@@ -309,7 +310,7 @@ typedef struct ttr_perf_report {
 } ttr_perf_report;
 
 /* Fills a report on a recording. */
-TTR_API void ttr_perf_about(const ttr_perf *perf, ttr_perf_report *report);
+TTR_API void ttr_perf_stats(const ttr_perf *perf, ttr_perf_report *report);
 
 /* Ends everything; NULL is fine. */
 TTR_API void ttr_perf_close(ttr_perf *perf);

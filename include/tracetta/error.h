@@ -59,11 +59,11 @@ typedef struct ttr_error {
 /* Gives the constant English name of a status ("malformed"); never NULL. */
 TTR_API const char *ttr_status_text(ttr_status status);
 
-#define TTR_EDITS_WORD 95u /* bytes of the longest word that ttr_edits compares */
+#define TTR_EDIT_DISTANCE_MAX 95u /* bytes of the longest word that ttr_edit_distance compares */
 
 /* How many bytes must be inserted, deleted or replaced to make one word of the other, for messages
  * that ask "did you mean"; UINT_MAX where one is too long. */
-TTR_API unsigned ttr_edits(const char *a, const char *b);
+TTR_API unsigned ttr_edit_distance(const char *a, const char *b);
 
 #ifdef __cplusplus
 }

@@ -30,13 +30,13 @@ typedef struct ttr_text {
 
 /* Memory for the library: realloc by another name (old NULL allocates, new_size 0 frees). NULL
  * result = out of memory. */
-typedef void *(*ttr_resize)(void *own, void *old, size_t old_size, size_t new_size);
+typedef void *(*ttr_realloc_fn)(void *ctx, void *old, size_t old_size, size_t new_size);
 
 typedef struct ttr_options {
-    size_t size;         /* sizeof(ttr_options) */
-    ttr_resize resize;   /* NULL: the C library's */
-    void *own;           /* given to resize */
-    uint64_t max_memory; /* most bytes for strings, tables and sorting together; 0 = 1 GiB */
+    size_t size;           /* sizeof(ttr_options) */
+    ttr_realloc_fn resize; /* NULL: the C library's */
+    void *ctx;             /* given to resize */
+    uint64_t max_memory;   /* most bytes for strings, tables and sorting together; 0 = 1 GiB */
 } ttr_options;
 
 /* Makes a context; NULL options are fine.  NULL when memory is out, or when options->size is not
@@ -47,12 +47,12 @@ TTR_API ttr *ttr_new(const ttr_options *options);
 TTR_API void ttr_free(ttr *t);
 
 /* Called now and then while a long call runs; returning false ends it early, with what it has. */
-typedef bool (*ttr_progress)(void *own);
+typedef bool (*ttr_progress)(void *ctx);
 
 /* Watches the calls of a context that are long without being told so: sorting (in ttr_merge too)
  * reads all of its input in the first ttr_read.  Ended early it sorts what was read by then, and
  * gives that.  NULL ends the watch. */
-TTR_API void ttr_watch(ttr *t, ttr_progress progress, void *own);
+TTR_API void ttr_progress_set(ttr *t, ttr_progress progress, void *ctx);
 
 /* The library's version: "0.1.0". */
 TTR_API const char *ttr_version(void);
@@ -198,18 +198,18 @@ typedef enum ttr_type {
 TTR_API const char *ttr_type_text(unsigned type);
 
 /* What a value means beyond its type. */
-typedef enum ttr_hint {
-    TTR_HINT_NONE = 0,
-    TTR_HINT_POINTER = 1, /* shown in hexadecimal */
-    TTR_HINT_KOID = 2,    /* id of a kernel object */
-    TTR_HINT_THREAD = 3,  /* a ttr_id of a thread: shown by its tid */
-    TTR_HINT_RAW = 4,     /* bytes nobody could decode */
-    TTR_HINT_ENUM = 5,   /* a number with names: `text` is the first that holds it, `count` how many
-                            do (0 = none); see ttr_fields_label */
-    TTR_HINT_FLAGS = 6,  /* bits with names: the same for those that are set */
-    TTR_HINT_NUMBER = 7, /* TEXT that is a decimal integer too wide for 64 bits */
-    TTR_HINT_ABSENT = 8  /* NULL: an optional field that is not there */
-} ttr_hint;
+typedef enum ttr_display {
+    TTR_DISPLAY_NONE = 0,
+    TTR_DISPLAY_POINTER = 1, /* shown in hexadecimal */
+    TTR_DISPLAY_KOID = 2,    /* id of a kernel object */
+    TTR_DISPLAY_THREAD = 3,  /* a ttr_id of a thread: shown by its tid */
+    TTR_DISPLAY_RAW = 4,     /* bytes nobody could decode */
+    TTR_DISPLAY_ENUM = 5,    /* a number with names: `text` is the first that holds it, `count` how
+                             many    do (0 = none); see ttr_fields_label */
+    TTR_DISPLAY_FLAGS = 6,   /* bits with names: the same for those that are set */
+    TTR_DISPLAY_DECIMAL = 7, /* TEXT that is a decimal integer too wide for 64 bits */
+    TTR_DISPLAY_ABSENT = 8   /* NULL: an optional field that is not there */
+} ttr_display;
 
 typedef struct ttr_value {
     union {
@@ -222,7 +222,7 @@ typedef struct ttr_value {
                        FLAGS: how many names */
     ttr_id text_id; /* TEXT that is a known string: its id, else 0 */
     uint8_t type;   /* ttr_type */
-    uint8_t hint;   /* ttr_hint */
+    uint8_t hint;   /* ttr_display */
     uint8_t bits;   /* stored width of UINT, INT and FLOAT, 0 = 64 */
     uint8_t base;   /* the trace wants the number shown in base 2, 8 or 16; 0 or 10 = decimal */
     uint32_t
@@ -252,7 +252,7 @@ typedef struct ttr_field {
 /* A walk over the fields of one event; opaque, on the caller's stack. */
 typedef struct ttr_fields {
     const ttr_event *event;
-    const void *ops, *own;
+    const void *ops, *ctx;
     uint64_t state[84];
 } ttr_fields;
 
@@ -289,12 +289,12 @@ TTR_API void ttr_field_buffer_free(ttr_field_buffer *buffer);
 
 /* Gives the fields of an event in stored order, from *field on, and how many; 0 = it has none.
  * Where there are more (many elements, a value with several names, which is the last of its call),
- * ttr_more_fields gives the next, 0 at the end: it is to be asked until then.  Never fails.  The
- * fields are the buffer's, are not to be changed, and are there until the next call with it; the
- * event must still be valid. */
+ * ttr_event_fields_next gives the next, 0 at the end: it is to be asked until then.  Never fails.
+ * The fields are the buffer's, are not to be changed, and are there until the next call with it;
+ * the event must still be valid. */
 TTR_API uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event,
                                   const ttr_field **field);
-TTR_API uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field);
+TTR_API uint32_t ttr_event_fields_next(ttr_field_buffer *buffer, const ttr_field **field);
 
 /* As ttr_fields_label, of a value given just now. */
 TTR_API bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i,

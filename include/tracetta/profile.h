@@ -32,10 +32,10 @@ typedef struct ttr_profile_options {
     size_t size;           /* sizeof(ttr_profile_options) */
     uint32_t flags;        /* TTR_PROFILE_* */
     ttr_progress progress; /* may be NULL */
-    void *own;
-    ttr_locator locate; /* asked for functions in files that were mapped, whose names the trace does
-                           not tell; NULL = nobody is */
-    void *locate_own;
+    void *ctx;
+    ttr_symbolizer locate; /* asked for functions in files that were mapped, whose names the trace
+                           does not tell; NULL = nobody is */
+    void *locate_user_data;
 } ttr_profile_options;
 
 /* What weights count. */
@@ -64,12 +64,12 @@ typedef struct ttr_profile_node {
 } ttr_profile_node;
 
 /* A thread. */
-typedef struct ttr_profile_lane {
+typedef struct ttr_profile_thread {
     ttr_id thread;          /* 0 = unknown, or of a merged profile */
     uint32_t first_root;    /* node, TTR_PROFILE_NONE = it has only samples without stacks */
     uint64_t count, weight; /* of its samples */
     int64_t first_ns, last_ns;
-} ttr_profile_lane;
+} ttr_profile_thread;
 
 /* Reads to the end (the reader should have been opened with TTR_READ_SYMBOLS).  A sample of the
  * .NET SampleProfiler weighs the time to the next of its thread, another one 1 or its period; the
@@ -89,7 +89,7 @@ TTR_API bool ttr_profile_is_of_spans(const ttr_profile *profile);
 /* Frames, nodes, and threads in the order they were met: how many there are. */
 TTR_API uint32_t ttr_profile_frames(const ttr_profile *profile, const ttr_profile_frame **frames);
 TTR_API uint32_t ttr_profile_nodes(const ttr_profile *profile, const ttr_profile_node **nodes);
-TTR_API uint32_t ttr_profile_lanes(const ttr_profile *profile, const ttr_profile_lane **lanes);
+TTR_API uint32_t ttr_profile_threads(const ttr_profile *profile, const ttr_profile_thread **lanes);
 
 /* Sum of all weights, and number of samples. */
 TTR_API uint64_t ttr_profile_weight(const ttr_profile *profile);

@@ -107,8 +107,8 @@ struct ttr_provider {
         sizeof(ttr_provider),      0, "" name, "" group, __start_ttr_sites_##symbol, \
         __stop_ttr_sites_##symbol, 0}
 
-/* Makes a provider at run time, for ttr_provider_point and ttr_compose; NULL with `error` for a
- * name or group that cannot be one. */
+/* Makes a provider at run time, for ttr_provider_point and ttr_compose_begin; NULL with `error` for
+ * a name or group that cannot be one. */
 TTR_API ttr_provider *ttr_provider_new(const char *name, const char *group, ttr_error *error);
 
 /* Closes a provider made by ttr_provider_new and frees it with its tracepoints, whose writers must
@@ -147,7 +147,7 @@ TTR_API void ttr_provider_count(const ttr_provider *provider, ttr_provider_count
 
 /* Makes the id of an activity, 16 random bytes as a UUID of version 4, for TTR_ACTIVITY and
  * ttr_compose_activity.  Does not fail. */
-TTR_API void ttr_activity_make(uint8_t id[16]);
+TTR_API void ttr_activity_new_id(uint8_t id[16]);
 
 /* Whether anybody listens. */
 static inline bool ttr_tracepoint_enabled(const ttr_tracepoint *point)
@@ -188,27 +188,27 @@ TTR_API ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file
                                            ttr_error *error);
 
 /* What a tracepoint is to a backend. */
-typedef struct ttr_wish {
+typedef struct ttr_tracepoint_request {
     const char *name; /* "Provider_L4K1f" */
     uint32_t *
         enabled; /* the word in which the backend sets its bit while somebody listens, atomically */
     unsigned bit;
-} ttr_wish;
+} ttr_tracepoint_request;
 
 /* A backend of the caller's. */
 typedef struct ttr_backend_functions {
     size_t size; /* sizeof(ttr_backend_functions) */
     /* Takes a tracepoint: 0 and a number for write (not UINT32_MAX), or an errno. */
-    int (*add)(void *own, const ttr_wish *wish, uint32_t *index);
+    int (*add)(void *ctx, const ttr_tracepoint_request *wish, uint32_t *index);
     /* Lets it go; its bit is cleared already.  May be NULL. */
-    void (*remove)(void *own, const ttr_wish *wish, uint32_t index);
+    void (*remove)(void *ctx, const ttr_tracepoint_request *wish, uint32_t index);
     /* Takes an event: 0, or an errno.  `event` lies 4 bytes into a block whose first bytes are the
      * backend's to use. */
-    int (*write)(void *own, uint32_t index, uint8_t *event, size_t n);
+    int (*write)(void *ctx, uint32_t index, uint8_t *event, size_t n);
 } ttr_backend_functions;
 
 /* Makes one of the caller's functions; they are copied. */
-TTR_API ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *own,
+TTR_API ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *ctx,
                                      ttr_error *error);
 
 /* Ends what a backend writes, once no provider is open with it: TTR_E_IO where not all could be
@@ -232,7 +232,7 @@ TTR_API void ttr_composer_free(ttr_composer *composer);
 
 /* Begins an event; what was begun before is dropped.  The name may carry attributes:
  * "name;attribute=value". */
-TTR_API void ttr_compose(ttr_composer *composer, const char *name);
+TTR_API void ttr_compose_begin(ttr_composer *composer, const char *name);
 
 /* Its tag, its stable id with the version of its layout, and its opcode; all 0 at first. */
 TTR_API void ttr_compose_tag(ttr_composer *composer, uint16_t tag);

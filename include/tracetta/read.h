@@ -26,7 +26,7 @@ typedef struct ttr_reader ttr_reader;
           orders it all */
 #define TTR_READ_SYMBOLS \
     16u /* also keep what the trace says of functions and their addresses, for ttr_symbol_get */
-#define TTR_READ_SEALED                                                                           \
+#define TTR_READ_ENCRYPTED                                                                        \
     32u /* with TTR_READ_DEFINITIONS: also of what cannot be opened (enciphered, no key), so that \
            it is copied unread */
 
@@ -45,7 +45,7 @@ typedef struct ttr_read_options {
     const char *copied_to; /* format name: TTR_READ_DEFINITIONS is for traces of this format, others
                               are read without it; NULL: for all */
     uint32_t
-        readers; /* how many read the trace at once, as for ttr_write_shared: the windows of
+        readers; /* how many read the trace at once, as for ttr_writer_parallel: the windows of
                     hundreds of files are smaller, so that all together take what one took; 0 = 1 */
 } ttr_read_options;
 
@@ -80,10 +80,10 @@ TTR_API ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *fil
 /* Pulls up to n bytes into `to`: the count, 0 at the end, -1 with errno set (EIO where it is 0).
  * May wait for them.  For a compressed stream it is called on a thread of the reader's own, one
  * call at a time; ttr_close waits for a call under way. */
-typedef int64_t (*ttr_pull)(void *own, void *to, size_t n);
+typedef int64_t (*ttr_pull)(void *ctx, void *to, size_t n);
 
 /* Opens a stream of the caller's. */
-TTR_API ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name,
+TTR_API ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *ctx, const char *name,
                                   const ttr_read_options *options, ttr_error *error);
 
 /* Gives the next batch: TTR_OK (batch->n >= 1), TTR_END, or an error, which sticks; TTR_AGAIN does
@@ -94,7 +94,7 @@ TTR_API TTR_MUST ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_e
  * or checks.  Where the trace keeps streams apart they are then read one after another, without
  * what it costs to order their events, and with the memory of one.  Before the first ttr_read; true
  * where that will be so, else nothing changes. */
-TTR_API bool ttr_read_scattered(ttr_reader *reader);
+TTR_API bool ttr_reader_allow_stream_order(ttr_reader *reader);
 
 /* Closes a reader and those it wraps.  NULL is fine. */
 TTR_API void ttr_close(ttr_reader *reader);
@@ -148,7 +148,7 @@ TTR_API ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *filter, ttr
 
 /* Turns begin/end pairs (and async pairs) into spans, given at their end; everything else passes.
  * Unmatched begins come at the end of input with the time left until then and TTR_EVENT_PARTIAL. */
-TTR_API ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error);
+TTR_API ttr_reader *ttr_pair_spans(ttr_reader *in, ttr_error *error);
 
 /* A binary of a traced program, as the trace tells of it.  Borrowed during the call. */
 typedef struct ttr_binary {
@@ -164,21 +164,21 @@ typedef struct ttr_binary {
 } ttr_binary;
 
 /* What is at an address; "" = not known. */
-typedef struct ttr_place {
-    size_t size;       /* sizeof(ttr_place) */
+typedef struct ttr_location {
+    size_t size;       /* sizeof(ttr_location) */
     ttr_text binary;   /* its name, and where in it ("libc.so.6+0x2a1") */
     ttr_text function; /* "main+0x14" */
     ttr_text source;   /* "main.c:17" */
-} ttr_place;
+} ttr_location;
 
 /* Finds what is at an address of a binary.  The texts are copied at once. */
-typedef void (*ttr_locator)(void *own, const ttr_binary *binary, uint64_t address,
-                            ttr_place *place);
+typedef void (*ttr_symbolizer)(void *ctx, const ttr_binary *binary, uint64_t address,
+                               ttr_location *place);
 
 typedef struct ttr_debug_options {
     size_t size; /* sizeof(ttr_debug_options) */
-    ttr_locator locate;
-    void *own;             /* given to locate */
+    ttr_symbolizer locate;
+    void *ctx;             /* given to locate */
     bool like_babeltrace2; /* what was answered holds while the binary is loaded, also where more
                             * becomes known of it then; and nothing more becomes known of what was
                             * loaded after the state dump */
@@ -197,21 +197,22 @@ TTR_API ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *opti
 
 /* How bad a note is. */
 typedef enum ttr_severity {
-    TTR_NOTE_REMARK = 0, /* worth knowing, nothing wrong (padding, a second writer on a stream) */
-    TTR_NOTE_ODD =
+    TTR_SEVERITY_REMARK =
+        0, /* worth knowing, nothing wrong (padding, a second writer on a stream) */
+    TTR_SEVERITY_ODD =
         1, /* decoded, but the record breaks a rule (unknown string index, end before begin) */
-    TTR_NOTE_DAMAGE = 2 /* bytes that could not be decoded */
+    TTR_SEVERITY_DAMAGE = 2 /* bytes that could not be decoded */
 } ttr_severity;
 
 /* One kind of finding, counted.  Borrowed from the reader until its next call. */
-typedef struct ttr_note {
+typedef struct ttr_diagnostic {
     const char *code; /* stable, "fxt.bad-size"; static */
     const char
         *text; /* one sentence about the first of them that is so bad, with what was expected */
     uint64_t count, bytes, first_offset; /* the offset is that of the one the text is about,
                                             UINT64_MAX where that has none in the input */
     ttr_severity severity;               /* of the worst of them */
-} ttr_note;
+} ttr_diagnostic;
 
 /* A byte range that could not be decoded. */
 typedef struct ttr_region {
@@ -260,7 +261,7 @@ typedef struct ttr_report {
     uint64_t duplicates;     /* packets that were left out, since another file has them too */
     uint64_t damage_regions; /* exact, also where `regions` is cut */
     uint64_t damage_bytes;
-    const ttr_note *notes;
+    const ttr_diagnostic *notes;
     size_t notes_n;
     const ttr_region *regions;
     size_t regions_n; /* the first 1,000 */
@@ -283,8 +284,8 @@ TTR_API bool ttr_reader_report(ttr_reader *reader, size_t index, ttr_report *rep
 /* --- What a trace says of its events beforehand --- */
 
 /* A class of events as the trace describes it.  Borrowed from the reader until it is closed. */
-typedef struct ttr_class {
-    size_t size;          /* sizeof(ttr_class), set by the caller */
+typedef struct ttr_event_class {
+    size_t size;          /* sizeof(ttr_event_class), set by the caller */
     ttr_text name;        /* "" = none */
     uint64_t id;          /* among the classes of its stream class */
     uint64_t stream;      /* id of that */
@@ -299,13 +300,13 @@ typedef struct ttr_class {
     uint64_t events;  /* of this class the input gave so far */
     uint32_t version; /* of the class, where has_version */
     bool has_version;
-    const void *own[6]; /* the library's */
-} ttr_class;
+    const void *ctx[6]; /* the library's */
+} ttr_event_class;
 
 /* Gives the i-th class of events that the trace described beforehand which the input of the
  * index-th report belongs to.  False past the end, and where the format describes nothing.  All
  * inputs of a trace give the same classes, in the same order; `events` is each one's. */
-TTR_API bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about);
+TTR_API bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_event_class *about);
 
 /* Whether a declared field is a choice. */
 typedef enum ttr_choice {
@@ -316,13 +317,13 @@ typedef enum ttr_choice {
 
 /* A field as a class declares it; what is in a struct, array, optional or variant follows it one
  * level deeper. */
-typedef struct ttr_declaration {
+typedef struct ttr_field_declaration {
     ttr_text name; /* "" = an element */
     uint16_t depth;
     uint8_t group;  /* ttr_group */
     uint8_t type;   /* ttr_type of its values; of a choice TTR_TYPE_NULL */
     uint8_t choice; /* ttr_choice */
-    uint8_t hint;   /* ttr_hint */
+    uint8_t hint;   /* ttr_display */
     uint8_t base;   /* the trace wants the number shown in base 2, 8, 10 or 16; 0 = no wish */
     bool is_big_endian;
     bool is_technical; /* for readers (sizes, times, ids): not among the fields that events give */
@@ -335,24 +336,26 @@ typedef struct ttr_declaration {
                                   names from `reference_group` down, until the next */
     uint32_t reference_n;      /* 0 = nowhere */
     uint8_t reference_group;   /* ttr_group */
-} ttr_declaration;
+} ttr_field_declaration;
 
 /* A walk over the declared fields of a class; opaque, on the caller's stack. */
-typedef struct ttr_declarations {
-    const void *own[6];
+typedef struct ttr_field_declarations {
+    const void *ctx[6];
     uint64_t state[128];
-} ttr_declarations;
+} ttr_field_declarations;
 
 /* Most fields of one class that a walk gives: a few lines of a trace may declare more than anybody
  * could read. */
-#define TTR_DECLARATIONS_MAX 65536u
+#define TTR_FIELD_DECLARATIONS_MAX 65536u
 
 /* Begins a walk over the fields of a class, group by group: TTR_GROUP_PACKET, HEADER, COMMON,
  * CONTEXT, PAYLOAD. */
-TTR_API void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk);
+TTR_API void ttr_field_declarations_begin(const ttr_event_class *about,
+                                          ttr_field_declarations *walk);
 
 /* Gives the next; false at the end. */
-TTR_API bool ttr_declarations_next(ttr_declarations *walk, ttr_declaration *declaration);
+TTR_API bool ttr_field_declarations_next(ttr_field_declarations *walk,
+                                         ttr_field_declaration *declaration);
 
 /* Values with a name: all of a number from low to high (two's complement where the number is an
  * INT); of hint FLAGS: bits, by index. */
@@ -361,14 +364,14 @@ typedef struct ttr_label {
     uint64_t low, high;
 } ttr_label;
 
-/* Gives the next named range of the number that ttr_declarations_next gave just now (hint ENUM or
- * FLAGS); false at the end. */
-TTR_API bool ttr_declarations_label(ttr_declarations *walk, ttr_label *label);
+/* Gives the next named range of the number that ttr_field_declarations_next gave just now (hint
+ * ENUM or FLAGS); false at the end. */
+TTR_API bool ttr_field_declarations_label(ttr_field_declarations *walk, ttr_label *label);
 
 /* Gives the next range of the selector's values for which the field just given is there: of an
  * optional, or of what stands right in a variant (then under its name).  False at the end; none at
  * all = the selector is true. */
-TTR_API bool ttr_declarations_selector(ttr_declarations *walk, ttr_label *label);
+TTR_API bool ttr_field_declarations_selector(ttr_field_declarations *walk, ttr_label *label);
 
 /* Gives what the trace of the index-th report says of itself, in a language of its format ("ctf2",
  * "ctf1.8", "ctf1.1"), borrowed until the next call or the close.  TTR_E_UNSUPPORTED where the
@@ -424,11 +427,11 @@ TTR_API const char *ttr_format_option_for(const char *format, ttr_option_role ro
 
 /* Returns the option that helps with the finding of a note, as in ttr_error.option; "" if there is
  * none.  The text of the note names it.  Static. */
-TTR_API const char *ttr_note_option(const ttr_note *note);
+TTR_API const char *ttr_note_option(const ttr_diagnostic *note);
 
 /* Returns true for a note that a program should show even if it does not show notes: files that
  * cannot be read, guesses that an option decides. */
-TTR_API bool ttr_note_is_warning(const ttr_note *note);
+TTR_API bool ttr_note_is_warning(const ttr_diagnostic *note);
 
 /* A style of lines: the output of another program, by a format that writes it. */
 typedef struct ttr_style_info {

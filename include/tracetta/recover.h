@@ -71,9 +71,9 @@ typedef struct ttr_recover_options {
     /* Opens an input as ttr_open does; NULL: ttr_open. */
     ttr_reader *(*open)(void *user_data, ttr *t, const char *path, const ttr_read_options *options,
                         ttr_error *error);
-    const char *beside;    /* suffix of a file that the caller writes beside each copy, and that an
-                              output may have already; NULL = none */
-    ttr_progress progress; /* false ends the work early, with what there is; may be NULL */
+    const char *sidecar_suffix; /* suffix of a file that the caller writes beside each copy, and
+                           that an output may have already; NULL = none */
+    ttr_progress progress;      /* false ends the work early, with what there is; may be NULL */
     /* Reports each step; the result matters if the stage says so.  May be NULL. */
     bool (*step)(void *user_data, const ttr_recover_step *step);
     void *user_data; /* of the three functions */

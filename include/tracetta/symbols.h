@@ -48,11 +48,11 @@ TTR_API ttr_symbols *ttr_symbols_new(const ttr_symbols_options *options, ttr_err
 /* Frees a symbolizer and closes its files.  NULL is fine. */
 TTR_API void ttr_symbols_free(ttr_symbols *symbols);
 
-/* Finds the function and line at an address of a binary: a ttr_locator, whose first argument is
+/* Finds the function and line at an address of a binary: a ttr_symbolizer, whose first argument is
  * the ttr_symbols.  What is not known stays as it was in `place`.  The texts live until the next
  * call. */
 TTR_API void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address,
-                                ttr_place *place);
+                                ttr_location *place);
 
 /* Why functions and lines of a binary are unknown. */
 typedef enum ttr_symbols_problem {

@@ -39,7 +39,7 @@ typedef struct ttr_kernel_events ttr_kernel_events;
 
 /* Lists all tracepoints, by system as the kernel gives them.  NULL with `error`, which tells a
  * kernel without tracefs from a missing permission. */
-TTR_API ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error);
+TTR_API ttr_kernel_events *ttr_kernel_events_list(const char *tracefs, ttr_error *error);
 
 /* Gives the i-th; false past the end. */
 TTR_API bool ttr_kernel_events_at(const ttr_kernel_events *events, size_t i,

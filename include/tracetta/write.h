@@ -37,11 +37,11 @@ TTR_API ttr_writer *ttr_create(ttr *t, const char *path, const char *format,
                                const ttr_write_options *options, ttr_error *error);
 
 /* Takes n bytes: how many were taken (> 0), or -1 with errno set. */
-typedef int64_t (*ttr_push)(void *own, const void *bytes, size_t n);
+typedef int64_t (*ttr_push)(void *ctx, const void *bytes, size_t n);
 
 /* Makes a writer into a function of the caller's; TTR_E_MISUSE where the format's traces are
  * folders. */
-TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format,
+TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *ctx, const char *format,
                                     const ttr_write_options *options, ttr_error *error);
 
 /* Says that all events of `in`, of which nothing was read yet, will be written here and nowhere
@@ -49,7 +49,7 @@ TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char
  * without the cost of ordering their events, and with the memory of one. That is so for CTF streams
  * that are copied as they are (read with TTR_READ_DEFINITIONS). Returns whether they are read so;
  * else nothing changes. */
-TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
+TTR_API bool ttr_writer_allow_stream_order(ttr_writer *writer, ttr_reader *in);
 
 /* Lets `threads` other threads write parts of what the writer is going to be given, where its
  * format is one of lines that stand alone: text, jsonl, babeltrace2.  Each of them reads all once
@@ -60,8 +60,8 @@ TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
  * alone.  What is written is the same; some of it goes out a few batches later, by ttr_flush or
  * ttr_finish at the latest.  Memory functions (ttr_options.resize) are called by all threads.
  * False, and nothing changes, where it cannot be. */
-TTR_API bool ttr_write_shared(ttr_writer *writer, unsigned threads,
-                              ttr_reader *(*open)(void *own, ttr *t), void *own);
+TTR_API bool ttr_writer_parallel(ttr_writer *writer, unsigned threads,
+                                 ttr_reader *(*open)(void *ctx, ttr *t), void *ctx);
 
 /* Writes a batch.  An error sticks. */
 TTR_API TTR_MUST ttr_status ttr_write(ttr_writer *writer, const ttr_batch *batch, ttr_error *error);
@@ -72,7 +72,7 @@ TTR_API TTR_MUST ttr_status ttr_flush(ttr_writer *writer, ttr_error *error);
 /* Ends the output and puts it in place, and keeps the writer, also when it fails: formats that
  * write their last packets and descriptions only at the end count losses there, and only now
  * ttr_losses, ttr_writer_bytes and ttr_writer_events tell of all.  Nothing can be written any more
- * (TTR_E_MISUSE); ttr_finish or ttr_abandon frees the writer.  Repeats a sticky error. */
+ * (TTR_E_MISUSE); ttr_finish or ttr_writer_abort frees the writer.  Repeats a sticky error. */
 TTR_API TTR_MUST ttr_status ttr_writer_end(ttr_writer *writer, ttr_error *error);
 
 /* Ends the output, where ttr_writer_end has not, and frees the writer, also when it fails; repeats
@@ -81,11 +81,11 @@ TTR_API TTR_MUST ttr_status ttr_finish(ttr_writer *writer, ttr_error *error);
 
 /* Frees the writer and leaves no file behind, but what ttr_writer_end put in place.  NULL is fine.
  */
-TTR_API void ttr_abandon(ttr_writer *writer);
+TTR_API void ttr_writer_abort(ttr_writer *writer);
 
 /* Path of the temporary file or folder until the output ends, NULL where there is none: for signal
  * handlers that must remove it. */
-TTR_API const char *ttr_writer_temporary(const ttr_writer *writer);
+TTR_API const char *ttr_writer_temporary_path(const ttr_writer *writer);
 
 /* Bytes and events written so far; gaps are no events. */
 TTR_API uint64_t ttr_writer_bytes(const ttr_writer *writer);
@@ -136,26 +136,26 @@ TTR_API void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time,
  * ttr_event_begin.  What tells where fields are stays the builder's: payload, payload_size, body,
  * schema, stack, part and TTR_EVENT_RAW are set at the end.  What `activity` and `related` point to
  * must stay until then. */
-TTR_API ttr_event *ttr_event_edit(ttr_builder *builder);
+TTR_API ttr_event *ttr_event_attributes(ttr_builder *builder);
 
 /* Puts the event on a thread, or under a provider (NULL: none).  The thread is one of the event's
  * `source`, 0 unless it was set before; one that is no input is TTR_E_MISUSE at the end. */
-TTR_API void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid);
-TTR_API void ttr_on_provider(ttr_builder *builder, const char *provider);
+TTR_API void ttr_event_set_thread(ttr_builder *builder, uint64_t pid, uint64_t tid);
+TTR_API void ttr_event_set_provider(ttr_builder *builder, const char *provider);
 
 /* Appends a field.  Text and bytes are copied; a NULL text becomes a null, a NULL name is "". */
-TTR_API void ttr_put_null(ttr_builder *builder, const char *name);
-TTR_API void ttr_put_bool(ttr_builder *builder, const char *name, bool value);
-TTR_API void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value);
-TTR_API void ttr_put_int(ttr_builder *builder, const char *name, int64_t value);
-TTR_API void ttr_put_float(ttr_builder *builder, const char *name, double value);
-TTR_API void ttr_put_text(ttr_builder *builder, const char *name, const char *value);
-TTR_API void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n);
+TTR_API void ttr_add_null(ttr_builder *builder, const char *name);
+TTR_API void ttr_add_bool(ttr_builder *builder, const char *name, bool value);
+TTR_API void ttr_add_uint(ttr_builder *builder, const char *name, uint64_t value);
+TTR_API void ttr_add_int(ttr_builder *builder, const char *name, int64_t value);
+TTR_API void ttr_add_float(ttr_builder *builder, const char *name, double value);
+TTR_API void ttr_add_text(ttr_builder *builder, const char *name, const char *value);
+TTR_API void ttr_add_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n);
 
 /* Appends any field as it is; an ARRAY or STRUCT is followed by its `count` fields, one level
  * deeper: nothing checks that it is.  A type, hint, group or id that is none, or bytes at NULL, are
  * TTR_E_MISUSE at the event's end, more than 255 levels TTR_E_LIMIT. */
-TTR_API void ttr_put_field(ttr_builder *builder, const ttr_field *field);
+TTR_API void ttr_add_field(ttr_builder *builder, const ttr_field *field);
 
 /* Ends the event and writes it, with what ttr_write gives.  TTR_E_MISUSE, which does not stick to
  * the writer, when none was begun since the last end, or a part of it was refused: it is dropped
@@ -165,8 +165,8 @@ TTR_API TTR_MUST ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writ
 
 /* Ends the event and gives it as a batch of one, borrowed until the builder's next event.
  * TTR_E_NOMEM when memory was out, TTR_E_MISUSE when none was begun or a part of it was refused. */
-TTR_API TTR_MUST ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch,
-                                           ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch,
+                                            ttr_error *error);
 
 /* Names a thread and its process, for events built by hand; NULL leaves a name as it is.  False
  * when memory is out. */

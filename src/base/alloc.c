@@ -19,9 +19,9 @@
  * has less effect. */
 #define LARGE_PAGE ((uintptr_t)2 << 20)
 
-static void *default_resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *default_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
-    (void)own;
+    (void)ctx;
     (void)old_size;
     if (new_size == 0) {
         free(old);
@@ -42,7 +42,7 @@ static bool size_in_bytes(size_t count, size_t size, size_t *bytes)
 
 const struct alloc *alloc_default(void)
 {
-    static const struct alloc seam = {.resize = default_resize, .own = NULL};
+    static const struct alloc seam = {.resize = default_resize, .ctx = NULL};
     return &seam;
 }
 
@@ -61,7 +61,7 @@ void *alloc_resize(const struct alloc *alloc, void *old, size_t old_count, size_
     if (!size_in_bytes(new_count, size, &new_bytes) ||
         (old && !size_in_bytes(old_count, size, &old_bytes)))
         return NULL;
-    return alloc->resize(alloc->own, old, old_bytes, new_bytes);
+    return alloc->resize(alloc->ctx, old, old_bytes, new_bytes);
 }
 
 void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
@@ -108,8 +108,8 @@ _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, s
                       size);
 }
 
-_Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
-                        size_t size)
+_Bool alloc_reserve_small(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
+                          size_t size)
 {
     return grow_array(alloc, items, capacity, (struct capacity_request){need, FIRST_CAPACITY_SMALL},
                       size);
@@ -119,5 +119,5 @@ void alloc_free(const struct alloc *alloc, void *block, size_t count, size_t siz
 {
     size_t bytes = 0;
     if (block && size_in_bytes(count, size, &bytes))
-        (void)alloc->resize(alloc->own, block, bytes, 0);
+        (void)alloc->resize(alloc->ctx, block, bytes, 0);
 }

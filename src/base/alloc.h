@@ -12,8 +12,8 @@
 struct alloc {
     /* Works as realloc: old == NULL allocates, new_size == 0 frees and returns NULL.  Returns NULL
      * if the memory is not available; the old block is unchanged then. */
-    void *(*resize)(void *own, void *old, size_t old_size, size_t new_size);
-    void *own;
+    void *(*resize)(void *ctx, void *old, size_t old_size, size_t new_size);
+    void *ctx;
 };
 
 /* Returns the allocator that uses realloc and free.  It is constant and never freed. */
@@ -38,8 +38,8 @@ TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *ca
 
 /* Like alloc_reserve, but the first capacity is 2 items: for arrays that exist in thousands and
  * usually stay small. */
-TTR_MUST _Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity,
-                                 size_t need, size_t size);
+TTR_MUST _Bool alloc_reserve_small(const struct alloc *alloc, void **items, size_t *capacity,
+                                   size_t need, size_t size);
 
 /* Frees a block of `count` items of `size` bytes; these must be the values it was allocated with.
  * NULL is allowed. */

@@ -69,13 +69,13 @@ static void reserve_few_starts_at_two_items(void **state)
     size_t capacity = 0;
     static const size_t expected[] = {2, 2, 4, 4, 8, 8, 8, 8, 16};
     for (size_t n = 0; n < sizeof expected / sizeof *expected; n++) {
-        assert_true(alloc_reserve_few(&heap.alloc, &items, &capacity, n + 1, sizeof n));
+        assert_true(alloc_reserve_small(&heap.alloc, &items, &capacity, n + 1, sizeof n));
         assert_int_equal(capacity, expected[n]);
         memcpy((char *)items + n * sizeof n, &n, sizeof n);
     }
     for (size_t n = 0; n < sizeof expected / sizeof *expected; n++)
         assert_memory_equal((char *)items + n * sizeof n, &n, sizeof n);
-    assert_true(alloc_reserve_few(&heap.alloc, &items, &capacity, 100, sizeof(size_t)));
+    assert_true(alloc_reserve_small(&heap.alloc, &items, &capacity, 100, sizeof(size_t)));
     assert_int_equal(capacity, 100);
     alloc_free(&heap.alloc, items, capacity, sizeof(size_t));
     support_heap_check(&heap);

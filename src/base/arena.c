@@ -82,7 +82,7 @@ void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t lea
     *arena = (struct arena){.alloc = alloc, .least = least};
 }
 
-void *arena_take(struct arena *arena, size_t size)
+void *arena_alloc(struct arena *arena, size_t size)
 {
     if (size > PTRDIFF_MAX - sizeof(struct arena_block) - 8)
         return NULL;
@@ -99,7 +99,7 @@ void *arena_take(struct arena *arena, size_t size)
     return at;
 }
 
-void arena_trim(struct arena *arena, const void *last, size_t size)
+void arena_shrink_last(struct arena *arena, const void *last, size_t size)
 {
     struct arena_block *block = arena->current;
     const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
@@ -110,7 +110,7 @@ void arena_trim(struct arena *arena, const void *last, size_t size)
 
 char *arena_copy(struct arena *arena, const void *bytes, size_t n)
 {
-    char *copy = n < SIZE_MAX ? arena_take(arena, n + 1) : NULL;
+    char *copy = n < SIZE_MAX ? arena_alloc(arena, n + 1) : NULL;
     if (!copy)
         return NULL;
     if (n)

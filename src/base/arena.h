@@ -29,21 +29,21 @@ void arena_init(struct arena *arena, const struct alloc *alloc);
 void arena_init_small(struct arena *arena, const struct alloc *alloc, size_t least);
 
 /* Allocates `size` bytes aligned to 8, not zeroed.  Returns NULL if memory is out. */
-TTR_MUST void *arena_take(struct arena *arena, size_t size);
+TTR_MUST void *arena_alloc(struct arena *arena, size_t size);
 
 /* Shrinks the last allocation to `size` bytes.  Does nothing if it has a block of its own. */
-void arena_trim(struct arena *arena, const void *last, size_t size);
+void arena_shrink_last(struct arena *arena, const void *last, size_t size);
 
 /* Returns the address of the next `size` free bytes of the current block, or NULL if there are
- * fewer: call arena_take then.  Bytes written there become an allocation by arena_keep, which must
- * be the next call on the arena. */
-static inline char *arena_spare(const struct arena *arena, size_t size)
+ * fewer: call arena_alloc then.  Bytes written there become an allocation by arena_commit, which
+ * must be the next call on the arena. */
+static inline char *arena_next_free(const struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->current;
     return block && block->size - block->used >= size ? (char *)(block + 1) + block->used : NULL;
 }
 
-static inline void arena_keep(struct arena *arena, size_t size)
+static inline void arena_commit(struct arena *arena, size_t size)
 {
     const size_t room = arena->current->size - arena->current->used,
                  taken = (size + 7) & ~(size_t)7;

@@ -15,7 +15,7 @@ static void allocations_are_aligned_and_disjoint(void **state)
     arena_init(&arena, &heap.alloc);
     for (size_t i = 0; i < 500; i++) {
         sizes[i] = support_random(&seed) % (i % 50 == 0 ? 100000 : 300);
-        pieces[i] = arena_take(&arena, sizes[i]);
+        pieces[i] = arena_alloc(&arena, sizes[i]);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % 8, 0);
         memset(pieces[i], (int)(i & 255), sizes[i]);
@@ -44,11 +44,11 @@ static void copy_is_zero_terminated(void **state)
 static void allocate_mixed_sizes(struct arena *arena)
 {
     for (size_t i = 0; i < 300; i++) {
-        assert_non_null(arena_take(arena, i % 100));
+        assert_non_null(arena_alloc(arena, i % 100));
         if (i % 30 == 0)
-            assert_non_null(arena_take(arena, 3000 + i * 100));
+            assert_non_null(arena_alloc(arena, 3000 + i * 100));
         if (i % 100 == 0)
-            assert_non_null(arena_take(arena, 200000));
+            assert_non_null(arena_alloc(arena, 200000));
     }
 }
 
@@ -70,9 +70,9 @@ static void reset_arena_reuses_its_blocks(void **state)
     }
     assert_true(heap.requests - requests <= 2);
     arena_reset(&arena);
-    void *first = arena_take(&arena, 8);
+    void *first = arena_alloc(&arena, 8);
     arena_reset(&arena);
-    assert_ptr_equal(arena_take(&arena, 8), first);
+    assert_ptr_equal(arena_alloc(&arena, 8), first);
     arena_free(&arena);
     support_heap_check(&heap);
 }
@@ -86,8 +86,8 @@ static void large_allocation_keeps_current_block(void **state)
     arena_init(&arena, &heap.alloc);
     size_t taken = 0;
     for (int i = 0; i < 64; i++) {
-        assert_non_null(arena_take(&arena, 16));
-        assert_non_null(arena_take(&arena, 600000));
+        assert_non_null(arena_alloc(&arena, 16));
+        assert_non_null(arena_alloc(&arena, 600000));
         taken += 600016;
     }
     assert_true(heap.bytes < taken + taken / 8);
@@ -100,14 +100,14 @@ static void trimmed_allocation_frees_its_end(void **state)
     (void)state;
     struct arena arena;
     arena_init(&arena, alloc_default());
-    char *first = arena_take(&arena, 16), *second = arena_take(&arena, 1000);
-    arena_trim(&arena, second, 9);
+    char *first = arena_alloc(&arena, 16), *second = arena_alloc(&arena, 1000);
+    arena_shrink_last(&arena, second, 9);
     assert_ptr_equal(second, first + 16);
-    assert_ptr_equal(arena_take(&arena, 8), second + 16);
-    char *large = arena_take(&arena, 1 << 20);
+    assert_ptr_equal(arena_alloc(&arena, 8), second + 16);
+    char *large = arena_alloc(&arena, 1 << 20);
     assert_non_null(large);
-    arena_trim(&arena, large, 8);
-    char *following = arena_take(&arena, 8);
+    arena_shrink_last(&arena, large, 8);
+    char *following = arena_alloc(&arena, 8);
     assert_true(following + 8 <= large || following >= large + 8);
     arena_free(&arena);
 }
@@ -118,7 +118,7 @@ static void small_arena_uses_little_memory(void **state)
     struct arena arena;
     arena_init(&arena, alloc_default());
     assert_int_equal(arena.total, 0);
-    assert_non_null(arena_take(&arena, 1));
+    assert_non_null(arena_alloc(&arena, 1));
     assert_true(arena.total <= 4200);
     arena_free(&arena);
 }
@@ -134,7 +134,7 @@ static void many_small_arenas_use_little_memory(void **state)
         assert_non_null(arena_copy(&arena, "a name", 6));
         assert_in_range(arena.total, 128, 128 + sizeof(struct arena_block));
         for (unsigned i = 0; i < 1000; i++)
-            assert_non_null(arena_take(&arena, 64));
+            assert_non_null(arena_alloc(&arena, 64));
         assert_in_range(arena.total, 64000, 140000);
         assert_in_range(heap.blocks, 2, 16); /* block sizes double */
         arena_free(&arena);                  /* a freed arena has its small first size again */
@@ -147,9 +147,9 @@ static void overflowing_size_returns_null(void **state)
     (void)state;
     struct arena arena;
     arena_init(&arena, alloc_default());
-    assert_null(arena_take(&arena, SIZE_MAX));
-    assert_null(arena_take(&arena, SIZE_MAX - 7));
-    assert_null(arena_take(&arena, PTRDIFF_MAX));
+    assert_null(arena_alloc(&arena, SIZE_MAX));
+    assert_null(arena_alloc(&arena, SIZE_MAX - 7));
+    assert_null(arena_alloc(&arena, PTRDIFF_MAX));
     assert_null(arena_copy(&arena, "", SIZE_MAX));
     arena_reset(&arena);
     arena_free(&arena);
@@ -161,7 +161,7 @@ static bool fill_arena(const struct alloc *alloc)
     bool is_through = true;
     arena_init(&arena, alloc);
     for (size_t i = 0; i < 100 && is_through; i++)
-        is_through = arena_take(&arena, i * 100) && arena_copy(&arena, "text", 4);
+        is_through = arena_alloc(&arena, i * 100) && arena_copy(&arena, "text", 4);
     arena_free(&arena);
     return is_through;
 }
@@ -177,15 +177,15 @@ static void spare_bytes_become_allocation_in_place(void **state)
     struct arena arena;
     (void)state;
     arena_init(&arena, alloc_default());
-    assert_null(arena_spare(&arena, 1)); /* the arena has no block yet */
-    char *first = arena_take(&arena, 8);
-    char *spare = arena_spare(&arena, 100);
+    assert_null(arena_next_free(&arena, 1)); /* the arena has no block yet */
+    char *first = arena_alloc(&arena, 8);
+    char *spare = arena_next_free(&arena, 100);
     assert_ptr_equal(spare, first + 8);
-    assert_ptr_equal(arena_spare(&arena, 100), spare);
+    assert_ptr_equal(arena_next_free(&arena, 100), spare);
     memset(spare, 'x', 9);
-    arena_keep(&arena, 9);
-    assert_ptr_equal(arena_take(&arena, 8), spare + 16);
-    assert_null(arena_spare(&arena, (size_t)1 << 30));
+    arena_commit(&arena, 9);
+    assert_ptr_equal(arena_alloc(&arena, 8), spare + 16);
+    assert_null(arena_next_free(&arena, (size_t)1 << 30));
     arena_free(&arena);
 }
 

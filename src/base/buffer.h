@@ -28,7 +28,7 @@ bool buffer_grow(struct buffer *buffer, size_t more);
 void buffer_reserve(struct buffer *buffer, size_t capacity);
 
 /* Returns an address with room for `more` bytes, or NULL if memory is out.  The caller stores bytes
- * there and calls buffer_filled with their number.  One byte always stays free, so the address is
+ * there and calls buffer_commit with their number.  One byte always stays free, so the address is
  * valid even for 0 bytes. */
 static inline uint8_t *buffer_room(struct buffer *buffer, size_t more)
 {
@@ -37,7 +37,7 @@ static inline uint8_t *buffer_room(struct buffer *buffer, size_t more)
     return buffer->bytes + buffer->n;
 }
 
-static inline void buffer_filled(struct buffer *buffer, size_t n)
+static inline void buffer_commit(struct buffer *buffer, size_t n)
 {
     buffer->n += n;
 }

@@ -16,7 +16,7 @@ static void appended_bytes_keep_their_order(void **state)
     buffer_add_zeros(&buffer, 2);
     uint8_t *at = buffer_room(&buffer, 100);
     *at = 'z';
-    buffer_filled(&buffer, 1);
+    buffer_commit(&buffer, 1);
     assert_int_equal(buffer.n, 9);
     assert_memory_equal(buffer.bytes, "abcdef\0\0z", 9);
     buffer_clear(&buffer);

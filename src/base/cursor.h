@@ -1,7 +1,7 @@
-/* The bounded byte cursor. All untrusted bytes are read through it, or through base/bits.h. A read
- * beyond the end returns zero or NULL, sets `failed` and does not advance, so a run of reads needs
- * one check at its end. Sizes are compared with the remaining bytes by subtraction, so a size from
- * a file cannot overflow a pointer. The bytes are borrowed. */
+/* The bounded byte cursor. All untrusted bytes are read through it, or through base/bit_cursor.h. A
+ * read beyond the end returns zero or NULL, sets `failed` and does not advance, so a run of reads
+ * needs one check at its end. Sizes are compared with the remaining bytes by subtraction, so a size
+ * from a file cannot overflow a pointer. The bytes are borrowed. */
 #ifndef TRACETTA_BASE_CURSOR_H
 #define TRACETTA_BASE_CURSOR_H
 
@@ -15,7 +15,7 @@ struct cursor {
     bool failed;
 };
 
-static inline struct cursor cursor_over(const void *bytes, size_t n, uint64_t offset)
+static inline struct cursor cursor_init(const void *bytes, size_t n, uint64_t offset)
 {
     const uint8_t *p = bytes;
     return (struct cursor){.p = p, .end = p ? p + n : p, .offset = offset, .failed = false};
@@ -28,7 +28,7 @@ static inline size_t cursor_left(const struct cursor *c)
 
 /* Returns the address of the next n bytes and advances. Returns NULL and sets `failed` if fewer
  * remain. For n == 0 it returns the current address. */
-static inline const uint8_t *cursor_take(struct cursor *c, uint64_t n)
+static inline const uint8_t *cursor_read_bytes(struct cursor *c, uint64_t n)
 {
     if (n > cursor_left(c)) {
         c->failed = true;
@@ -42,25 +42,25 @@ static inline const uint8_t *cursor_take(struct cursor *c, uint64_t n)
 
 static inline bool cursor_skip(struct cursor *c, uint64_t n)
 {
-    return cursor_take(c, n) != NULL;
+    return cursor_read_bytes(c, n) != NULL;
 }
 
 /* Returns a cursor over the next n bytes and advances. If fewer remain, both cursors have `failed`
  * set and the returned one is empty. */
-static inline struct cursor cursor_part(struct cursor *c, uint64_t n)
+static inline struct cursor cursor_slice(struct cursor *c, uint64_t n)
 {
     uint64_t offset = c->offset;
-    const uint8_t *at = cursor_take(c, n);
-    struct cursor part = cursor_over(at, at ? (size_t)n : 0, offset);
+    const uint8_t *at = cursor_read_bytes(c, n);
+    struct cursor part = cursor_init(at, at ? (size_t)n : 0, offset);
     part.failed = at == NULL;
     return part;
 }
 
-#define CURSOR_DEFINE(name, type, bytes, load)         \
-    static inline type cursor_##name(struct cursor *c) \
-    {                                                  \
-        const uint8_t *at = cursor_take(c, bytes);     \
-        return at ? load(at) : 0;                      \
+#define CURSOR_DEFINE(name, type, bytes, load)           \
+    static inline type cursor_##name(struct cursor *c)   \
+    {                                                    \
+        const uint8_t *at = cursor_read_bytes(c, bytes); \
+        return at ? load(at) : 0;                        \
     }
 
 static inline uint8_t cursor_load_byte(const uint8_t *p)

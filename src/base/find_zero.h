@@ -12,14 +12,14 @@
 #include <emmintrin.h>
 
 /* Returns a mask with bit i set if byte i of 16 is zero. */
-static inline uint32_t zeros_of_16(const uint8_t *p)
+static inline uint32_t zero_mask_16(const uint8_t *p)
 {
     return (uint32_t)_mm_movemask_epi8(
         _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_setzero_si128()));
 }
 #else
 /* The same in portable C; compilers vectorise the loop. */
-static inline uint32_t zeros_of_16(const uint8_t *p)
+static inline uint32_t zero_mask_16(const uint8_t *p)
 {
     uint32_t bits = 0;
     for (unsigned i = 0; i < 16; i++)
@@ -29,14 +29,14 @@ static inline uint32_t zeros_of_16(const uint8_t *p)
 #endif
 
 /* Returns a mask with bit i set if byte i of 32 is zero. */
-static inline uint32_t zeros_of_32(const uint8_t *p)
+static inline uint32_t zero_mask_32(const uint8_t *p)
 {
-    return zeros_of_16(p) | zeros_of_16(p + 16) << 16;
+    return zero_mask_16(p) | zero_mask_16(p + 16) << 16;
 }
 
 /* Returns a word in which the highest bit of the lowest zero byte is set. Bits above it may be set
  * too, because the subtraction borrows. */
-static inline uint64_t zeros_of_8(uint64_t bytes)
+static inline uint64_t zero_marks_8(uint64_t bytes)
 {
     return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
 }
@@ -44,14 +44,14 @@ static inline uint64_t zeros_of_8(uint64_t bytes)
 /* Stores a mask with bit i set if byte i of [p, end), fewer than 32 bytes, is zero. Loads 16 bytes
  * that end at `end`, so it needs readable bytes before p. Returns false if [from, end) is too short
  * for that. */
-static inline bool zeros_of_rest(const uint8_t *from, const uint8_t *p, const uint8_t *end,
-                                 uint32_t *zeros)
+static inline bool zero_mask_rest(const uint8_t *from, const uint8_t *p, const uint8_t *end,
+                                  uint32_t *zeros)
 {
     const unsigned n = (unsigned)(end - p);
     if (n >= 16)
-        *zeros = zeros_of_16(p) | zeros_of_16(end - 16) << (n - 16);
+        *zeros = zero_mask_16(p) | zero_mask_16(end - 16) << (n - 16);
     else if (end - from >= 16)
-        *zeros = zeros_of_16(end - 16) >> (16 - n);
+        *zeros = zero_mask_16(end - 16) >> (16 - n);
     else
         return false;
     return true;
@@ -64,15 +64,15 @@ static inline const uint8_t *find_zero(const uint8_t *from, const uint8_t *p, co
     uint32_t zeros;
     uint64_t marks;
     for (int i = 0; i < 2 && end - p >= 32; i++, p += 32) {
-        zeros = zeros_of_32(p);
+        zeros = zero_mask_32(p);
         if (zeros)
             return p + __builtin_ctz(zeros);
     }
-    if (p < end && end - p < 32 && zeros_of_rest(from, p, end, &zeros))
+    if (p < end && end - p < 32 && zero_mask_rest(from, p, end, &zeros))
         return zeros ? p + __builtin_ctz(zeros) : NULL;
     if (p < end && end - p <= 8 && end - from >= 8) {
         const unsigned before = (unsigned)(8 - (end - p)) * 8;
-        marks = zeros_of_8(load_u64le(end - 8) >> before | ~(UINT64_MAX >> before));
+        marks = zero_marks_8(load_u64le(end - 8) >> before | ~(UINT64_MAX >> before));
         return marks ? p + __builtin_ctzll(marks) / 8 : NULL;
     }
     return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;

@@ -8,7 +8,7 @@
 static size_t make_name(char *to, uint32_t i)
 {
     memcpy(to, "name", 4);
-    return 4 + number_put_u64(to + 4, i);
+    return 4 + number_format_u64(to + 4, i);
 }
 
 static void equal_bytes_get_equal_ids(void **state)

@@ -13,10 +13,10 @@
  *
  * Longer integers are split at multiples of 10^8 first.
  *
- * Doubles, in the order of calls: number_put_double handles the sign, nan, inf and small integers.
- * Others go to shortest_decimal (shortest.c, the Schubfach algorithm), which returns at most 17
- * digits and an exponent. put_shortest_double chooses the notation: plain for exponents -4 to 14,
- * else scientific.
+ * Doubles, in the order of calls: number_format_double handles the sign, nan, inf and small
+ * integers. Others go to shortest_decimal (shortest_double.c, the Schubfach algorithm), which
+ * returns at most 17 digits and an exponent. put_shortest_double chooses the notation: plain for
+ * exponents -4 to 14, else scientific.
  *
  * Invariants: no function writes more than NUMBER_MAX bytes or a terminating zero; the text of a
  * double always has a point or an exponent, so it parses as a double again.
@@ -31,7 +31,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/shortest.h"
+#include "base/shortest_double.h"
 
 /* Integral doubles below this are written without an exponent: all their digits are exact. */
 #define PLAIN_MAX 1e15
@@ -119,7 +119,7 @@ static size_t put_1_to_8_digits(char *to, uint32_t x)
 }
 #endif
 
-void number_put_digits(char *to, uint64_t x, unsigned n)
+void number_format_digits(char *to, uint64_t x, unsigned n)
 {
     char *at = to + n;
     for (; at - to >= 8; x /= 100000000) {
@@ -134,7 +134,7 @@ void number_put_digits(char *to, uint64_t x, unsigned n)
         *to = (char)('0' + x % 10);
 }
 
-void number_put_nine(char *to, uint32_t x)
+void number_format_9_digits(char *to, uint32_t x)
 {
     *to = (char)('0' + x / 100000000);
     put_8_digits(to + 1, x % 100000000);
@@ -150,7 +150,7 @@ static size_t put_plain_notation(char *to, uint64_t n, unsigned decimals)
 {
     char digits[20];
     unsigned count = count_digits(n), zeros = count > decimals ? 0 : decimals + 1 - count, at = 0;
-    number_put_digits(digits, n, count);
+    number_format_digits(digits, n, count);
     unsigned before = zeros ? 0 : count - decimals;
     memcpy(to, digits, before);
     at = before;
@@ -168,7 +168,7 @@ static size_t put_scientific_notation(char *to, uint64_t digits, int exponent)
 {
     char text[20];
     unsigned count = count_digits(digits), n = 1;
-    number_put_digits(text, digits, count);
+    number_format_digits(text, digits, count);
     exponent += (int)count - 1;
     to[0] = text[0];
     if (count > 1) {
@@ -180,7 +180,7 @@ static size_t put_scientific_notation(char *to, uint64_t digits, int exponent)
     to[n++] = 'e';
     to[n++] = exponent < 0 ? '-' : '+';
     unsigned width = size >= 100 ? 3 : 2;
-    number_put_digits(to + n, size, width);
+    number_format_digits(to + n, size, width);
     return n + width;
 }
 
@@ -194,7 +194,7 @@ static size_t put_shortest_double(char *to, double x)
         return put_scientific_notation(to, decimal.digits, decimal.exponent);
     if (decimal.exponent < 0)
         return put_plain_notation(to, decimal.digits, (unsigned)-decimal.exponent);
-    size_t n = number_put_u64(to, decimal.digits);
+    size_t n = number_format_u64(to, decimal.digits);
     memset(to + n, '0', (size_t)decimal.exponent);
     n += (size_t)decimal.exponent;
     memcpy(to + n, ".0", 2);
@@ -210,7 +210,7 @@ static unsigned digit_value(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10) : 255;
 }
 
-size_t number_put_u64(char *to, uint64_t x)
+size_t number_format_u64(char *to, uint64_t x)
 {
     const uint64_t eight = 100000000; /* 10^8: the first eight digits and the rest */
     if (x < 10) {
@@ -231,13 +231,13 @@ size_t number_put_u64(char *to, uint64_t x)
     return n + 16;
 }
 
-size_t number_put_i64(char *to, int64_t x)
+size_t number_format_i64(char *to, int64_t x)
 {
     *to = '-';
-    return number_put_u64(to + (x < 0), absolute_i64(x)) + (x < 0);
+    return number_format_u64(to + (x < 0), absolute_i64(x)) + (x < 0);
 }
 
-size_t number_put_hex(char *to, uint64_t x)
+size_t number_format_hex(char *to, uint64_t x)
 {
     unsigned n = (67 - (unsigned)__builtin_clzll(x | 1)) / 4;
     memcpy(to, "0x", 2);
@@ -246,7 +246,7 @@ size_t number_put_hex(char *to, uint64_t x)
     return n + 2;
 }
 
-size_t number_put_double(char *to, double x)
+size_t number_format_double(char *to, double x)
 {
     size_t sign = signbit(x) && !isnan(x);
     double size = fabs(x);
@@ -256,14 +256,14 @@ size_t number_put_double(char *to, double x)
         return sign + 3;
     }
     if (size < PLAIN_MAX && (double)(uint64_t)size == size) {
-        size_t n = sign + number_put_u64(to + sign, (uint64_t)size);
+        size_t n = sign + number_format_u64(to + sign, (uint64_t)size);
         memcpy(to + n, ".0", 2);
         return n + 2;
     }
     return sign + put_shortest_double(to + sign, size);
 }
 
-bool number_get_u64(const char *p, size_t n, uint64_t *x)
+bool number_parse_u64(const char *p, size_t n, uint64_t *x)
 {
     bool is_hex = n > 2 && p[0] == '0' && (p[1] | 0x20) == 'x';
     unsigned base = is_hex ? 16 : 10;

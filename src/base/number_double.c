@@ -64,12 +64,13 @@ static double convert_digits(struct decimal_text *number)
     if (number->has_more_digits)
         number->digits[number->n - 1] |= 1;
     number->digits[number->n] = 'e';
-    size_t end = number->n + 1 + number_put_i64(number->digits + number->n + 1, number->exponent);
+    size_t end =
+        number->n + 1 + number_format_i64(number->digits + number->n + 1, number->exponent);
     number->digits[end] = '\0';
     return strtod(number->digits, NULL);
 }
 
-bool number_get_double(const char *p, size_t n, double *x)
+bool number_parse_double(const char *p, size_t n, double *x)
 {
     struct decimal_text number = {.n = 0};
     bool is_negative = n > 0 && p[0] == '-';

@@ -11,7 +11,7 @@
 static double get(const char *text)
 {
     double x = 77;
-    if (!number_get_double(text, strlen(text), &x))
+    if (!number_parse_double(text, strlen(text), &x))
         fail_msg("\"%s\" was refused", text);
     return x;
 }
@@ -51,7 +51,7 @@ static void invalid_double_text_is_refused(void **state)
                                       "inf", "nan", "1,5",  "--1", "1.5.5", "1e5.0"};
     double x = 77;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (number_get_double(bad[i], strlen(bad[i]), &x))
+        if (number_parse_double(bad[i], strlen(bad[i]), &x))
             fail_msg("\"%s\" was taken", bad[i]);
     assert_true(x == 77);
 }
@@ -67,7 +67,7 @@ static void formatted_double_parses_back(void **state)
         char text[NUMBER_MAX];
         if (!isfinite(x))
             continue;
-        assert_true(number_get_double(text, number_put_double(text, x), &back));
+        assert_true(number_parse_double(text, number_format_double(text, x), &back));
         assert_memory_equal(&x, &back, sizeof x);
     }
 }

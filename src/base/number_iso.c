@@ -18,7 +18,7 @@ static size_t put_2_digits(char *to, uint64_t x)
 static size_t put_year(char *to, int64_t year)
 {
     char digits[NUMBER_MAX];
-    size_t n = number_put_u64(digits, year < 0 ? 0 - (uint64_t)year : (uint64_t)year), at = 0;
+    size_t n = number_format_u64(digits, year < 0 ? 0 - (uint64_t)year : (uint64_t)year), at = 0;
     if (year < 0)
         to[at++] = '-';
     for (size_t zeros = n + at; zeros < 4; zeros++)
@@ -48,7 +48,7 @@ static size_t put_date(char *to, int64_t days)
     return n + put_2_digits(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
 }
 
-size_t number_put_date_time(char *to, int64_t unix_s)
+size_t number_format_date_time(char *to, int64_t unix_s)
 {
     int64_t rest = unix_s % SECONDS_PER_DAY, days = unix_s / SECONDS_PER_DAY - (rest < 0);
     uint64_t of_day = (uint64_t)(rest < 0 ? rest + SECONDS_PER_DAY : rest);
@@ -61,14 +61,14 @@ size_t number_put_date_time(char *to, int64_t unix_s)
     return n + put_2_digits(to + n, of_day % 60);
 }
 
-size_t number_put_iso(char *to, int64_t unix_ns)
+size_t number_format_iso(char *to, int64_t unix_ns)
 {
     int64_t seconds = unix_ns / NS_PER_SECOND - (unix_ns % NS_PER_SECOND < 0);
     uint64_t ns =
         (uint64_t)(unix_ns % NS_PER_SECOND + (unix_ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0));
-    size_t n = number_put_date_time(to, seconds);
+    size_t n = number_format_date_time(to, seconds);
     /* 10^9 + ns always has ten digits; the point then overwrites the first. */
-    number_put_u64(to + n, NS_PER_SECOND + ns);
+    number_format_u64(to + n, NS_PER_SECOND + ns);
     to[n] = '.';
     to[n + 10] = 'Z';
     return n + 11;

@@ -18,7 +18,7 @@ static void random_dates_match_c_library(void **state)
         assert_non_null(gmtime_r(&seconds, &tm));
         size_t n = strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S", &tm);
         (void)snprintf(expected + n, sizeof expected - n, ".%09dZ", (int)second_ns);
-        n = number_put_iso(got, ns);
+        n = number_format_iso(got, ns);
         support_assert_text(got, n, expected);
     }
 }
@@ -27,10 +27,10 @@ static void first_and_last_time_are_formatted(void **state)
 {
     (void)state;
     char text[NUMBER_MAX];
-    support_assert_text(text, number_put_iso(text, INT64_MIN), "1677-09-21T00:12:43.145224192Z");
-    support_assert_text(text, number_put_iso(text, INT64_MAX), "2262-04-11T23:47:16.854775807Z");
-    support_assert_text(text, number_put_iso(text, 0), "1970-01-01T00:00:00.000000000Z");
-    support_assert_text(text, number_put_iso(text, -1), "1969-12-31T23:59:59.999999999Z");
+    support_assert_text(text, number_format_iso(text, INT64_MIN), "1677-09-21T00:12:43.145224192Z");
+    support_assert_text(text, number_format_iso(text, INT64_MAX), "2262-04-11T23:47:16.854775807Z");
+    support_assert_text(text, number_format_iso(text, 0), "1970-01-01T00:00:00.000000000Z");
+    support_assert_text(text, number_format_iso(text, -1), "1969-12-31T23:59:59.999999999Z");
 }
 
 static void years_of_any_size_are_formatted(void **state)
@@ -50,7 +50,7 @@ static void years_of_any_size_are_formatted(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[NUMBER_MAX + 1] = "";
-        text[number_put_date_time(text, cases[i].s)] = '\0';
+        text[number_format_date_time(text, cases[i].s)] = '\0';
         assert_string_equal(text, cases[i].text);
     }
 }

@@ -16,20 +16,20 @@ static void check_integers(uint64_t x)
 {
     char got[NUMBER_MAX], expected[NUMBER_MAX];
     (void)snprintf(expected, sizeof expected, "%" PRIu64, x);
-    support_assert_text(got, number_put_u64(got, x), expected);
+    support_assert_text(got, number_format_u64(got, x), expected);
     (void)snprintf(expected, sizeof expected, "%" PRId64, (int64_t)x);
-    support_assert_text(got, number_put_i64(got, (int64_t)x), expected);
+    support_assert_text(got, number_format_i64(got, (int64_t)x), expected);
     (void)snprintf(expected, sizeof expected, "0x%" PRIx64, x);
-    support_assert_text(got, number_put_hex(got, x), expected);
+    support_assert_text(got, number_format_hex(got, x), expected);
 }
 
 static void check_integers_back(uint64_t x)
 {
     char text[NUMBER_MAX];
     uint64_t unsigned_back = ~x;
-    assert_true(number_get_u64(text, number_put_u64(text, x), &unsigned_back));
+    assert_true(number_parse_u64(text, number_format_u64(text, x), &unsigned_back));
     assert_true(unsigned_back == x);
-    assert_true(number_get_u64(text, number_put_hex(text, x), &unsigned_back));
+    assert_true(number_parse_u64(text, number_format_hex(text, x), &unsigned_back));
     assert_true(unsigned_back == x);
 }
 
@@ -60,7 +60,7 @@ static void nanoseconds_are_formatted_with_nine_digits(void **state)
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         char got[NUMBER_MAX], expected[NUMBER_MAX];
         (void)snprintf(expected, sizeof expected, "%09" PRIu32, samples[i]);
-        number_put_nine(got, samples[i]);
+        number_format_9_digits(got, samples[i]);
         support_assert_text(got, 9, expected);
     }
 }
@@ -86,8 +86,8 @@ static void invalid_integer_text_is_refused(void **state)
                                       "1e5"};
     uint64_t x = 77;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(number_get_u64(bad[i], strlen(bad[i]), &x));
-    assert_false(number_get_u64("-1", 2, &x));
+        assert_false(number_parse_u64(bad[i], strlen(bad[i]), &x));
+    assert_false(number_parse_u64("-1", 2, &x));
     assert_int_equal(x, 77);
 }
 
@@ -95,8 +95,8 @@ static void hexadecimal_and_leading_zeros_are_parsed(void **state)
 {
     (void)state;
     uint64_t x;
-    assert_true(number_get_u64("0xDeadBEEF", 10, &x) && x == 0xdeadbeef);
-    assert_true(number_get_u64("007", 3, &x) && x == 7);
+    assert_true(number_parse_u64("0xDeadBEEF", 10, &x) && x == 0xdeadbeef);
+    assert_true(number_parse_u64("007", 3, &x) && x == 7);
 }
 
 static void known_doubles_have_known_text(void **state)
@@ -137,11 +137,11 @@ static void known_doubles_have_known_text(void **state)
     };
     char text[NUMBER_MAX];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        support_assert_text(text, number_put_double(text, rows[i].x), rows[i].text);
-    support_assert_text(text, number_put_double(text, (double)NAN), "nan");
-    support_assert_text(text, number_put_double(text, -(double)NAN), "nan");
-    support_assert_text(text, number_put_double(text, (double)INFINITY), "inf");
-    support_assert_text(text, number_put_double(text, -(double)INFINITY), "-inf");
+        support_assert_text(text, number_format_double(text, rows[i].x), rows[i].text);
+    support_assert_text(text, number_format_double(text, (double)NAN), "nan");
+    support_assert_text(text, number_format_double(text, -(double)NAN), "nan");
+    support_assert_text(text, number_format_double(text, (double)INFINITY), "inf");
+    support_assert_text(text, number_format_double(text, -(double)INFINITY), "-inf");
 }
 
 /* Counts significant digits: without sign, point, exponent, leading and trailing zeros. */
@@ -160,7 +160,7 @@ static size_t count_significant(const char *text)
 static void check_double(double x)
 {
     char text[NUMBER_MAX + 1], shorter[NUMBER_MAX];
-    size_t n = number_put_double(text, x);
+    size_t n = number_format_double(text, x);
     assert_in_range(n, 3, NUMBER_MAX);
     text[n] = '\0';
     if (bits_of_double(strtod(text, NULL)) != bits_of_double(x))
@@ -205,8 +205,8 @@ static void locale_with_comma_does_not_change_text(void **state)
         /* the locale is not installed; returns instead of skip(), because cmocka 1.1.5 reports
          * skipped tests as failed in TAP */
         return;
-    support_assert_text(text, number_put_double(text, 1.0 / 3), "0.3333333333333333");
-    support_assert_text(text, number_put_double(text, 1e300), "1e+300");
+    support_assert_text(text, number_format_double(text, 1.0 / 3), "0.3333333333333333");
+    support_assert_text(text, number_format_double(text, 1e300), "1e+300");
     (void)setlocale(LC_NUMERIC, "C");
 }
 

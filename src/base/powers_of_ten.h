@@ -1,5 +1,5 @@
-/* Powers of ten for shortest.c: 10^k = (high * 2^64 + low) * 2^e, rounded up, with the top bit set.
- * Made by tools/make-powers-of-ten, which checks every one.
+/* Powers of ten for shortest_double.c: 10^k = (high * 2^64 + low) * 2^e, rounded up, with the top
+ * bit set. Made by tools/make-powers-of-ten, which checks every one.
  *
  * 10^k is the product of a large power, a multiple of 27, and a small one, 10^0 to 10^26.  Large
  * powers have 192 bits, rounded down, small ones are exact (5^26 has 61 bits), so 128 bits of the

@@ -15,7 +15,7 @@ enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2 };
 
 static uint8_t *put_tag(uint8_t *at, uint32_t field, enum wire_type type)
 {
-    return protobuf_varint(at, (uint64_t)field << 3 | type);
+    return protobuf_write_varint(at, (uint64_t)field << 3 | type);
 }
 
 /* Reserves room for a tag and `more` bytes and writes the tag. Returns the address after it, or
@@ -31,24 +31,24 @@ static void end_field(struct buffer *to, const uint8_t *end)
     to->n = (size_t)(end - to->bytes);
 }
 
-void protobuf_u64(struct buffer *to, uint32_t field, uint64_t x)
+void protobuf_write_u64(struct buffer *to, uint32_t field, uint64_t x)
 {
     uint8_t *at = start_field(to, field, WIRE_VARINT, PROTOBUF_VARINT_MAX);
     if (at)
-        end_field(to, protobuf_varint(at, x));
+        end_field(to, protobuf_write_varint(at, x));
 }
 
-void protobuf_i64(struct buffer *to, uint32_t field, int64_t x)
+void protobuf_write_i64(struct buffer *to, uint32_t field, int64_t x)
 {
-    protobuf_u64(to, field, (uint64_t)x);
+    protobuf_write_u64(to, field, (uint64_t)x);
 }
 
-void protobuf_bool(struct buffer *to, uint32_t field, bool x)
+void protobuf_write_bool(struct buffer *to, uint32_t field, bool x)
 {
-    protobuf_u64(to, field, x);
+    protobuf_write_u64(to, field, x);
 }
 
-void protobuf_fixed64(struct buffer *to, uint32_t field, uint64_t x)
+void protobuf_write_fixed64(struct buffer *to, uint32_t field, uint64_t x)
 {
     uint8_t *at = start_field(to, field, WIRE_FIXED64, sizeof x);
     if (at) {
@@ -57,30 +57,30 @@ void protobuf_fixed64(struct buffer *to, uint32_t field, uint64_t x)
     }
 }
 
-void protobuf_double(struct buffer *to, uint32_t field, double x)
+void protobuf_write_double(struct buffer *to, uint32_t field, double x)
 {
-    protobuf_fixed64(to, field, bits_of_double(x));
+    protobuf_write_fixed64(to, field, bits_of_double(x));
 }
 
-void protobuf_bytes(struct buffer *to, uint32_t field, const void *p, size_t n)
+void protobuf_write_bytes(struct buffer *to, uint32_t field, const void *p, size_t n)
 {
     /* No memory can hold this much. Checked here because the sum below must not overflow. */
     to->failed = to->failed || n > PTRDIFF_MAX;
     uint8_t *at = to->failed ? NULL : start_field(to, field, WIRE_LENGTH, PROTOBUF_VARINT_MAX + n);
     if (!at)
         return;
-    at = protobuf_varint(at, n);
+    at = protobuf_write_varint(at, n);
     if (n)
         memcpy(at, p, n);
     end_field(to, at + n);
 }
 
-void protobuf_string(struct buffer *to, uint32_t field, const char *text)
+void protobuf_write_string(struct buffer *to, uint32_t field, const char *text)
 {
-    protobuf_bytes(to, field, text, strlen(text));
+    protobuf_write_bytes(to, field, text, strlen(text));
 }
 
-size_t protobuf_open(struct buffer *to, uint32_t field)
+size_t protobuf_begin_padded(struct buffer *to, uint32_t field)
 {
     uint8_t *at = start_field(to, field, WIRE_LENGTH, PROTOBUF_LENGTH_SLOT);
     if (!at)
@@ -89,7 +89,7 @@ size_t protobuf_open(struct buffer *to, uint32_t field)
     return to->n - PROTOBUF_LENGTH_SLOT;
 }
 
-void protobuf_close(struct buffer *to, size_t mark)
+void protobuf_end_padded(struct buffer *to, size_t mark)
 {
     if (to->failed)
         return;
@@ -104,7 +104,7 @@ void protobuf_close(struct buffer *to, size_t mark)
     *at = (uint8_t)length;
 }
 
-size_t protobuf_begin(struct buffer *to, uint32_t field)
+size_t protobuf_begin_message(struct buffer *to, uint32_t field)
 {
     uint8_t *at = start_field(to, field, WIRE_LENGTH, 1);
     if (!at)
@@ -113,11 +113,11 @@ size_t protobuf_begin(struct buffer *to, uint32_t field)
     return to->n - 1;
 }
 
-void protobuf_widen(struct buffer *to, size_t mark)
+void protobuf_move_message(struct buffer *to, size_t mark)
 {
     uint8_t length[PROTOBUF_VARINT_MAX];
     size_t n = to->n - mark - 1;
-    size_t width = (size_t)(protobuf_varint(length, n) - length);
+    size_t width = (size_t)(protobuf_write_varint(length, n) - length);
     if (!buffer_room(to, width - 1))
         return;
     uint8_t *at = to->bytes + mark;

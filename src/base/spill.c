@@ -4,7 +4,7 @@
  * pipe here.
  *
  * Order of calls: spill_init creates no file; the first spill_append does. Then spill_append and
- * spill_read in any order, spill_forget for ranges that are not needed any more, spill_close.
+ * spill_read in any order, spill_punch_hole for ranges that are not needed any more, spill_close.
  *
  *   file   | run 1 | (hole: forgotten) | run 3 | <- end, next append
  *
@@ -20,8 +20,8 @@
  * Invariants: bytes in [0, end) were written; nothing is ever overwritten. Cost: one system call
  * per append and per read, so callers append large blocks.
  *
- * Left out: encryption; compression, which callers do before (base/words.h); checksums: callers
- * that decode what they read report corruption with spill_damaged. */
+ * Left out: encryption; compression, which callers do before (base/packed_words.h); checksums:
+ * callers that decode what they read report corruption with spill_fail_corrupted. */
 #include "base/spill.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@
 
 static const char *temporary_folder(void)
 {
-    const char *own = getenv("TMPDIR");
-    return own && own[0] ? own : "/tmp";
+    const char *ctx = getenv("TMPDIR");
+    return ctx && ctx[0] ? ctx : "/tmp";
 }
 
 /* Marks a failure as one of the temporary file, so that the command does not blame an input. */
@@ -95,7 +95,7 @@ ttr_status spill_append(struct spill *spill, const void *bytes, size_t n, ttr_er
     return TTR_OK;
 }
 
-ttr_status spill_damaged(ttr_error *error)
+ttr_status spill_fail_corrupted(ttr_error *error)
 {
     (void)fail_sys(error, EIO, NO_OFFSET,
                    "the temporary file is corrupted: it contains other bytes than were written");
@@ -121,7 +121,7 @@ ttr_status spill_read(const struct spill *spill, uint64_t at, void *to, size_t n
     return TTR_OK;
 }
 
-void spill_forget(const struct spill *spill, uint64_t at, uint64_t n)
+void spill_punch_hole(const struct spill *spill, uint64_t at, uint64_t n)
 {
     /* An optimisation: if it fails, the space is freed when the file is closed. */
     (void)fallocate(spill->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)n);

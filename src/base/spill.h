@@ -25,11 +25,11 @@ TTR_MUST ttr_status spill_read(const struct spill *spill, uint64_t at, void *to,
                                ttr_error *error);
 
 /* Fails like spill_read: for callers that find that the bytes read are not those appended. */
-TTR_MUST ttr_status spill_damaged(ttr_error *error);
+TTR_MUST ttr_status spill_fail_corrupted(ttr_error *error);
 
 /* Frees the disk space of a range, if the file system supports holes. The range must not be read
  * again. */
-void spill_forget(const struct spill *spill, uint64_t at, uint64_t n);
+void spill_punch_hole(const struct spill *spill, uint64_t at, uint64_t n);
 
 void spill_close(struct spill *spill);
 

@@ -58,7 +58,7 @@ ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *form
     return TTR_E_IO;
 }
 
-ttr_status fail_option(ttr_error *error, ttr_status status, const char *option)
+ttr_status error_set_option(ttr_error *error, ttr_status status, const char *option)
 {
     if (error && status != TTR_OK)
         (void)snprintf(error->option, sizeof error->option, "%s", option);

@@ -20,7 +20,7 @@ ttr_status fail_sys(ttr_error *error, int sys, uint64_t offset, const char *form
 
 /* Records which library option the text of a failure names, see ttr_error. Does nothing for TTR_OK.
  * Returns `status`. */
-ttr_status fail_option(ttr_error *error, ttr_status status, const char *option);
+ttr_status error_set_option(ttr_error *error, ttr_status status, const char *option);
 
 /* Returns TTR_E_NOMEM; allocates nothing. */
 ttr_status fail_memory(ttr_error *error);

@@ -63,9 +63,9 @@ static void long_text_is_cut_at_character(void **state)
             (void)fail(&error, TTR_E_MALFORMED, 0, "%s", text);
             assert_true(strlen(error.text) < sizeof error.text &&
                         strlen(error.text) >= sizeof error.text - 8);
-            assert_true(utf8_valid(error.text, strlen(error.text)));
+            assert_true(utf8_is_valid(error.text, strlen(error.text)));
             (void)fail_sys(&error, EIO, 0, "%s", text);
-            assert_true(utf8_valid(error.text, strlen(error.text)));
+            assert_true(utf8_is_valid(error.text, strlen(error.text)));
         }
 }
 
@@ -83,17 +83,17 @@ static void option_name_is_stored_apart_from_text(void **state)
     ttr_error error;
     (void)state;
     assert_int_equal(
-        fail_option(&error,
-                    fail(&error, TTR_E_UNSUPPORTED, 0, "say which with ttr_read_options.from"),
-                    "from"),
+        error_set_option(&error,
+                         fail(&error, TTR_E_UNSUPPORTED, 0, "say which with ttr_read_options.from"),
+                         "from"),
         TTR_E_UNSUPPORTED);
     assert_string_equal(error.option, "from");
     /* a new failure clears the option name */
     assert_int_equal(fail(&error, TTR_E_MALFORMED, 0, "x"), TTR_E_MALFORMED);
     assert_string_equal(error.option, "");
-    assert_int_equal(fail_option(&error, TTR_OK, "from"), TTR_OK);
+    assert_int_equal(error_set_option(&error, TTR_OK, "from"), TTR_OK);
     assert_string_equal(error.option, "");
-    assert_int_equal(fail_option(NULL, TTR_E_LOSS, "from"), TTR_E_LOSS);
+    assert_int_equal(error_set_option(NULL, TTR_E_LOSS, "from"), TTR_E_LOSS);
 }
 
 int main(void)

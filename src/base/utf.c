@@ -46,7 +46,7 @@ static bool is_second_byte_valid(uint8_t lead, uint8_t second)
     }
 }
 
-size_t utf8_character(const uint8_t *p, size_t n)
+size_t utf8_char_length(const uint8_t *p, size_t n)
 {
     size_t length = n ? length_by_lead(p[0]) : 0;
     if (length <= 1)
@@ -59,7 +59,7 @@ size_t utf8_character(const uint8_t *p, size_t n)
     return length;
 }
 
-bool utf8_valid(const void *bytes, size_t n)
+bool utf8_is_valid(const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     size_t at = 0;
@@ -68,7 +68,7 @@ bool utf8_valid(const void *bytes, size_t n)
             at += 8;
             continue;
         }
-        size_t length = utf8_character(p + at, n - at);
+        size_t length = utf8_char_length(p + at, n - at);
         if (length == 0)
             return false;
         at += length;
@@ -76,7 +76,7 @@ bool utf8_valid(const void *bytes, size_t n)
     return true;
 }
 
-size_t utf8_cut(const void *bytes, size_t n, size_t limit)
+size_t utf8_truncated_length(const void *bytes, size_t n, size_t limit)
 {
     const uint8_t *p = bytes;
     if (n <= limit)
@@ -86,7 +86,7 @@ size_t utf8_cut(const void *bytes, size_t n, size_t limit)
     size_t lead = limit;
     while (lead > 0 && limit - lead < 3 && is_continuation(p[lead]))
         lead--;
-    return utf8_character(p + lead, n - lead) > limit - lead ? lead : limit;
+    return utf8_char_length(p + lead, n - lead) > limit - lead ? lead : limit;
 }
 
 /* Converts the non-ASCII character at unit `*at` and advances `*at` past it. Returns the number of
@@ -231,7 +231,7 @@ size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const 
 }
 #endif
 
-size_t utf8_put(char *to, uint32_t c)
+size_t utf8_encode(char *to, uint32_t c)
 {
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
         c = 0xfffd;
@@ -266,7 +266,7 @@ size_t utf8_from_utf16be(char *to, const uint8_t *p, size_t units)
             at++;
             c = 0x10000 + ((c & 0x3ff) << 10) + (load_u16be(p + 2 * at) & 0x3ffu);
         }
-        n += utf8_put(to + n, c);
+        n += utf8_encode(to + n, c);
     }
     return n;
 }
@@ -275,7 +275,7 @@ size_t utf8_from_utf32(char *to, const uint8_t *p, size_t units, bool is_big_end
 {
     size_t n = 0;
     for (size_t at = 0; at < units; at++)
-        n += utf8_put(to + n, is_big_endian ? load_u32be(p + 4 * at) : load_u32le(p + 4 * at));
+        n += utf8_encode(to + n, is_big_endian ? load_u32be(p + 4 * at) : load_u32le(p + 4 * at));
     return n;
 }
 
@@ -283,6 +283,6 @@ size_t utf8_from_latin1(char *to, const uint8_t *p, size_t n)
 {
     size_t put = 0;
     for (size_t at = 0; at < n; at++)
-        put += utf8_put(to + put, p[at]);
+        put += utf8_encode(to + put, p[at]);
     return put;
 }

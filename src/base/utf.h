@@ -9,14 +9,14 @@
 
 /* Returns true if [p, p+n) is well-formed UTF-8: no surrogates, no overlong forms, at most
  * U+10FFFF. */
-bool utf8_valid(const void *p, size_t n);
+bool utf8_is_valid(const void *p, size_t n);
 
 /* Returns the length of the well-formed character at p, 1 to 4 bytes, or 0 if there is none. */
-size_t utf8_character(const uint8_t *p, size_t n);
+size_t utf8_char_length(const uint8_t *p, size_t n);
 
 /* Returns the length of the control character at p, which a terminal may interpret: 1 byte for
  * U+0000 to U+001F and U+007F, 2 bytes for U+0080 to U+009F. Returns 0 for any other character. */
-static inline size_t utf8_control(const uint8_t *p, size_t n)
+static inline size_t utf8_control_length(const uint8_t *p, size_t n)
 {
     if (n == 0 || (p[0] >= 0x20 && p[0] != 0x7f && p[0] != 0xc2))
         return 0;
@@ -27,7 +27,7 @@ static inline size_t utf8_control(const uint8_t *p, size_t n)
 
 /* Returns the largest length <= limit that does not split a character. An invalid byte counts as a
  * character. */
-size_t utf8_cut(const void *p, size_t n, size_t limit);
+size_t utf8_truncated_length(const void *p, size_t n, size_t limit);
 
 /* Converts `units` code units of little-endian UTF-16 to UTF-8. `to` has room for 3 bytes per unit.
  * Returns the number of bytes written. Unpaired surrogates become U+FFFD. */
@@ -46,6 +46,6 @@ size_t utf8_from_latin1(char *to, const uint8_t *p, size_t n);
 
 /* Writes the code point as 1 to 4 bytes and returns their number. An invalid code point becomes
  * U+FFFD. */
-size_t utf8_put(char *to, uint32_t c);
+size_t utf8_encode(char *to, uint32_t c);
 
 #endif

@@ -34,7 +34,7 @@ static void three_byte_sequences_match_reference(void **state)
     /* Starts at the last ASCII lead byte, because all ASCII leads behave alike. */
     for (uint32_t x = 0x7f0000; x < 1u << 24; x++) {
         const uint8_t p[3] = {(uint8_t)(x >> 16), (uint8_t)(x >> 8), (uint8_t)x};
-        if (utf8_character(p, 3) != decoded_length(p, 3))
+        if (utf8_char_length(p, 3) != decoded_length(p, 3))
             fail_msg("%02x %02x %02x", p[0], p[1], p[2]);
     }
 }
@@ -47,7 +47,7 @@ static void four_byte_sequences_match_reference(void **state)
         for (unsigned x = 0; x < 256 * 64; x++) {
             const uint8_t p[4] = {(uint8_t)lead, (uint8_t)(x >> 6), last[x & 7], last[x >> 3 & 7]};
             for (size_t n = 0; n <= 4; n++)
-                assert_true(utf8_character(p, n) == decoded_length(p, n));
+                assert_true(utf8_char_length(p, n) == decoded_length(p, n));
         }
 }
 
@@ -70,11 +70,11 @@ static void valid_and_invalid_text_are_told_apart(void **state)
         "\xff",         "1234567\xc3",      "12345678\xc3",     "12345678901234567890\xe2\x82",
         "\xc3\xbc\xbc"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        assert_true(utf8_valid(good[i], strlen(good[i])));
+        assert_true(utf8_is_valid(good[i], strlen(good[i])));
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
-        assert_false(utf8_valid(broken[i], strlen(broken[i])));
-    assert_true(utf8_valid(NULL, 0));
-    assert_true(utf8_valid("\0\0", 2));
+        assert_false(utf8_is_valid(broken[i], strlen(broken[i])));
+    assert_true(utf8_is_valid(NULL, 0));
+    assert_true(utf8_is_valid("\0\0", 2));
 }
 
 static void control_characters_have_one_or_two_bytes(void **state)
@@ -87,7 +87,8 @@ static void control_characters_have_one_or_two_bytes(void **state)
                 {" ", 1, 0},    {"\xc2\x80", 2, 2}, {"\xc2\x9b[", 3, 2}, {"\xc2\xa0", 2, 0},
                 {"\xc2", 1, 0}, {"\xc2\x1b", 2, 0}, {"\xc3\x9b", 2, 0},  {"\x9b", 1, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(utf8_control((const uint8_t *)rows[i].text, rows[i].n), rows[i].bytes);
+        assert_int_equal(utf8_control_length((const uint8_t *)rows[i].text, rows[i].n),
+                         rows[i].bytes);
 }
 
 static void invalid_byte_is_found_at_every_offset(void **state)
@@ -97,9 +98,9 @@ static void invalid_byte_is_found_at_every_offset(void **state)
     for (size_t n = 1; n <= sizeof text; n++)
         for (size_t at = 0; at < n; at++) {
             memset(text, 'x', sizeof text);
-            assert_true(utf8_valid(text, n));
+            assert_true(utf8_is_valid(text, n));
             text[at] = (char)0x80;
-            assert_false(utf8_valid(text, n));
+            assert_false(utf8_is_valid(text, n));
         }
 }
 
@@ -133,7 +134,7 @@ static void cut_ends_at_last_character_boundary(void **state)
             text[i] = bytes[start];
         }
         for (size_t limit = 0; limit <= n + 2; limit++)
-            assert_int_equal(utf8_cut(text, n, limit), reference_cut(text, n, limit));
+            assert_int_equal(utf8_truncated_length(text, n, limit), reference_cut(text, n, limit));
     }
 }
 

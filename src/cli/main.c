@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/commands/command.h"
 #include "cli/commands/synonyms.h"
@@ -26,7 +26,7 @@ static int end_output(struct terminal *term, int outcome)
     int reason = errno;
     term_end(term);
     bool is_reported = outcome == OUTCOME_OUTPUT;
-    return !is_bad || to_pager || is_reported ? outcome : talk_output_failed(reason);
+    return !is_bad || to_pager || is_reported ? outcome : message_output_failed(reason);
 }
 
 /* Whether a word names a file rather than a process: it exists, and no process is called so. */
@@ -49,15 +49,16 @@ static int check_operands(const struct call *call)
                       : command->verb == VERB_PS       ? "tracetta info"
                                                        : NULL;
     if (call->paths_n < command->operands_min)
-        return talk_misuse(command->name, "%s expects %s", command->name,
-                           command->expected ? command->expected
-                                             : "a file (\"-\" is standard input)");
+        return message_misuse(command->name, "%s expects %s", command->name,
+                              command->expected ? command->expected
+                                                : "a file (\"-\" is standard input)");
     if (call->paths_n > command->operands_max)
-        return talk_misuse(command->name, "%s accepts %zu file, and \"%s\" is one more",
-                           command->name, command->operands_max, call->path[command->operands_max]);
-    if (use && call->paths_n > 0 && !call->set.has_dashes && is_data_file(call->path[0]))
-        return talk_misuse(command->name, "%s is a file: %s expects a process; use \"%s %s\"",
-                           call->path[0], command->name, use, call->path[0]);
+        return message_misuse(command->name, "%s accepts %zu file, and \"%s\" is one more",
+                              command->name, command->operands_max,
+                              call->path[command->operands_max]);
+    if (use && call->paths_n > 0 && !call->set.has_separator && is_data_file(call->path[0]))
+        return message_misuse(command->name, "%s is a file: %s expects a process; use \"%s %s\"",
+                              call->path[0], command->name, use, call->path[0]);
     return OUTCOME_FINE;
 }
 
@@ -82,15 +83,15 @@ static int run_command(const struct command *command, char **argv, int n)
     /* Recording and watching end with Ctrl-C: for them it is not an interruption. */
     const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_COUNTERS;
     if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
-        talk_note(&call, "interrupted");
+        message_note(&call, "interrupted");
         return 128 + interrupt_came();
     }
     return outcome;
 }
 
-static const char *verb_name_at(const void *own, size_t i)
+static const char *verb_name_at(const void *ctx, size_t i)
 {
-    (void)own;
+    (void)ctx;
     return command_at(i) ? command_at(i)->name : NULL;
 }
 
@@ -98,13 +99,13 @@ static const char *verb_name_at(const void *own, size_t i)
 static int refuse_word(const char *word)
 {
     const struct synonym *synonym = synonym_find(word);
-    const char *near = talk_nearest(word, verb_name_at, NULL);
+    const char *near = message_nearest(word, verb_name_at, NULL);
     if (synonym)
-        return talk_misuse(NULL, "unknown command \"%s\": use %s, as in: %s", word,
-                           synonym->command, synonym->example);
+        return message_misuse(NULL, "unknown command \"%s\": use %s, as in: %s", word,
+                              synonym->command, synonym->example);
     if (near)
-        return talk_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
-    return talk_misuse(NULL, "\"%s\" is neither a command nor a file", word);
+        return message_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
+    return message_misuse(NULL, "\"%s\" is neither a command nor a file", word);
 }
 
 /* Prints the help of a command; n words name it. */
@@ -133,7 +134,7 @@ static int run_hidden(const char *what, const char *of)
     if (is_manual)
         manual_print(stdout, command);
     else if (!of || !complete_print(stdout, of))
-        return talk_misuse(NULL, "__complete expects bash, zsh or fish");
+        return message_misuse(NULL, "__complete expects bash, zsh or fish");
     return end_output(&(struct terminal){0}, OUTCOME_FINE);
 }
 
@@ -200,18 +201,18 @@ static int refuse_group(const char *group, char **argv, int n, int at)
         char option[32];
         (void)snprintf(option, sizeof option, "--%s", space ? space + 1 : "");
         if (space && has_word(argv, n, option))
-            return talk_misuse(command_at(i)->name, "%s is a command: use \"tracetta %s\"", option,
-                               command_at(i)->name);
+            return message_misuse(command_at(i)->name, "%s is a command: use \"tracetta %s\"",
+                                  option, command_at(i)->name);
     }
     if (at < n && strcmp(argv[at], "--") != 0)
-        return talk_misuse(group,
-                           "%s cannot record \"%s\": use \"tracetta record dotnet PID\" or "
-                           "\"tracetta record perf -- COMMAND\"",
-                           group, argv[at]);
-    return talk_misuse(group,
-                       "%s expects what to record: \"tracetta record dotnet\" for a .NET "
-                       "process, \"tracetta record perf\" for events of the kernel",
-                       group);
+        return message_misuse(group,
+                              "%s cannot record \"%s\": use \"tracetta record dotnet PID\" or "
+                              "\"tracetta record perf -- COMMAND\"",
+                              group, argv[at]);
+    return message_misuse(group,
+                          "%s expects what to record: \"tracetta record dotnet\" for a .NET "
+                          "process, \"tracetta record perf\" for events of the kernel",
+                          group);
 }
 
 /* Finds the command among argv[0 .. n) and runs it. */

@@ -39,7 +39,7 @@ int call_take_fd(struct call *call)
 
 struct cursor call_payload(const struct call *call)
 {
-    return cursor_over(call->in.n ? call->in.bytes : (const uint8_t *)"", call->in.n, 0);
+    return cursor_init(call->in.n ? call->in.bytes : (const uint8_t *)"", call->in.n, 0);
 }
 
 struct pollfd call_poll_entry(const struct call *call)
@@ -84,7 +84,7 @@ static ttr_status call_receive(struct call *call, size_t n, ttr_error *error)
                 error, TTR_E_IO, NO_OFFSET,
                 "the runtime closed the connection %s its answer to %s (did the process end?)",
                 call->in.n ? "within" : "before", call->what);
-        buffer_filled(&call->in, (size_t)got_bytes);
+        buffer_commit(&call->in, (size_t)got_bytes);
     }
     return TTR_OK;
 }
@@ -114,8 +114,8 @@ static ttr_status advance_states(struct call *call, ttr_error *error)
     if (status == TTR_OK)
         status = call_send(call, error);
     if (status == TTR_OK && !call->has_answer) {
-        status = call_receive(call, IPC_HEADER, error);
-        if (status == TTR_OK && !ipc_read_answer(call->in.bytes, &call->answer))
+        status = call_receive(call, IPC_HEADER_SIZE, error);
+        if (status == TTR_OK && !ipc_parse_answer(call->in.bytes, &call->answer))
             return fail(error, TTR_E_MALFORMED, NO_OFFSET,
                         "the answer to %s is not from a .NET runtime; check the path of the socket",
                         call->what);

@@ -20,9 +20,9 @@ static const char serialization[] = "!FastSerialization.1";
 
 #define SERIALIZATION_BYTES (sizeof serialization - 1)
 
-static void expect_field(struct framing *framing, enum framing_state place, uint32_t n)
+static void expect_field(struct framing *framing, enum framing_state state, uint32_t n)
 {
-    framing->place = place;
+    framing->state = state;
     framing->field_n = n;
     framing->part_n = 0;
 }
@@ -60,14 +60,14 @@ static void parse_file_head(struct framing *framing)
 {
     bool is_first = framing->field_n == HEAD6_BYTES;
     if (is_first && load_u32le(framing->part) == 0 && load_u32le(framing->part + 4) == VERSION6) {
-        framing->whole = framing->at;
+        framing->complete_end = framing->at;
         expect_field(framing, FRAMING_BLOCK, 4);
     } else if (is_first && load_u32le(framing->part) == SERIALIZATION_BYTES) {
         /* nettrace 4: the 12 bytes are the start of a longer header, so keep them and collect the
          * rest. */
         framing->field_n = (uint32_t)SERIALIZATION_BYTES + 4;
     } else if (!is_first && has_serialization(framing)) {
-        framing->whole = framing->at;
+        framing->complete_end = framing->at;
         expect_field(framing, FRAMING_TAG, 1);
     } else {
         expect_field(framing, FRAMING_UNKNOWN, 0);
@@ -101,7 +101,7 @@ static void parse_block_head(struct framing *framing)
 {
     uint32_t head = load_u32le(framing->part);
     bool is_end = head >> 24 == 0;
-    framing->whole = is_end ? framing->at : framing->at - 4;
+    framing->complete_end = is_end ? framing->at : framing->at - 4;
     framing->skip = head & 0xffffff;
     expect_field(framing, is_end ? FRAMING_OVER : FRAMING_BLOCK, 4);
 }
@@ -110,12 +110,12 @@ static void parse_tag(struct framing *framing)
 {
     uint8_t tag = framing->part[0];
     if (tag == TAG_END) {
-        framing->whole = framing->at;
+        framing->complete_end = framing->at;
         expect_field(framing, FRAMING_OVER, 0);
     } else {
         /* The collected byte is the first byte of the type field, so part_n is not reset. */
         bool is_object = tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
-        framing->place = is_object ? FRAMING_TYPE : FRAMING_UNKNOWN;
+        framing->state = is_object ? FRAMING_TYPE : FRAMING_UNKNOWN;
         framing->field_n = is_object ? TYPE_BYTES : 0;
     }
 }
@@ -123,7 +123,7 @@ static void parse_tag(struct framing *framing)
 /* Interprets the complete field in `part` and selects the next state. */
 static void parse_field(struct framing *framing)
 {
-    switch (framing->place) {
+    switch (framing->state) {
     case FRAMING_MAGIC:
         parse_magic(framing);
         break;
@@ -145,7 +145,7 @@ static void parse_field(struct framing *framing)
         break;
     case FRAMING_CLOSE:
         if (framing->part[0] == TAG_CLOSE)
-            framing->whole = framing->at;
+            framing->complete_end = framing->at;
         expect_field(framing, framing->part[0] == TAG_CLOSE ? FRAMING_TAG : FRAMING_UNKNOWN, 1);
         break;
     default:
@@ -154,12 +154,12 @@ static void parse_field(struct framing *framing)
     }
 }
 
-void framing_pass(struct framing *framing, const uint8_t *bytes, size_t n)
+void framing_scan(struct framing *framing, const uint8_t *bytes, size_t n)
 {
     uint64_t end = framing->at + n;
     const uint8_t *p = bytes;
-    while (framing->at < end && framing->place != FRAMING_UNKNOWN &&
-           framing->place != FRAMING_OVER) {
+    while (framing->at < end && framing->state != FRAMING_UNKNOWN &&
+           framing->state != FRAMING_OVER) {
         uint64_t left = end - framing->at, step = framing->skip < left ? framing->skip : left;
         if (step == 0) {
             step = framing->field_n - framing->part_n;

@@ -14,7 +14,7 @@
  * The stream ends with tag 1. nettrace 6 has only [size 24 bits | kind 8 bits][payload] blocks;
  * kind 0 ends the stream.
  *
- * Call order: framing_init, then framing_pass for each received buffer of any size. State: a small
+ * Call order: framing_init, then framing_scan for each received buffer of any size. State: a small
  * automaton; its states are the values of framing_state; a field that is split over buffers is
  * collected in `part`. Invariant: complete_end <= at. Cost: constant per block; payload bytes are
  * not read. Memory: sizeof(struct framing). Thread rule: none, plain data. */
@@ -43,9 +43,9 @@ enum framing_state {
 };
 
 struct framing {
-    enum framing_state place;
+    enum framing_state state;
     uint64_t at;              /* bytes passed so far */
-    uint64_t whole;           /* stream offset after the last complete block */
+    uint64_t complete_end;    /* stream offset after the last complete block */
     uint64_t skip;            /* bytes of the current payload still to skip */
     uint32_t part_n, field_n; /* bytes collected in `part`; bytes the current field has */
     uint8_t part[FRAMING_FIELD_MAX];
@@ -54,6 +54,6 @@ struct framing {
 void framing_init(struct framing *framing);
 
 /* Scans the next n bytes of the stream. */
-void framing_pass(struct framing *framing, const uint8_t *bytes, size_t n);
+void framing_scan(struct framing *framing, const uint8_t *bytes, size_t n);
 
 #endif

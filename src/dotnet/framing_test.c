@@ -34,23 +34,23 @@ static void check_complete_ends(const char *hex, const uint64_t *complete_ends,
     struct framing by_one, at_once;
     framing_init(&by_one);
     for (size_t i = 0; i < n; i++) {
-        framing_pass(&by_one, bytes + i, 1);
-        if (next_end < complete_ends_n && by_one.whole == complete_ends[next_end])
+        framing_scan(&by_one, bytes + i, 1);
+        if (next_end < complete_ends_n && by_one.complete_end == complete_ends[next_end])
             next_end++;
-        assert_true(by_one.whole <= by_one.at);
-        assert_true(by_one.whole == 0 ||
+        assert_true(by_one.complete_end <= by_one.at);
+        assert_true(by_one.complete_end == 0 ||
                     /* a stream cut inside its header has no complete part */
-                    by_one.whole >= complete_ends[0]);
+                    by_one.complete_end >= complete_ends[0]);
     }
     assert_int_equal(next_end, complete_ends_n);
-    assert_int_equal(by_one.place, FRAMING_OVER);
-    assert_int_equal(by_one.whole, n);
+    assert_int_equal(by_one.state, FRAMING_OVER);
+    assert_int_equal(by_one.complete_end, n);
     for (size_t cut = 0; cut <= n; cut++) {
         framing_init(&at_once);
-        framing_pass(&at_once, bytes, cut);
-        framing_pass(&at_once, bytes + cut, n - cut);
-        assert_int_equal(at_once.place, FRAMING_OVER);
-        assert_int_equal(at_once.whole, n);
+        framing_scan(&at_once, bytes, cut);
+        framing_scan(&at_once, bytes + cut, n - cut);
+        assert_int_equal(at_once.state, FRAMING_OVER);
+        assert_int_equal(at_once.complete_end, n);
     }
 }
 
@@ -83,8 +83,8 @@ static void foreign_bytes_stop_the_scan(void **state)
         struct framing framing;
         size_t n = support_hex(bytes, sizeof bytes, others[i]);
         framing_init(&framing);
-        framing_pass(&framing, bytes, n);
-        assert_int_equal(framing.place, FRAMING_UNKNOWN);
+        framing_scan(&framing, bytes, n);
+        assert_int_equal(framing.state, FRAMING_UNKNOWN);
         assert_int_equal(framing.at, n);
     }
 }

@@ -78,7 +78,7 @@ static void append_providers(struct buffer *to, enum ipc_command command,
 /* Appends the fields in order of the wire format. `>=` selects the fields that a version of the
  * command has. */
 ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
-                             const ttr_dotnet_wish *wish, ttr_error *error)
+                             const ttr_dotnet_config *wish, ttr_error *error)
 {
     size_t at = append_message_head(to, IPC_EVENTPIPE, command);
     if (command >= IPC_COLLECT_FILTER)
@@ -104,24 +104,24 @@ ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
                 to->n - at, MESSAGE_MAX);
 }
 
-bool ipc_read_answer(const uint8_t head[IPC_HEADER], struct ipc_answer *answer)
+bool ipc_parse_answer(const uint8_t head[IPC_HEADER_SIZE], struct ipc_answer *answer)
 {
-    struct cursor from = cursor_over(head, IPC_HEADER, 0);
-    const uint8_t *name = cursor_take(&from, sizeof magic);
+    struct cursor from = cursor_init(head, IPC_HEADER_SIZE, 0);
+    const uint8_t *name = cursor_read_bytes(&from, sizeof magic);
     uint32_t size = cursor_u16le(&from);
     uint8_t set = cursor_u8(&from), command = cursor_u8(&from);
     if (memcmp(name, magic, sizeof magic) != 0 || set != IPC_SERVER ||
-        (command != 0 && command != 0xff) || size < IPC_HEADER)
+        (command != 0 && command != 0xff) || size < IPC_HEADER_SIZE)
         return false;
-    *answer = (struct ipc_answer){.payload = size - IPC_HEADER, .is_error = command != 0};
+    *answer = (struct ipc_answer){.payload = size - IPC_HEADER_SIZE, .is_error = command != 0};
     return true;
 }
 
-bool ipc_read_advertise(const uint8_t bytes[IPC_ADVERTISE], struct ipc_advertise *advertise)
+bool ipc_parse_advertise(const uint8_t bytes[IPC_ADVERTISE_SIZE], struct ipc_advertise *advertise)
 {
-    struct cursor from = cursor_over(bytes, IPC_ADVERTISE, 0);
-    const uint8_t *name = cursor_take(&from, sizeof advertise_magic),
-                  *cookie = cursor_take(&from, sizeof advertise->cookie);
+    struct cursor from = cursor_init(bytes, IPC_ADVERTISE_SIZE, 0);
+    const uint8_t *name = cursor_read_bytes(&from, sizeof advertise_magic),
+                  *cookie = cursor_read_bytes(&from, sizeof advertise->cookie);
     if (memcmp(name, advertise_magic, sizeof advertise_magic) != 0)
         return false;
     memcpy(advertise->cookie, cookie, sizeof advertise->cookie);
@@ -129,8 +129,8 @@ bool ipc_read_advertise(const uint8_t bytes[IPC_ADVERTISE], struct ipc_advertise
     return true;
 }
 
-ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct arena *texts,
-                         ttr_dotnet_info *info, ttr_error *error)
+ttr_status ipc_parse_info(struct cursor from, enum ipc_command command, struct arena *texts,
+                          ttr_dotnet_info *info, ttr_error *error)
 {
     const char **const all[] = {&info->command,  &info->os,      &info->arch,
                                 &info->assembly, &info->runtime, &info->rid};
@@ -139,7 +139,7 @@ ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct ar
         /* version of the structure; new fields are only added at its end */
         (void)cursor_u32le(&from);
     info->pid = cursor_u64le(&from);
-    const uint8_t *cookie = cursor_take(&from, sizeof info->cookie);
+    const uint8_t *cookie = cursor_read_bytes(&from, sizeof info->cookie);
     if (cookie)
         memcpy(info->cookie, cookie, sizeof info->cookie);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -157,8 +157,8 @@ ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct ar
     return TTR_OK;
 }
 
-ttr_status ipc_read_environment(struct cursor from, struct arena *texts, const char ***list,
-                                size_t *n, ttr_error *error)
+ttr_status ipc_parse_environment(struct cursor from, struct arena *texts, const char ***list,
+                                 size_t *n, ttr_error *error)
 {
     uint32_t count = cursor_u32le(&from);
     /* A string has at least its 4-byte count. A larger count is false and must not cause an
@@ -166,7 +166,7 @@ ttr_status ipc_read_environment(struct cursor from, struct arena *texts, const c
     if (from.failed || count > cursor_left(&from) / 4)
         return fail(error, TTR_E_MALFORMED, from.offset,
                     "the runtime declares %u variables in %zu bytes", count, cursor_left(&from));
-    const char **all = arena_take(texts, ((size_t)count + 1) * sizeof *all);
+    const char **all = arena_alloc(texts, ((size_t)count + 1) * sizeof *all);
     if (!all)
         return fail_memory(error);
     for (uint32_t i = 0; i < count; i++) {

@@ -32,8 +32,8 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 
-#define IPC_HEADER 20u
-#define IPC_ADVERTISE 34u
+#define IPC_HEADER_SIZE 20u
+#define IPC_ADVERTISE_SIZE 34u
 #define IPC_SESSION_BYTES 8u
 /* largest accepted environment in bytes; systems allow a few MiB */
 #define IPC_ENVIRONMENT_MAX (64u << 20)
@@ -81,23 +81,23 @@ void ipc_write_stop(struct buffer *to, uint64_t session);
 /* Appends the CollectTracing version that `command` selects. Fails with TTR_E_LIMIT if the message
  * exceeds its 16-bit size field. */
 TTR_MUST ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
-                                      const ttr_dotnet_wish *wish, ttr_error *error);
+                                      const ttr_dotnet_config *wish, ttr_error *error);
 
 /* Parse the header of an answer, and an advertise message. Return false if the magic or the command
  * set is wrong. */
-TTR_MUST bool ipc_read_answer(const uint8_t head[IPC_HEADER], struct ipc_answer *answer);
-TTR_MUST bool ipc_read_advertise(const uint8_t bytes[IPC_ADVERTISE],
-                                 struct ipc_advertise *advertise);
+TTR_MUST bool ipc_parse_answer(const uint8_t head[IPC_HEADER_SIZE], struct ipc_answer *answer);
+TTR_MUST bool ipc_parse_advertise(const uint8_t bytes[IPC_ADVERTISE_SIZE],
+                                  struct ipc_advertise *advertise);
 
 /* Parses the answer to IPC_INFO, IPC_INFO2 or IPC_INFO3. Members of `info` that the command does
  * not have become "". */
-TTR_MUST ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct arena *texts,
-                                  ttr_dotnet_info *info, ttr_error *error);
+TTR_MUST ttr_status ipc_parse_info(struct cursor from, enum ipc_command command,
+                                   struct arena *texts, ttr_dotnet_info *info, ttr_error *error);
 
 /* Parses an environment: a u32 count and that many strings. *list has *n strings and a final NULL.
  */
-TTR_MUST ttr_status ipc_read_environment(struct cursor from, struct arena *texts,
-                                         const char ***list, size_t *n, ttr_error *error);
+TTR_MUST ttr_status ipc_parse_environment(struct cursor from, struct arena *texts,
+                                          const char ***list, size_t *n, ttr_error *error);
 
 /* Returns a short explanation of an HRESULT. Never NULL. */
 const char *ipc_result_text(uint32_t result);

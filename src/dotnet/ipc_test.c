@@ -52,11 +52,11 @@ static void collect_versions_match_the_specification(void **state)
     buffer_init(&out, alloc_default());
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
     assert_int_equal(ttr_dotnet_providers_add(set, "A:ff:5", NULL), TTR_OK);
-    const ttr_dotnet_wish wish = {.size = sizeof wish,
-                                  .providers = set,
-                                  .buffer_mb = 16,
-                                  .rundown = TTR_DOTNET_RUNDOWN,
-                                  .flags = TTR_DOTNET_NO_STACKS | TTR_DOTNET_BLOCK};
+    const ttr_dotnet_config wish = {.size = sizeof wish,
+                                    .providers = set,
+                                    .buffer_mb = 16,
+                                    .rundown = TTR_DOTNET_RUNDOWN,
+                                    .flags = TTR_DOTNET_NO_STACKS | TTR_DOTNET_BLOCK};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         /* byte 14 is the size of the complete message */
         uint8_t wanted[128];
@@ -82,7 +82,7 @@ static void command_above_64k_is_refused(void **state)
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     assert_int_equal(ttr_dotnet_providers_add(set, text, NULL), TTR_OK);
-    const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = set};
+    const ttr_dotnet_config wish = {.size = sizeof wish, .providers = set};
     assert_int_equal(ipc_write_collect(&out, IPC_COLLECT, &wish, &error), TTR_E_LIMIT);
     assert_non_null(strstr(error.text, "request fewer"));
     ttr_dotnet_providers_free(set);
@@ -92,39 +92,39 @@ static void command_above_64k_is_refused(void **state)
 static void answer_with_wrong_magic_or_set_is_refused(void **state)
 {
     (void)state;
-    uint8_t head[IPC_HEADER];
+    uint8_t head[IPC_HEADER_SIZE];
     struct ipc_answer answer;
-    assert_int_equal(support_hex(head, sizeof head, HEAD "1c 00 ff 00 00 00"), IPC_HEADER);
-    assert_true(ipc_read_answer(head, &answer));
+    assert_int_equal(support_hex(head, sizeof head, HEAD "1c 00 ff 00 00 00"), IPC_HEADER_SIZE);
+    assert_true(ipc_parse_answer(head, &answer));
     assert_int_equal(answer.payload, 8);
     assert_false(answer.is_error);
     (void)support_hex(head, sizeof head, HEAD "18 00 ff ff 00 00");
-    assert_true(ipc_read_answer(head, &answer));
+    assert_true(ipc_parse_answer(head, &answer));
     assert_true(answer.is_error);
     static const char *const bad[] = {
         HEAD "13 00 ff 00 00 00", HEAD "1c 00 04 00 00 00", HEAD "1c 00 ff 01 00 00",
         "44 4f 54 4e 45 54 5f 49 50 43 5f 56 32 00 1c 00 ff 00 00 00"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         (void)support_hex(head, sizeof head, bad[i]);
-        assert_false(ipc_read_answer(head, &answer));
+        assert_false(ipc_parse_answer(head, &answer));
     }
 }
 
 static void advertise_message_yields_pid_and_cookie(void **state)
 {
     (void)state;
-    uint8_t bytes[IPC_ADVERTISE];
+    uint8_t bytes[IPC_ADVERTISE_SIZE];
     struct ipc_advertise who;
     assert_int_equal(
         support_hex(
             bytes, sizeof bytes,
             "41 44 56 52 5f 56 31 00 000102030405060708090a0b0c0d0e0f d204000000000000 0000"),
-        IPC_ADVERTISE);
-    assert_true(ipc_read_advertise(bytes, &who));
+        IPC_ADVERTISE_SIZE);
+    assert_true(ipc_parse_advertise(bytes, &who));
     assert_int_equal(who.pid, 1234);
     assert_int_equal(who.cookie[15], 15);
     bytes[6] = '2';
-    assert_false(ipc_read_advertise(bytes, &who));
+    assert_false(ipc_parse_advertise(bytes, &who));
 }
 
 /* Answer to ProcessInfo 3: version 1, pid 1234, command "d x", Linux, x64, assembly "a", runtime
@@ -142,7 +142,7 @@ static void process_info_of_each_version_is_parsed(void **state)
     struct arena arena;
     arena_init(&arena, alloc_default());
     ttr_dotnet_info info = {.size = sizeof info};
-    assert_int_equal(ipc_read_info(cursor_over(bytes, n, 0), IPC_INFO3, &arena, &info, NULL),
+    assert_int_equal(ipc_parse_info(cursor_init(bytes, n, 0), IPC_INFO3, &arena, &info, NULL),
                      TTR_OK);
     assert_int_equal(info.pid, 1234);
     assert_string_equal(info.command, "d x");
@@ -152,13 +152,13 @@ static void process_info_of_each_version_is_parsed(void **state)
     assert_string_equal(info.runtime, "8.0.1");
     assert_string_equal(info.rid, "");
     assert_int_equal(
-        ipc_read_info(cursor_over(bytes + 4, n - 4, 0), IPC_INFO2, &arena, &info, NULL), TTR_OK);
+        ipc_parse_info(cursor_init(bytes + 4, n - 4, 0), IPC_INFO2, &arena, &info, NULL), TTR_OK);
     assert_string_equal(info.runtime, "8.0.1");
-    assert_int_equal(ipc_read_info(cursor_over(bytes + 4, n - 4, 0), IPC_INFO, &arena, &info, NULL),
-                     TTR_OK);
+    assert_int_equal(
+        ipc_parse_info(cursor_init(bytes + 4, n - 4, 0), IPC_INFO, &arena, &info, NULL), TTR_OK);
     assert_string_equal(info.runtime, "");
     for (size_t cut = 0; cut < n; cut++)
-        assert_int_equal(ipc_read_info(cursor_over(bytes, cut, 0), IPC_INFO3, &arena, &info, NULL),
+        assert_int_equal(ipc_parse_info(cursor_init(bytes, cut, 0), IPC_INFO3, &arena, &info, NULL),
                          TTR_E_MALFORMED);
     arena_free(&arena);
 }
@@ -172,7 +172,7 @@ static void environment_with_impossible_count_is_malformed(void **state)
     arena_init(&arena, alloc_default());
     size_t count, n = support_hex(bytes, sizeof bytes,
                                   "02000000 04000000 4100 3d00 3100 0000 02000000 4200 0000");
-    assert_int_equal(ipc_read_environment(cursor_over(bytes, n, 0), &arena, &list, &count, NULL),
+    assert_int_equal(ipc_parse_environment(cursor_init(bytes, n, 0), &arena, &list, &count, NULL),
                      TTR_OK);
     assert_int_equal(count, 2);
     assert_string_equal(list[0], "A=1");
@@ -180,10 +180,10 @@ static void environment_with_impossible_count_is_malformed(void **state)
     assert_null(list[2]);
     for (size_t cut = 0; cut < n; cut++)
         assert_int_equal(
-            ipc_read_environment(cursor_over(bytes, cut, 0), &arena, &list, &count, NULL),
+            ipc_parse_environment(cursor_init(bytes, cut, 0), &arena, &list, &count, NULL),
             TTR_E_MALFORMED);
     n = support_hex(bytes, sizeof bytes, "ffffffff 00000000");
-    assert_int_equal(ipc_read_environment(cursor_over(bytes, n, 0), &arena, &list, &count, NULL),
+    assert_int_equal(ipc_parse_environment(cursor_init(bytes, n, 0), &arena, &list, &count, NULL),
                      TTR_E_MALFORMED);
     arena_free(&arena);
 }
@@ -199,7 +199,7 @@ static void utf16_round_trip_preserves_text(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         buffer_clear(&out);
         utf16_append(&out, texts[i]);
-        struct cursor from = cursor_over(out.bytes, out.n, 0);
+        struct cursor from = cursor_init(out.bytes, out.n, 0);
         assert_string_equal(utf16_parse(&from, &arena), texts[i]);
         assert_int_equal(cursor_left(&from), 0);
     }
@@ -208,7 +208,7 @@ static void utf16_round_trip_preserves_text(void **state)
     support_assert_hex(out.bytes, out.n, "04000000 3dd8 00de fdff 0000");
     uint8_t bytes[16];
     size_t n = support_hex(bytes, sizeof bytes, "03000000 3dd8 4100 00de");
-    struct cursor from = cursor_over(bytes, n, 0);
+    struct cursor from = cursor_init(bytes, n, 0);
     assert_string_equal(utf16_parse(&from, &arena), "\xef\xbf\xbd"
                                                     "A"
                                                     "\xef\xbf\xbd");
@@ -223,7 +223,7 @@ static bool build_collect_command(const struct alloc *alloc)
     ttr_dotnet_providers *set = providers_new(alloc);
     bool is_fine = set && ttr_dotnet_providers_add(set, "A:1:5:x=1,B", NULL) == TTR_OK &&
                    ttr_dotnet_providers_add_profile(set, "database", NULL) == TTR_OK;
-    const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = set};
+    const ttr_dotnet_config wish = {.size = sizeof wish, .providers = set};
     is_fine = is_fine && ipc_write_collect(&out, IPC_COLLECT_FILTER, &wish, NULL) == TTR_OK;
     ttr_dotnet_providers_free(set);
     buffer_free(&out);

@@ -48,7 +48,7 @@ static bool read_stat(struct proc *proc)
     at++;
     for (int field = 3; field < START_FIELD && at; field++)
         at = strchr(at + (*at == ' '), ' ');
-    return at && number_get_u64(at + 1, strspn(at + 1, "0123456789"), &proc->start);
+    return at && number_parse_u64(at + 1, strspn(at + 1, "0123456789"), &proc->start);
 }
 
 /* Reads the last number of the line "NSpid:", which is the id in the innermost namespace. Kernels
@@ -65,7 +65,7 @@ static void read_inner_pid(struct proc *proc)
     size_t n = strcspn(line, "\n"), digits = 0;
     while (digits < n && line[n - 1 - digits] >= '0' && line[n - 1 - digits] <= '9')
         digits++;
-    (void)number_get_u64(line + n - digits, digits, &proc->inner_pid);
+    (void)number_parse_u64(line + n - digits, digits, &proc->inner_pid);
 }
 
 static void read_tmpdir(struct proc *proc)
@@ -81,11 +81,11 @@ static void read_tmpdir(struct proc *proc)
 
 static bool is_same_as_ours(uint64_t pid, const char *file)
 {
-    char path[64], own[64];
+    char path[64], ctx[64];
     struct stat its_stat, our_stat;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", pid, file);
-    (void)snprintf(own, sizeof own, "/proc/self/%s", file);
-    return stat(path, &its_stat) == 0 && stat(own, &our_stat) == 0 &&
+    (void)snprintf(ctx, sizeof ctx, "/proc/self/%s", file);
+    return stat(path, &its_stat) == 0 && stat(ctx, &our_stat) == 0 &&
            its_stat.st_dev == our_stat.st_dev && its_stat.st_ino == our_stat.st_ino;
 }
 

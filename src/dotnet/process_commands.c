@@ -12,13 +12,13 @@ static ttr_status call_process_info(ttr_dotnet *target, enum ipc_command command
     ttr_status status = call_run_blocking(&call, error);
     if (status == TTR_OK) {
         arena_reset(&target->about);
-        status = ipc_read_info(call_payload(&call), command, &target->about, info, error);
+        status = ipc_parse_info(call_payload(&call), command, &target->about, info, error);
     }
     call_free(&call);
     return status;
 }
 
-ttr_status ttr_dotnet_about(ttr_dotnet *target, ttr_dotnet_info *info, ttr_error *error)
+ttr_status ttr_dotnet_info_get(ttr_dotnet *target, ttr_dotnet_info *info, ttr_error *error)
 {
     static const enum ipc_command commands[] = {IPC_INFO3, IPC_INFO2, IPC_INFO};
     ttr_status status = TTR_E_UNSUPPORTED;
@@ -49,8 +49,8 @@ ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *erro
     }
     if (status == TTR_OK) {
         arena_reset(&target->environment);
-        status = ipc_read_environment(call_payload(&call), &target->environment, &target->variables,
-                                      &target->variables_n, error);
+        status = ipc_parse_environment(call_payload(&call), &target->environment,
+                                       &target->variables, &target->variables_n, error);
     }
     *n = target->variables_n;
     call_free(&call);

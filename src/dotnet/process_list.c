@@ -126,7 +126,7 @@ static bool parse_socket_name(const char *name, uint64_t *pid)
         return false;
     const char *number = name + sizeof begin - 1;
     const char *dash = strchr(number, '-'), *rest = dash ? strchr(dash + 1, '-') : NULL;
-    return rest && strcmp(rest, end) == 0 && number_get_u64(number, (size_t)(dash - number), pid);
+    return rest && strcmp(rest, end) == 0 && number_parse_u64(number, (size_t)(dash - number), pid);
 }
 
 /* Reports the failure of a directory listing: memory if `has_room` is false, else the errno value
@@ -186,7 +186,7 @@ static ttr_status find_dotnet_processes(ttr_dotnet_list *list, ttr_error *error)
     for (const struct dirent *entry; errno = 0, open && has_room && (entry = readdir(open));) {
         uint64_t pid;
         if (isdigit((unsigned char)entry->d_name[0]) &&
-            number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
+            number_parse_u64(entry->d_name, strlen(entry->d_name), &pid))
             has_room = append_if_dotnet(list, pid, proc);
     }
     const int sys = open ? errno : 0;
@@ -201,7 +201,7 @@ static ttr_status find_dotnet_processes(ttr_dotnet_list *list, ttr_error *error)
     return status;
 }
 
-ttr_dotnet_list *ttr_dotnet_find(ttr_error *error)
+ttr_dotnet_list *ttr_dotnet_list_new(ttr_error *error)
 {
     const struct alloc *alloc = alloc_default();
     ttr_dotnet_list *list = alloc_zero(alloc, 1, sizeof *list);

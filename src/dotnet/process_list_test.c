@@ -35,7 +35,7 @@ static void expect_listing_error(unsigned folder, const char *text)
     fails_at = folder;
     folders_n = 0;
     last = NULL;
-    assert_null(ttr_dotnet_find(&error));
+    assert_null(ttr_dotnet_list_new(&error));
     assert_int_equal(error.status, TTR_E_IO);
     assert_int_equal(error.sys, EIO);
     assert_non_null(strstr(error.text, text));
@@ -45,7 +45,7 @@ static void expect_listing_error(unsigned folder, const char *text)
 static void directory_listing_failure_is_an_error(void **state)
 {
     (void)state;
-    ttr_dotnet_list *list = ttr_dotnet_find(NULL);
+    ttr_dotnet_list *list = ttr_dotnet_list_new(NULL);
     assert_non_null(list);
     ttr_dotnet_list_free(list);
     expect_listing_error(1, "cannot list /proc");

@@ -317,8 +317,8 @@ ttr_status ttr_dotnet_providers_add(ttr_dotnet_providers *set, const char *text,
     }
 }
 
-ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set,
-                                        const ttr_dotnet_provider *provider, ttr_error *error)
+ttr_status ttr_dotnet_providers_add_provider(ttr_dotnet_providers *set,
+                                             const ttr_dotnet_provider *provider, ttr_error *error)
 {
     ttr_dotnet_provider copy = *provider;
     const char *arguments = provider->arguments ? provider->arguments : "";

@@ -43,13 +43,14 @@ static void added_provider_is_copied(void **state)
     ttr_dotnet_provider provider = {
         .name = name, .keywords = 3, .level = 2, .arguments = arguments};
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
-    assert_int_equal(ttr_dotnet_providers_add_one(set, &provider, NULL), TTR_OK);
+    assert_int_equal(ttr_dotnet_providers_add_provider(set, &provider, NULL), TTR_OK);
     name[0] = arguments[0] = '?';
     check_provider(set, 0, "A", 3, 2);
     assert_true(ttr_dotnet_providers_at(set, 0, &provider));
     assert_string_equal(provider.arguments, "x=1,2");
-    assert_int_equal(ttr_dotnet_providers_add_one(set, &(ttr_dotnet_provider){.name = ""}, NULL),
-                     TTR_E_MISUSE);
+    assert_int_equal(
+        ttr_dotnet_providers_add_provider(set, &(ttr_dotnet_provider){.name = ""}, NULL),
+        TTR_E_MISUSE);
     ttr_dotnet_providers_free(set);
 }
 

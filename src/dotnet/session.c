@@ -26,12 +26,13 @@ struct ttr_dotnet_session {
     struct framing framing;
     struct call stop;
     bool is_stopping; /* the call `stop` is started and has no answer yet */
-    bool was_answered, has_ended;
+    bool is_stop_confirmed, has_ended;
 };
 
 /* Records the requested options that the command version lacks, and the rundown the runtime really
  * does. */
-static void record_ignored_options(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish)
+static void record_ignored_options(struct ttr_dotnet_session *session,
+                                   const ttr_dotnet_config *wish)
 {
     session->rundown = wish->rundown;
     if (session->command < IPC_COLLECT_KEYWORD && wish->rundown)
@@ -45,7 +46,7 @@ static void record_ignored_options(struct ttr_dotnet_session *session, const ttr
 }
 
 static ttr_status try_collect_version(struct ttr_dotnet_session *session,
-                                      const ttr_dotnet_wish *wish, ttr_error *error)
+                                      const ttr_dotnet_config *wish, ttr_error *error)
 {
     struct call call;
     call_init(&call, session->target, "CollectTracing");
@@ -65,13 +66,13 @@ static ttr_status try_collect_version(struct ttr_dotnet_session *session,
     return status;
 }
 
-ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish *wish,
-                                       ttr_error *error)
+ttr_dotnet_session *ttr_dotnet_session_start(ttr_dotnet *target, const ttr_dotnet_config *wish,
+                                             ttr_error *error)
 {
     ttr_dotnet_provider provider;
     if (wish->size != sizeof *wish || !ttr_dotnet_providers_at(wish->providers, 0, &provider)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "size must be sizeof(ttr_dotnet_wish), and at least one provider is required");
+                   "size must be sizeof(ttr_dotnet_config), and at least one provider is required");
         return NULL;
     }
     struct ttr_dotnet_session *session = alloc_zero(target->alloc, 1, sizeof *session);
@@ -110,7 +111,7 @@ void ttr_dotnet_close(ttr_dotnet_session *session)
 
 ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error)
 {
-    if (session->is_stopping || session->was_answered || session->has_ended)
+    if (session->is_stopping || session->is_stop_confirmed || session->has_ended)
         return TTR_OK;
     call_init(&session->stop, session->target, "StopTracing");
     session->stop.deadline = socket_now_ms() + STOP_MS;
@@ -130,7 +131,7 @@ static ttr_status advance_stop(struct ttr_dotnet_session *session, ttr_error *er
         return TTR_OK;
     call_free(&session->stop);
     session->is_stopping = false;
-    session->was_answered = status == TTR_OK;
+    session->is_stop_confirmed = status == TTR_OK;
     return status;
 }
 
@@ -149,7 +150,7 @@ static ttr_status receive_stream(struct ttr_dotnet_session *session, void *to, s
         session->has_ended = true;
         return TTR_END;
     }
-    framing_pass(&session->framing, to, (size_t)received);
+    framing_scan(&session->framing, to, (size_t)received);
     *got_bytes = (size_t)received;
     return TTR_OK;
 }
@@ -196,13 +197,13 @@ void ttr_dotnet_session_report(const ttr_dotnet_session *session, ttr_dotnet_rep
     *report = (ttr_dotnet_report){
         .size = report->size,
         .bytes = framing->at,
-        .whole_bytes = framing->whole,
-        .closing = {framing->place == FRAMING_BLOCK ? 0 : 1},
-        .closing_n = framing->place == FRAMING_BLOCK ? 4 : 1,
-        .has_end = framing->place == FRAMING_OVER,
-        .is_known = framing->place != FRAMING_UNKNOWN && framing->place != FRAMING_MAGIC &&
-                    framing->place != FRAMING_HEAD,
-        .was_answered = session->was_answered,
+        .complete_bytes = framing->complete_end,
+        .closing = {framing->state == FRAMING_BLOCK ? 0 : 1},
+        .closing_n = framing->state == FRAMING_BLOCK ? 4 : 1,
+        .has_end = framing->state == FRAMING_OVER,
+        .is_known = framing->state != FRAMING_UNKNOWN && framing->state != FRAMING_MAGIC &&
+                    framing->state != FRAMING_HEAD,
+        .is_stop_confirmed = session->is_stop_confirmed,
         .command = (uint32_t)session->command,
         .ignored = session->ignored,
         .rundown = session->rundown,

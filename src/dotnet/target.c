@@ -13,7 +13,7 @@
 
 #define REPLY_MS 10000u
 
-ttr_dotnet *ttr_dotnet_at(const char *path, ttr_error *error)
+ttr_dotnet *ttr_dotnet_new(const char *path, ttr_error *error)
 {
     const struct alloc *alloc = alloc_default();
     ttr_dotnet *target = alloc_zero(alloc, 1, sizeof *target);
@@ -39,7 +39,7 @@ ttr_dotnet *ttr_dotnet_at(const char *path, ttr_error *error)
 
 ttr_dotnet *ttr_dotnet_listen(const char *path, ttr_error *error)
 {
-    ttr_dotnet *target = ttr_dotnet_at(path, error);
+    ttr_dotnet *target = ttr_dotnet_new(path, error);
     if (!target)
         return NULL;
     target->listener = unix_socket_listen(path);
@@ -78,17 +78,17 @@ void ttr_dotnet_free(ttr_dotnet *target)
     alloc_free(target->alloc, target, 1, sizeof *target);
 }
 
-void ttr_dotnet_wake(ttr_dotnet *target, int fd)
+void ttr_dotnet_set_wake_fd(ttr_dotnet *target, int fd)
 {
     target->wake = fd;
 }
 
-void ttr_dotnet_limit(ttr_dotnet *target, unsigned limit_ms)
+void ttr_dotnet_set_timeout(ttr_dotnet *target, unsigned limit_ms)
 {
     target->limit_ms = limit_ms;
 }
 
-size_t ttr_dotnet_others(const ttr_dotnet *target)
+size_t ttr_dotnet_other_count(const ttr_dotnet *target)
 {
     return target->others;
 }
@@ -130,7 +130,7 @@ static bool was_resumed_before(const ttr_dotnet *target, const struct guest *gue
 static void assign_guest(ttr_dotnet *target, struct guest *guest)
 {
     struct ipc_advertise who;
-    if (!ipc_read_advertise(guest->advertise, &who)) {
+    if (!ipc_parse_advertise(guest->advertise, &who)) {
         close_fd(&guest->fd);
         return;
     }
@@ -155,9 +155,9 @@ static void assign_guest(ttr_dotnet *target, struct guest *guest)
 static void read_guest(ttr_dotnet *target, struct guest *guest)
 {
     uint8_t ignored[256];
-    bool is_complete = guest->got_bytes == IPC_ADVERTISE;
+    bool is_complete = guest->got_bytes == IPC_ADVERTISE_SIZE;
     ssize_t n = recv(guest->fd, is_complete ? ignored : guest->advertise + guest->got_bytes,
-                     is_complete ? sizeof ignored : IPC_ADVERTISE - guest->got_bytes, 0);
+                     is_complete ? sizeof ignored : IPC_ADVERTISE_SIZE - guest->got_bytes, 0);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         close_fd(&guest->fd);
         return;
@@ -165,7 +165,7 @@ static void read_guest(ttr_dotnet *target, struct guest *guest)
     if (n < 0 || is_complete)
         return;
     guest->got_bytes += (uint32_t)n;
-    if (guest->got_bytes == IPC_ADVERTISE)
+    if (guest->got_bytes == IPC_ADVERTISE_SIZE)
         assign_guest(target, guest);
 }
 
@@ -252,7 +252,7 @@ ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error)
     return errno == EAGAIN || errno == EINTR ? TTR_AGAIN : fail_connect(target->path, errno, error);
 }
 
-ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms, ttr_error *error)
+ttr_status ttr_dotnet_wait(ttr_dotnet *target, unsigned limit_ms, ttr_error *error)
 {
     uint64_t deadline = socket_now_ms() + limit_ms;
     (void)error;

@@ -25,7 +25,7 @@
 struct guest {
     int fd;             /* -1 if the slot is free */
     uint32_t got_bytes; /* bytes received of `advertise` */
-    uint8_t advertise[IPC_ADVERTISE];
+    uint8_t advertise[IPC_ADVERTISE_SIZE];
     bool is_resumed; /* `advertise` is complete and names another runtime, which was resumed */
 };
 

@@ -38,7 +38,7 @@ void utf16_append(struct buffer *to, const char *text)
         return;
     for (size_t at = 0; at < n;) {
         const uint8_t *p = (const uint8_t *)text + at;
-        size_t length = utf8_character(p, n - at);
+        size_t length = utf8_char_length(p, n - at);
         append_utf16_code_point(to, length ? decode_utf8(p, length) : BROKEN);
         at += length ? length : 1;
     }
@@ -79,10 +79,10 @@ static uint32_t next_code_point(struct cursor *units)
 const char *utf16_parse(struct cursor *from, struct arena *arena)
 {
     uint64_t units_n = cursor_u32le(from);
-    struct cursor units = cursor_part(from, units_n * 2);
+    struct cursor units = cursor_slice(from, units_n * 2);
     if (from->failed)
         return NULL;
-    char *text = arena_take(arena, (size_t)units_n * 3 + 1);
+    char *text = arena_alloc(arena, (size_t)units_n * 3 + 1);
     size_t n = 0;
     if (!text)
         return NULL;

@@ -14,7 +14,7 @@
 #define PEEK_PADDING ((size_t)64)
 
 const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
-                                   ttr_read_options *own)
+                                   ttr_read_options *ctx)
 {
     if (!options)
         return NULL;
@@ -22,9 +22,9 @@ const ttr_read_options *options_of(const struct format *format, const ttr_read_o
     /* packets are copied byte by byte, so their times cannot be shifted */
     if (is_of_target && options->time_offset == 0)
         return options;
-    *own = *options;
-    own->flags &= ~TTR_READ_DEFINITIONS;
-    return own;
+    *ctx = *options;
+    ctx->flags &= ~TTR_READ_DEFINITIONS;
+    return ctx;
 }
 
 const struct format *format_find(const char *name)
@@ -74,7 +74,7 @@ static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
                          "not a trace of a known format (%s): it starts with%s; use "
                          "ttr_read_options.from = FORMAT to read it anyway",
                          names, begin);
-    return fail_option(error, status, "from");
+    return error_set_option(error, status, "from");
 }
 
 static ttr_status fail_without_bid(const struct peek *peek, ttr_error *error)
@@ -83,8 +83,8 @@ static ttr_status fail_without_bid(const struct peek *peek, ttr_error *error)
         const struct format_reader *reader = format_at(i)->reader;
         const char *reason = reader && reader->refuse ? reader->refuse(peek) : NULL;
         if (reason)
-            return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason),
-                               strstr(reason, "ttr_read_options.from") ? "from" : "");
+            return error_set_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason),
+                                    strstr(reason, "ttr_read_options.from") ? "from" : "");
     }
     char names[128];
     format_names(TTR_FORMAT_READS, names, sizeof names);
@@ -122,7 +122,7 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     const ttr_status status =
         fail(error, TTR_E_UNSUPPORTED, 0, "could be %s or %s: say which with ttr_read_options.from",
              tied->name, (*winner)->name);
-    return fail_option(error, status, "from");
+    return error_set_option(error, status, "from");
 }
 
 /* The first bytes of a source, copied so that zeros can follow them. */

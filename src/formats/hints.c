@@ -29,7 +29,7 @@ const char *ttr_format_option_for(const char *name, ttr_option_role role)
     return NULL;
 }
 
-const char *ttr_note_option(const ttr_note *note)
+const char *ttr_note_option(const ttr_diagnostic *note)
 {
     /* suffix shared by all formats: a record is larger than the limit */
     static const char too_large[] = ".too-large";
@@ -45,7 +45,7 @@ const char *ttr_note_option(const ttr_note *note)
                : "";
 }
 
-bool ttr_note_is_warning(const ttr_note *note)
+bool ttr_note_is_warning(const ttr_diagnostic *note)
 {
     bool is_found = has_word("directory.too-deep", note->code);
     for (size_t i = 0; format_at(i) && !is_found; i++)

@@ -44,15 +44,16 @@ static void option_with_role_exists_in_its_format(void **state)
 static void note_returns_option_that_helps(void **state)
 {
     (void)state;
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "fxt.too-large"}), "max_record");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "ctf.no-key"}), "ctf.key");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "trace.unreadable"}), "ctf.key");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "directory.untold"}), "ctf.metadata");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "ctf.no"}), "");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "too-large"}), "");
-    assert_true(ttr_note_is_warning(&(ttr_note){.code = "directory.too-deep"}));
-    assert_true(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment-guess"}));
-    assert_false(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment"}));
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "fxt.too-large"}), "max_record");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "ctf.no-key"}), "ctf.key");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "trace.unreadable"}), "ctf.key");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "directory.untold"}),
+                        "ctf.metadata");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "ctf.no"}), "");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "too-large"}), "");
+    assert_true(ttr_note_is_warning(&(ttr_diagnostic){.code = "directory.too-deep"}));
+    assert_true(ttr_note_is_warning(&(ttr_diagnostic){.code = "ctf.alignment-guess"}));
+    assert_false(ttr_note_is_warning(&(ttr_diagnostic){.code = "ctf.alignment"}));
 }
 
 static void general_format_is_unique_and_readable_and_writable(void **state)

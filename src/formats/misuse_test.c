@@ -1,11 +1,12 @@
 /* Wrong calls of the public API and the errors that they return. */
 #include "support/support.h"
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
-static int64_t push_nowhere(void *own, const void *bytes, size_t n)
+static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
 {
-    (void)own;
+    (void)ctx;
     (void)bytes;
     return (int64_t)n;
 }
@@ -18,8 +19,8 @@ static void wrapping_null_reader_returns_null_and_keeps_error(void **state)
     (void)state;
     ttr_filter_init(&filter);
     assert_null(ttr_sort(
-        ttr_pair(ttr_filter_new(ttr_open(t, "/nowhere/at/all", NULL, &error), &filter, &error),
-                 &error),
+        ttr_pair_spans(
+            ttr_filter_new(ttr_open(t, "/nowhere/at/all", NULL, &error), &filter, &error), &error),
         &error));
     assert_int_equal(error.status, TTR_E_IO);
     ttr_reader *readers[] = {
@@ -38,10 +39,10 @@ static void event_end_without_begin_is_misuse(void **state)
     (void)state;
     ttr_builder *builder = ttr_builder_new(t);
     ttr_writer *writer = ttr_create_push(t, push_nowhere, NULL, "jsonl", NULL, &error);
-    ttr_put_text(builder, NULL, NULL);
-    ttr_event_edit(builder)->duration = 1;
+    ttr_add_text(builder, NULL, NULL);
+    ttr_event_attributes(builder)->duration = 1;
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_E_MISUSE);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_E_MISUSE);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_E_MISUSE);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, NULL);
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_E_MISUSE);
@@ -60,8 +61,8 @@ static void null_text_becomes_null_field(void **state)
     (void)state;
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-    ttr_put_text(builder, "key", NULL);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_text(builder, "key", NULL);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_true(ttr_field_find(t, ttr_batch_at(&batch, 0), "key", &field));
     assert_int_equal(field.value.type, TTR_TYPE_NULL);
     ttr_builder_free(builder);
@@ -139,16 +140,16 @@ static void invalid_field_fails_its_event_only(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ttr_error error = {0};
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-        ttr_put_field(builder, &wrong[i]);
-        ttr_put_uint(builder, "after", 1);
-        assert_int_equal(ttr_event_take(builder, &batch, &error),
+        ttr_add_field(builder, &wrong[i]);
+        ttr_add_uint(builder, "after", 1);
+        assert_int_equal(ttr_event_build(builder, &batch, &error),
                          wrong[i].depth ? TTR_E_LIMIT : TTR_E_MISUSE);
         assert_true(!wrong[i].name.p || strstr(error.text, wrong[i].name.p));
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-        assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
+        assert_int_equal(ttr_event_build(builder, &batch, &error), TTR_OK);
     }
     ttr_event_begin(builder, (ttr_kind)(256 + TTR_KIND_SPAN), 1, NULL, "x");
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_string_equal(ttr_kind_text(batch.event->kind), "none");
     ttr_builder_free(builder);
     ttr_free(t);
@@ -162,9 +163,9 @@ static void thread_of_unknown_source_is_misuse(void **state)
     ttr_error error = {0};
     (void)state;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-    ttr_event_edit(builder)->source = 60000;
-    ttr_on_thread(builder, 1, 2);
-    assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_E_MISUSE);
+    ttr_event_attributes(builder)->source = 60000;
+    ttr_event_set_thread(builder, 1, 2);
+    assert_int_equal(ttr_event_build(builder, &batch, &error), TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "source"));
     ttr_builder_free(builder);
     ttr_free(t);
@@ -189,9 +190,9 @@ static void read_event_copies_into_builder(void **state)
                             .stack = 9,
                             .part = 5};
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, NULL);
-    *ttr_event_edit(builder) = read;
-    ttr_put_uint(builder, "more", 5);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    *ttr_event_attributes(builder) = read;
+    ttr_add_uint(builder, "more", 5);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_int_equal(batch.event->time, 7);
     assert_int_equal(batch.event->cpu, 3);
     assert_int_equal(batch.event->flags, TTR_EVENT_HAS_CPU);

@@ -11,7 +11,7 @@
 
 #define READ_FLAGS                                                                    \
     (TTR_READ_STRICT | TTR_READ_NO_MMAP | TTR_READ_DEFINITIONS | TTR_READ_UNORDERED | \
-     TTR_READ_SYMBOLS | TTR_READ_SEALED)
+     TTR_READ_SYMBOLS | TTR_READ_ENCRYPTED)
 #define WRITE_FLAGS (TTR_WRITE_OVERWRITE | TTR_WRITE_STRICT | TTR_WRITE_COLOR)
 
 bool ttr_format_get(size_t i, ttr_format_info *info)
@@ -67,9 +67,9 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
         source_close(source);
         return NULL;
     }
-    ttr_read_options own;
-    struct input *in = input_new(t, source, format, path, options_of(format, options, &own), error);
-    if (!in || broken.status == TTR_OK || input_broken(in, &broken, error) == TTR_OK)
+    ttr_read_options ctx;
+    struct input *in = input_new(t, source, format, path, options_of(format, options, &ctx), error);
+    if (!in || broken.status == TTR_OK || input_add_stream_damage(in, &broken, error) == TTR_OK)
         return in ? &in->base : NULL;
     ttr_close(&in->base);
     return NULL;
@@ -147,7 +147,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
                                struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
-                                   .shared = t->descriptors};
+                                   .shared = t->descriptor_pool};
     return !options ||
            (check_struct_size(options->size, sizeof *options, "ttr_read_options", error) &&
             check_flags(options->flags, READ_FLAGS, "ttr_read_options", error) &&
@@ -179,9 +179,9 @@ static const struct format *format_of_url(const char *path)
 static ttr_reader *open_url(ttr *t, const char *url, const struct format *format,
                             const ttr_read_options *options, ttr_error *error)
 {
-    ttr_read_options own;
+    ttr_read_options ctx;
     if (!options || !options->from || strcmp(options->from, format->name) == 0)
-        return format->url->open(t, url, options_of(format, options, &own), error);
+        return format->url->open(t, url, options_of(format, options, &ctx), error);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name,
                options->from);
     return NULL;
@@ -235,13 +235,13 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
     return folder ? open_folder_of(t, folder, options, error) : NULL;
 }
 
-ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name,
+ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *ctx, const char *name,
                           const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
     if (!apply_read_options(t, options, &how, error))
         return NULL;
-    return open_source(t, source_open_pull(&t->counted, pull, own, &how, error), name, options,
+    return open_source(t, source_open_callback(&t->counted, pull, ctx, &how, error), name, options,
                        error);
 }
 
@@ -271,9 +271,9 @@ static ttr_status refuse_stream(const struct format *format, ttr_error *error)
         format->name);
 }
 
-static int64_t push_nowhere(void *own, const void *bytes, size_t n)
+static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
 {
-    (void)own;
+    (void)ctx;
     (void)bytes;
     return (int64_t)n;
 }
@@ -291,20 +291,20 @@ ttr_writer *ttr_create(ttr *t, const char *path, const char *format_name,
         (void)refuse_stream(format, error);
     else if (format->writer->writes_folder)
         target.folder = path ? folder_create(&t->counted,
-                                             &(struct folder_target){
+                                             &(struct folder_output_options){
                                                  path,
                                                  {format->folder->anchor, format->writer->is_part},
                                                  overwrite,
-                                                 t->descriptors},
+                                                 t->descriptor_pool},
                                              error)
-                             : folder_create_nowhere(&t->counted, error);
+                             : folder_create_dry_run(&t->counted, error);
     else
         target.sink = path ? sink_open(&t->counted, path, overwrite, error)
-                           : sink_open_push(&t->counted, push_nowhere, NULL, error);
+                           : sink_open_callback(&t->counted, push_nowhere, NULL, error);
     return target.sink || target.folder ? output_new(t, target, format, options, error) : NULL;
 }
 
-ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format_name,
+ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *ctx, const char *format_name,
                             const ttr_write_options *options, ttr_error *error)
 {
     const struct format *format = find_writer(format_name, options, error);
@@ -314,7 +314,7 @@ ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *own, const char *format
         (void)refuse_stream(format, error);
         return NULL;
     }
-    struct sink *sink = sink_open_push(&t->counted, push, own, error);
+    struct sink *sink = sink_open_callback(&t->counted, push, ctx, error);
     return sink ? output_new(t, (struct output_target){.sink = sink}, format, options, error)
                 : NULL;
 }

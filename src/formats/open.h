@@ -34,10 +34,10 @@ TTR_MUST ttr_status detect_format(ttr *t, struct source *source, const char *pat
 TTR_MUST ttr_status detect_bid(ttr *t, struct source *source, const char *path,
                                const struct format *format, unsigned *bid, ttr_error *error);
 
-/* Returns the options for a reader of this format: the given ones, or a copy in `own` without
+/* Returns the options for a reader of this format: the given ones, or a copy in `ctx` without
  * TTR_READ_DEFINITIONS if the trace will not be copied. */
 const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
-                                   ttr_read_options *own);
+                                   ttr_read_options *ctx);
 
 /* --- open_folder.c --- */
 

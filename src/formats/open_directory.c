@@ -27,12 +27,12 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "base/status.h"
 #include "formats/open.h"
 #include "formats/table.h"
 #include "model/context.h"
-#include "model/notes.h"
+#include "model/diagnostics.h"
 #include "model/reader.h"
 
 #define UNUSABLE_ANCHOR_TEXT                                                                       \
@@ -42,7 +42,7 @@
 /* A folder that is a trace or part of one, to be opened by finish. */
 struct part {
     const struct format *format;
-    struct folder_found found;
+    struct found_folder found;
 };
 
 /* Inputs that were skipped for one reason. */
@@ -58,8 +58,8 @@ struct search {
     char path[PATH_MAX]; /* current path */
     size_t n, root_n;    /* root_n: length of the searched directory's path, including a slash */
     unsigned level;
-    struct pairmap seen; /* (device, inode) of the folders searched */
-    struct arena arena;  /* holds passed.first */
+    struct pair_map seen; /* (device, inode) of the folders searched */
+    struct arena arena;   /* holds passed.first */
     struct skipped no_trace, too_deep, untold, nowhere;
     struct skipped
         unplaced;  /* entries of `untold` whose format cannot report them in their place */
@@ -98,10 +98,10 @@ static void count_skipped(struct search *search, struct skipped *skipped)
 static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_error *error)
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
-    const ttr_error own = *reason; /* `error` may be the same object */
-    const ttr_status status = fail(error, own.status, own.offset, "%s%s%s", is_named ? "" : path,
-                                   is_named ? "" : ": ", own.text);
-    return fail_option(error, status, own.option);
+    const ttr_error ctx = *reason; /* `error` may be the same object */
+    const ttr_status status = fail(error, ctx.status, ctx.offset, "%s%s%s", is_named ? "" : path,
+                                   is_named ? "" : ": ", ctx.text);
+    return error_set_option(error, status, ctx.option);
 }
 
 /* Returns the anchor that a file needs, if opening the file alone failed for lack of it; NULL =
@@ -127,18 +127,18 @@ static ttr_status add_unreadable_reader(struct search *search, const ttr_error *
     const bool is_own = status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN &&
                         !is_strict(search);
     if (!is_own)
-        return fail_option(error, fail(error, status, named.offset, "%s", named.text),
-                           named.option);
+        return error_set_option(error, fail(error, status, named.offset, "%s", named.text),
+                                named.option);
     if (search->unreadable_n == 0)
         search->reason = named;
     if (!alloc_reserve(&search->t->counted, (void **)&search->unreadable,
                        &search->unreadable_capacity, search->unreadable_n + 1,
                        sizeof(ttr_reader *)))
         return fail_memory(error);
-    ttr_error own = {0};
-    ttr_reader *reader = open_unreadable(search->t, search->path, &named, &own);
+    ttr_error ctx = {0};
+    ttr_reader *reader = open_unreadable(search->t, search->path, &named, &ctx);
     if (!reader)
-        return fail(error, own.status, own.offset, "%s", own.text);
+        return fail(error, ctx.status, ctx.offset, "%s", ctx.text);
     search->unreadable[search->unreadable_n++] = reader;
     return TTR_OK;
 }
@@ -353,10 +353,10 @@ static ttr_status add_part(struct search *search, const struct format *format, c
                        sizeof *search->part))
         return fail_memory(error);
     struct folder *folder =
-        folder_open(alloc, search->t->descriptors, search->path, OPEN_FOLDER_DEPTH, error);
+        folder_open(alloc, search->t->descriptor_pool, search->path, OPEN_FOLDER_DEPTH, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
-    folder_set_place(folder, search->root_n);
+    folder_set_relative_start(folder, search->root_n);
     search->part[search->parts_n++] = (struct part){format, {folder, why}};
     search->readable_parts_n += !why;
     return TTR_OK;
@@ -390,12 +390,12 @@ static ttr_status add_folder_without_anchor(struct search *search, const char *a
     if (search->untold.n == 0)
         search->unusable_why = why;
     count_skipped(search, &search->untold);
-    if (!format->folder->open_several || is_strict(search))
+    if (!format->folder->open_together || is_strict(search))
         count_skipped(search, &search->unplaced);
     (void)snprintf(text, sizeof text, UNUSABLE_ANCHOR_TEXT, search->path, why, "that folder alone");
     search->n = n;
     search->path[n] = '\0';
-    if (!format->folder->open_several ||
+    if (!format->folder->open_together ||
         is_strict(search)) /* strict reading fails at the first one */
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
@@ -451,7 +451,7 @@ static ttr_status add_names(struct search *search, ttr_error *error)
     search->has_file = false;
     search->anchor = NULL;
     ttr_status status = names_read(&names, search->path, error);
-    for (size_t i = 0; i < names.n && status == TTR_OK && context_goes_on(search->t); i++)
+    for (size_t i = 0; i < names.n && status == TTR_OK && context_should_continue(search->t); i++)
         status = add_name(search, names.name[i], error);
     const char *untold = search->anchor ? search->anchor : find_empty_anchor(search, &names);
     if (untold && !search->has_file && status == TTR_OK)
@@ -467,15 +467,15 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 {
     const struct format *format;
     ttr_error reason = {0};
-    if (pairmap_get(&search->seen, about->st_dev, about->st_ino))
+    if (pair_map_get(&search->seen, about->st_dev, about->st_ino))
         return TTR_OK;
-    if (!pairmap_put(&search->seen, about->st_dev, about->st_ino, 1))
+    if (!pair_map_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
     if (folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
         return handle_undetectable_folder(search, &reason, error);
     if (!format)
         return add_names(search, error);
-    if (format->folder->open_several)
+    if (format->folder->open_together)
         return add_part(search, format, NULL, error);
     ttr_reader *reader =
         open_folder(search->t, search->path, NULL, format, search->options, &reason);
@@ -485,16 +485,16 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 static void add_skip_notes(const struct search *search, const struct skipped *skipped,
                            const char *code, const char *format, ...)
 {
-    struct notes *notes = reader_notes(search->reader[0]);
+    struct diagnostics *notes = reader_diagnostics(search->reader[0]);
     const bool is_odd = skipped == &search->too_deep || skipped == &search->nowhere;
-    ttr_severity severity = skipped == &search->unplaced ? TTR_NOTE_DAMAGE
-                            : is_odd                     ? TTR_NOTE_ODD
-                                                         : TTR_NOTE_REMARK;
+    ttr_severity severity = skipped == &search->unplaced ? TTR_SEVERITY_DAMAGE
+                            : is_odd                     ? TTR_SEVERITY_ODD
+                                                         : TTR_SEVERITY_REMARK;
     for (uint64_t i = 0; notes && i < skipped->n; i++) {
         va_list values;
         va_start(values, format);
-        notes_add(notes, severity, &(ttr_region){.offset = NO_OFFSET, .code = code}, format,
-                  values);
+        diagnostics_add(notes, severity, &(ttr_region){.offset = NO_OFFSET, .code = code}, format,
+                        values);
         va_end(values);
     }
 }
@@ -527,7 +527,7 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
 {
     const struct alloc *alloc = &search->t->counted;
     const struct format *format = search->part[0].format;
-    struct folder_found *found = alloc_zero(alloc, search->parts_n, sizeof *found);
+    struct found_folder *found = alloc_zero(alloc, search->parts_n, sizeof *found);
     const struct folder *first = NULL; /* the first readable one */
     size_t n = 0, left = 0, told = 0;
     ttr_error reason = {0};
@@ -548,11 +548,11 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
     (void)snprintf(search->path, sizeof search->path, "%s",
                    folder_path(first ? first : found[0].folder));
     search->n = strlen(search->path);
-    ttr_read_options own;
+    ttr_read_options ctx;
     const bool has_others = search->readers_n > 0 || left > 0;
     ttr_reader *reader =
-        format->folder->open_several(search->t, &(struct folders_found){found, n, has_others},
-                                     options_of(format, search->options, &own), &reason);
+        format->folder->open_together(search->t, &(struct found_folders){found, n, has_others},
+                                      options_of(format, search->options, &ctx), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
     if (told > 1) { /* several traces: the path of the first would be misleading */
         search->n = search->root_n;
@@ -566,8 +566,9 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
 /* Returns true if the directory itself has files; it is then the trace's folder. */
 static bool directory_has_files(struct search *search, const char *path)
 {
-    struct folder *folder = folder_open(&search->t->counted, search->t->descriptors, path, 0, NULL);
-    bool is_there = folder && folder_at(folder, 0);
+    struct folder *folder =
+        folder_open(&search->t->counted, search->t->descriptor_pool, path, 0, NULL);
+    bool is_there = folder && folder_file_at(folder, 0);
     folder_close(folder);
     return is_there;
 }
@@ -602,11 +603,11 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
                    UNUSABLE_ANCHOR_TEXT, skipped_path(&search->untold), search->unusable_why,
                    search->readers_n ? "that folder alone" : "the folder");
-        (void)fail_option(error, TTR_E_MALFORMED, "ctf.metadata");
+        (void)error_set_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;
     }
     if (search->readers_n == 0 && search->unreadable_n) {
-        (void)fail_option(
+        (void)error_set_option(
             error,
             fail(error, search->reason.status, search->reason.offset, "%s", search->reason.text),
             search->reason.option);
@@ -638,7 +639,7 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
     struct stat about;
     ttr_reader *merged = NULL;
     arena_init(&search.arena, &t->counted);
-    pairmap_init(&search.seen, &t->counted);
+    pair_map_init(&search.seen, &t->counted);
     bool is_there = stat(path, &about) == 0 && append_to_path(&search, path);
     search.root_n = search.n + (search.n > 0 && search.path[search.n - 1] != '/');
     if (!is_there)
@@ -654,7 +655,7 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
     alloc_free(&t->counted, search.unreadable, search.unreadable_capacity, sizeof(ttr_reader *));
     alloc_free(&t->counted, search.part, search.parts_capacity, sizeof *search.part);
     alloc_free(&t->counted, search.reader, search.readers_capacity, sizeof(ttr_reader *));
-    pairmap_free(&search.seen);
+    pair_map_free(&search.seen);
     arena_free(&search.arena);
     return merged;
 }

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 static char folder[] = "/tmp/tracetta-directory-XXXXXX";
 
@@ -42,7 +43,7 @@ static void write_trace(const char *name, const char *format, int64_t first, int
         fail_msg("%s", error.text);
     for (int64_t i = 0; i < 3; i++) {
         ttr_event_begin(builder, TTR_KIND_SPAN, first + step * i, "", name);
-        ttr_on_thread(builder, 1, 1);
+        ttr_event_set_thread(builder, 1, 1);
         assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     }
     assert_int_equal(ttr_finish(writer, &error), TTR_OK);
@@ -94,7 +95,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static const ttr_note *find_note(const ttr_report *report, const char *code)
+static const ttr_diagnostic *find_note(const ttr_report *report, const char *code)
 {
     for (size_t i = 0; i < report->notes_n; i++)
         if (strcmp(report->notes[i].code, code) == 0)
@@ -136,10 +137,10 @@ static void traces_of_directory_merge_by_time(void **state)
     assert_false(ttr_reader_report(reader, 2, &report));
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_string_equal(report.format, "heph");
-    const ttr_note *note = find_note(&report, "directory.passed-over");
+    const ttr_diagnostic *note = find_note(&report, "directory.passed-over");
     assert_non_null(note);
     assert_int_equal(note->count, 2);
-    assert_int_equal(note->severity, TTR_NOTE_REMARK);
+    assert_int_equal(note->severity, TTR_SEVERITY_REMARK);
     assert_non_null(strstr(note->text, "notes.txt"));
     ttr_close(reader);
     ttr_free(t);
@@ -213,10 +214,10 @@ static void empty_metadata_next_to_streams_is_damage(void **state)
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_END);
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
-    const ttr_note *note = find_note(&report, "directory.untold");
+    const ttr_diagnostic *note = find_note(&report, "directory.untold");
     assert_non_null(note);
     assert_int_equal(note->count, 1);
-    assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
+    assert_int_equal(note->severity, TTR_SEVERITY_DAMAGE);
     assert_non_null(
         /* path of the folder whose files cannot be read */
         strstr(report.trace_path.p, "killed/one"));
@@ -291,7 +292,7 @@ static uint64_t count_events_with_replaced_metadata(const struct alloc *alloc, b
                                      {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6},
                                      {"t", "\xc1\x1f\xfc\xc1\x03", 5}};
     ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .ctx = alloc->ctx});
     ttr_batch batch;
     char path[256], option[300];
     uint64_t events = 0;
@@ -350,7 +351,7 @@ static void metadata_option_replaces_useless_metadata(void **state)
 static bool opens_through(const struct alloc *alloc, const char *path)
 {
     ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .ctx = alloc->ctx});
     ttr_error error = {0};
     ttr_batch batch;
     if (!t)
@@ -385,9 +386,9 @@ static void assert_unreadable(ttr_reader *reader, size_t i, const char *path, co
 {
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, i, &report));
-    const ttr_note *note = find_note(&report, "trace.unreadable");
+    const ttr_diagnostic *note = find_note(&report, "trace.unreadable");
     assert_non_null(note);
-    assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
+    assert_int_equal(note->severity, TTR_SEVERITY_DAMAGE);
     assert_int_equal(report.damage_regions, 1);
     assert_non_null(strstr(report.trace_path.p, path));
     assert_non_null(strstr(note->text, reason));
@@ -425,9 +426,9 @@ static void unreadable_input_among_others_is_damage_in_its_place(void **state)
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_string_equal(report.format, "fxt");
-    const ttr_note *note = find_note(&report, "directory.no-file");
+    const ttr_diagnostic *note = find_note(&report, "directory.no-file");
     assert_non_null(note);
-    assert_int_equal(note->severity, TTR_NOTE_ODD);
+    assert_int_equal(note->severity, TTR_SEVERITY_ODD);
     assert_unreadable(reader, 1, "mixed/bad", "mixed/bad/metadata:1:");
     assert_unreadable(reader, 2, "mixed/c.gz", "gzip data ends too early");
     assert_false(ttr_reader_report(reader, 3, &report));

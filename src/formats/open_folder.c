@@ -28,11 +28,11 @@ static bool join_path(char path[static PATH_MAX], const char *folder, const char
 static ttr_status bid_for_path(ttr *t, const char *path, const struct format *format, unsigned *bid,
                                ttr_error *error)
 {
-    ttr_error own = {0};
-    struct source *source = source_open(&t->counted, path, NULL, &own);
+    ttr_error ctx = {0};
+    struct source *source = source_open(&t->counted, path, NULL, &ctx);
     if (!source && error)
-        *error = own;
-    ttr_status status = source ? detect_bid(t, source, path, format, bid, error) : own.status;
+        *error = ctx;
+    ttr_status status = source ? detect_bid(t, source, path, format, bid, error) : ctx.status;
     source_close(source);
     return status;
 }
@@ -68,10 +68,10 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
     *has = false;
     if (!join_path(name, path, format->folder->anchor) || !is_regular(name))
         return TTR_OK;
-    struct folder *folder = folder_open(&t->counted, t->descriptors, path, 0, error);
+    struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, 0, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_at(folder, i)); i++) {
+    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_file_at(folder, i)); i++) {
         unsigned bid = 0;
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
@@ -103,12 +103,13 @@ static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *fr
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
-            return fail_option(error,
-                               fail(error, TTR_E_UNSUPPORTED, 0,
-                                    "the folder %s could be a trace of %s or %s: say which with "
-                                    "ttr_read_options.from",
-                                    path, (*format)->name, each->name),
-                               "from");
+            return error_set_option(
+                error,
+                fail(error, TTR_E_UNSUPPORTED, 0,
+                     "the folder %s could be a trace of %s or %s: say which with "
+                     "ttr_read_options.from",
+                     path, (*format)->name, each->name),
+                "from");
         *format = bid > best ? each : *format;
         best = bid > best ? bid : best;
     }
@@ -133,10 +134,10 @@ ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *optio
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format,
                         const ttr_read_options *options, ttr_error *error)
 {
-    ttr_read_options own;
+    ttr_read_options ctx;
     struct folder *folder =
-        folder_open(&t->counted, t->descriptors, path, OPEN_FOLDER_DEPTH, error);
-    return folder ? format->folder->open(t, folder, only, options_of(format, options, &own), error)
+        folder_open(&t->counted, t->descriptor_pool, path, OPEN_FOLDER_DEPTH, error);
+    return folder ? format->folder->open(t, folder, only, options_of(format, options, &ctx), error)
                   : NULL;
 }
 
@@ -193,17 +194,17 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
 {
     const char *from = options ? options->from : NULL;
     const struct format *best = NULL;
-    ttr_read_options own;
+    ttr_read_options ctx;
     unsigned best_bid = 0;
     ttr_status status = TTR_OK;
     for (size_t i = 0; format_at(i) && status == TTR_OK; i++) {
         const struct format *each = format_at(i);
         const struct folder_file *anchor =
-            each->folder ? folder_find(folder, each->folder->anchor) : NULL;
+            each->folder ? folder_find_file(folder, each->folder->anchor) : NULL;
         unsigned bid = 1;
         if (!anchor || (from && strcmp(from, each->name) != 0))
             continue;
-        struct source *source = folder_source(folder, anchor, NULL, error);
+        struct source *source = folder_open_file(folder, anchor, NULL, error);
         status = !source ? TTR_E_NOMEM
                  : from  ? TTR_OK
                          : detect_bid(t, source, anchor->name, each, &bid, error);
@@ -214,7 +215,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     if (!best)
         best = format_anchored(options);
     if (status == TTR_OK && best)
-        return best->folder->open(t, folder, NULL, options_of(best, options, &own), error);
+        return best->folder->open(t, folder, NULL, options_of(best, options, &ctx), error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                    "%s is not a trace: none of its files describes the others",

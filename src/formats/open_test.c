@@ -3,20 +3,21 @@
 
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 static const char magic[8] = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00};
 
-static int64_t push_all(void *own, const void *bytes, size_t n)
+static int64_t push_all(void *ctx, const void *bytes, size_t n)
 {
-    (void)own;
+    (void)ctx;
     (void)bytes;
     return (int64_t)n;
 }
 
-static int64_t pull_nothing(void *own, void *to, size_t n)
+static int64_t pull_nothing(void *ctx, void *to, size_t n)
 {
-    (void)own;
+    (void)ctx;
     (void)to;
     (void)n;
     return 0;

@@ -51,8 +51,8 @@ ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, t
     struct input *in = source ? input_new(t, source, &unreadable, path, NULL, error) : NULL;
     if (!in)
         return NULL;
-    if (input_damage(in, NO_OFFSET, 0, "trace.unreadable", error, "%.*s",
-                     (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
+    if (input_add_damage(in, NO_OFFSET, 0, "trace.unreadable", error, "%.*s",
+                         (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
         return &in->base;
     ttr_close(&in->base);
     return NULL;

@@ -60,8 +60,8 @@ void stream_raw_use_pool(struct byte_stream *file, struct shared_file *shared);
 int stream_raw_acquire_fd(const struct byte_stream *stream);
 void stream_raw_release_fd(const struct byte_stream *stream);
 
-struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_pull pull,
-                                             void *own);
+struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_read_fn pull,
+                                             void *ctx);
 
 /* Makes a raw stream cancellable: reads wait for bytes or until `cancel_fd` is readable, and then
  * end the stream. */

@@ -57,7 +57,7 @@ static enum decode_result gzip_step(void *state, struct decode_io *io)
     switch (result) {
     case Z_OK:
     case Z_BUF_ERROR:
-        return DECODE_GOING; /* no progress was possible: not an error */
+        return DECODE_CONTINUE; /* no progress was possible: not an error */
     case Z_STREAM_END:
         return DECODE_MEMBER_END;
     case Z_MEM_ERROR:
@@ -98,7 +98,7 @@ static enum decode_result zstd_step(void *state, struct decode_io *io)
     advance_io(io, io->in_n - in.pos, out.size - out.pos);
     zstd->wanted = result;
     if (!ZSTD_isError(result))
-        return result == 0 ? DECODE_MEMBER_END : DECODE_GOING;
+        return result == 0 ? DECODE_MEMBER_END : DECODE_CONTINUE;
     io->reason = ZSTD_getErrorName(result);
     switch (ZSTD_getErrorCode(result)) {
     case ZSTD_error_frameParameter_windowTooLarge:
@@ -142,7 +142,7 @@ static enum decode_result lz4_step(void *state, struct decode_io *io)
     }
     advance_io(io, io->in_n - in_used, io->out_n - out_used);
     lz4->wanted = result;
-    return result == 0 ? DECODE_MEMBER_END : DECODE_GOING;
+    return result == 0 ? DECODE_MEMBER_END : DECODE_CONTINUE;
 }
 
 static void lz4_end(void *state)
@@ -177,7 +177,7 @@ static enum decode_result bzip2_step(void *state, struct decode_io *io)
     advance_io(io, bz->avail_in, bz->avail_out);
     switch (result) {
     case BZ_OK:
-        return DECODE_GOING;
+        return DECODE_CONTINUE;
     case BZ_STREAM_END:
         return DECODE_MEMBER_END;
     case BZ_MEM_ERROR:
@@ -207,7 +207,7 @@ static enum decode_result xz_step(void *state, struct decode_io *io)
     switch (result) {
     case LZMA_OK:
     case LZMA_BUF_ERROR:
-        return DECODE_GOING; /* no progress was possible: not an error */
+        return DECODE_CONTINUE; /* no progress was possible: not an error */
     case LZMA_STREAM_END:
         return DECODE_MEMBER_END;
     case LZMA_MEM_ERROR:
@@ -275,7 +275,7 @@ enum decoder_match decoder_match(const struct decoder *decoder, const uint8_t *b
     return best;
 }
 
-const struct decoder *decoder_find(const uint8_t *bytes, size_t n, enum decoder_match *match)
+const struct decoder *decoder_detect(const uint8_t *bytes, size_t n, enum decoder_match *match)
 {
     const struct decoder *found = NULL;
     *match = DECODER_NO;

@@ -11,7 +11,7 @@
 #define DECODER_MAGIC_MAX 10 /* longest magic number, in bytes */
 
 enum decode_result {
-    DECODE_GOING,      /* needs more input or more output room */
+    DECODE_CONTINUE,   /* needs more input or more output room */
     DECODE_MEMBER_END, /* the member is complete and all of its output was returned */
     DECODE_DAMAGED,
     DECODE_TOO_LARGE, /* needs more memory than the limit in decoder.c */
@@ -49,6 +49,6 @@ enum decoder_match decoder_match(const struct decoder *decoder, const uint8_t *b
 
 /* Returns the decoder for the member that starts with these bytes, or NULL. `*match` is
  * DECODER_MAYBE if more bytes could change the result. */
-const struct decoder *decoder_find(const uint8_t *bytes, size_t n, enum decoder_match *match);
+const struct decoder *decoder_detect(const uint8_t *bytes, size_t n, enum decoder_match *match);
 
 #endif

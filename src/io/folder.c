@@ -3,7 +3,7 @@
  *
  * Symbolic links to files are followed, links to folders are not: a trace does not extend outside
  * its folder, and there are no cycles. Anything else (a FIFO, a socket, a dangling link) is
- * skipped, so that nothing here blocks; its name is available through folder_other. */
+ * skipped, so that nothing here blocks; its name is available through folder_skipped_entry. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/descriptors.h"
+#include "io/descriptor_pool.h"
 
 /* first block for names, in bytes: there may be thousands of folders with few files each */
 enum { NAMES_BLOCK_MIN = 256 };
@@ -38,12 +38,12 @@ struct folder {
     const struct alloc *alloc;
     struct arena names;
     char *path;
-    const char *relative_path; /* end of `path`, see folder_set_place */
+    const char *relative_path; /* end of `path`, see folder_set_relative_start */
     struct entry *entry;
     size_t n, capacity;
     struct skipped *skipped; /* entries that are neither files nor folders */
     size_t skipped_n, skipped_capacity;
-    struct descriptors *pool; /* descriptors of all sources; may outlive the folder */
+    struct descriptor_pool *pool; /* descriptors of all sources; may outlive the folder */
     bool is_memory, has_index;
     size_t chunk; /* maximum window size in bytes; 0 = as the caller requests */
 };
@@ -65,12 +65,12 @@ void folder_close(struct folder *folder)
         return;
     alloc_free(folder->alloc, folder->entry, folder->capacity, sizeof *folder->entry);
     alloc_free(folder->alloc, folder->skipped, folder->skipped_capacity, sizeof *folder->skipped);
-    descriptors_drop(folder->pool);
+    descriptor_pool_unref(folder->pool);
     arena_free(&folder->names);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
 
-static struct folder *folder_new(const struct alloc *alloc, struct descriptors *pool,
+static struct folder *folder_new(const struct alloc *alloc, struct descriptor_pool *pool,
                                  const char *path)
 {
     struct folder *folder = alloc_zero(alloc, 1, sizeof *folder);
@@ -82,7 +82,7 @@ static struct folder *folder_new(const struct alloc *alloc, struct descriptors *
     while (n > 1 && path[n - 1] == '/')
         n--;
     folder->path = arena_copy(&folder->names, path, n);
-    folder->pool = pool ? descriptors_hold(pool) : descriptors_new(alloc);
+    folder->pool = pool ? descriptor_pool_ref(pool) : descriptor_pool_new(alloc);
     if (folder->path && folder->pool)
         return folder;
     folder_close(folder);
@@ -233,8 +233,8 @@ static void sort_entries(struct folder *folder)
         qsort(folder->skipped, folder->skipped_n, sizeof *folder->skipped, compare_skipped);
 }
 
-struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path,
-                           unsigned depth, ttr_error *error)
+struct folder *folder_open(const struct alloc *alloc, struct descriptor_pool *pool,
+                           const char *path, unsigned depth, ttr_error *error)
 {
     struct folder *folder = folder_new(alloc, pool, path);
     if (!folder) {
@@ -280,18 +280,18 @@ struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
     return folder;
 }
 
-const struct folder_file *folder_at(const struct folder *folder, size_t i)
+const struct folder_file *folder_file_at(const struct folder *folder, size_t i)
 {
     return i < folder->n ? &folder->entry[i].file : NULL;
 }
 
-const char *folder_other(const struct folder *folder, size_t i, bool *is_link)
+const char *folder_skipped_entry(const struct folder *folder, size_t i, bool *is_link)
 {
     *is_link = i < folder->skipped_n && folder->skipped[i].is_link;
     return i < folder->skipped_n ? folder->skipped[i].name : NULL;
 }
 
-const struct folder_file *folder_find(const struct folder *folder, const char *name)
+const struct folder_file *folder_find_file(const struct folder *folder, const char *name)
 {
     const struct entry key = {.file = {.name = name}};
     const struct entry *entry =
@@ -305,13 +305,13 @@ const char *folder_path(const struct folder *folder)
     return folder->path;
 }
 
-void folder_set_place(struct folder *folder, size_t from)
+void folder_set_relative_start(struct folder *folder, size_t from)
 {
     size_t n = strlen(folder->path);
     folder->relative_path = folder->path + (from < n ? from : n);
 }
 
-const char *folder_place(const struct folder *folder)
+const char *folder_relative_path(const struct folder *folder)
 {
     return folder->relative_path ? folder->relative_path : "";
 }
@@ -361,8 +361,8 @@ void folder_limit_windows(struct folder *folder, size_t chunk)
     folder->chunk = chunk;
 }
 
-struct source *folder_source(struct folder *folder, const struct folder_file *file,
-                             const struct source_options *options, ttr_error *error)
+struct source *folder_open_file(struct folder *folder, const struct folder_file *file,
+                                const struct source_options *options, ttr_error *error)
 {
     /* `file` is the first member of entry */
     const struct entry *entry = (const struct entry *)(const void *)file;
@@ -393,20 +393,20 @@ static ttr_status copy_window(const struct folder *folder, const struct window *
     return TTR_OK;
 }
 
-ttr_status folder_read(struct folder *folder, const struct folder_file *file, uint64_t limit,
-                       uint8_t **bytes, size_t *n, ttr_error *error)
+ttr_status folder_read_file(struct folder *folder, const struct folder_file *file, uint64_t limit,
+                            uint8_t **bytes, size_t *n, ttr_error *error)
 {
     struct window window;
     char path[PATH_MAX];
-    ttr_error own;
+    ttr_error ctx;
     *bytes = NULL;
     *n = 0;
     struct source *source =
-        folder_source(folder, file, &(struct source_options){.limit = UINT64_MAX}, &own);
+        folder_open_file(folder, file, &(struct source_options){.limit = UINT64_MAX}, &ctx);
     if (!source && error)
-        *error = own;
+        *error = ctx;
     if (!source)
-        return own.status;
+        return ctx.status;
     /* Requests one byte more than the limit, to detect larger files. */
     ttr_status status = source_fill(
         source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);

@@ -34,22 +34,22 @@ struct folder_file {
  * start with '.'. Includes subfolders (not through links) down to `depth` levels; 0 = none. Sources
  * use descriptors of `pool`; if NULL, of a pool of the folder's own. Returns NULL with `error` if a
  * folder cannot be read. */
-struct folder *folder_open(const struct alloc *alloc, struct descriptors *pool, const char *path,
-                           unsigned depth, ttr_error *error);
+struct folder *folder_open(const struct alloc *alloc, struct descriptor_pool *pool,
+                           const char *path, unsigned depth, ttr_error *error);
 
 /* Creates a folder of files in memory, which are borrowed until folder_close; no name is skipped.
  * Fails with TTR_E_MISUSE if two files have the same name. */
 struct folder *folder_open_memory(const struct alloc *alloc, const char *name,
                                   const ttr_file *files, size_t n, ttr_error *error);
 
-/* folder_at returns the i-th file, or NULL after the last. folder_find returns the file with that
- * name, or NULL. */
-const struct folder_file *folder_at(const struct folder *folder, size_t i);
-const struct folder_file *folder_find(const struct folder *folder, const char *name);
+/* folder_file_at returns the i-th file, or NULL after the last. folder_find_file returns the file
+ * with that name, or NULL. */
+const struct folder_file *folder_file_at(const struct folder *folder, size_t i);
+const struct folder_file *folder_find_file(const struct folder *folder, const char *name);
 
 /* Returns the i-th skipped entry, which is not a file or folder (a FIFO, a socket, a device, a
  * dangling link: `*is_link`). Returns NULL after the last. */
-const char *folder_other(const struct folder *folder, size_t i, bool *is_link);
+const char *folder_skipped_entry(const struct folder *folder, size_t i, bool *is_link);
 
 /* Return the path of the folder; write the path of one of its files to `to`, truncated to `size`
  * bytes. */
@@ -63,17 +63,17 @@ void folder_file_path(const struct folder *folder, const struct folder_file *fil
  * if the file is gone. */
 bool folder_file_size(const struct folder *folder, const struct folder_file *file, uint64_t *size);
 
-/* folder_set_place records where in the folder's path its name relative to the user's directory
- * starts; folder_place returns that part ("" if never set). An offset after the end means the
- * folder itself. */
-void folder_set_place(struct folder *folder, size_t from);
-const char *folder_place(const struct folder *folder);
+/* folder_set_relative_start records where in the folder's path its name relative to the user's
+ * directory starts; folder_relative_path returns that part ("" if never set). An offset after the
+ * end means the folder itself. */
+void folder_set_relative_start(struct folder *folder, size_t from);
+const char *folder_relative_path(const struct folder *folder);
 
 /* Opens a file. The caller closes the source, before or after the folder. Any number of sources may
- * be open, because they share a few descriptors; use source_chunk to bound the memory of their
+ * be open, because they share a few descriptors; use source_chunk_size to bound the memory of their
  * windows. Bytes of a folder in memory are borrowed. */
-struct source *folder_source(struct folder *folder, const struct folder_file *file,
-                             const struct source_options *options, ttr_error *error);
+struct source *folder_open_file(struct folder *folder, const struct folder_file *file,
+                                const struct source_options *options, ttr_error *error);
 
 /* Limits the windows of the folder's sources to `chunk` bytes (rounded by the kind of source),
  * except for longer records; 0 = no limit. */
@@ -81,8 +81,8 @@ void folder_limit_windows(struct folder *folder, size_t chunk);
 
 /* Reads a complete file of at most `limit` bytes, else fails with TTR_E_LIMIT. The caller frees
  * `*bytes` with alloc_free and a count of `*n + 1`. */
-TTR_MUST ttr_status folder_read(struct folder *folder, const struct folder_file *file,
-                                uint64_t limit, uint8_t **bytes, size_t *n, ttr_error *error);
+TTR_MUST ttr_status folder_read_file(struct folder *folder, const struct folder_file *file,
+                                     uint64_t limit, uint8_t **bytes, size_t *n, ttr_error *error);
 
 void folder_close(struct folder *folder);
 
@@ -91,26 +91,26 @@ void folder_close(struct folder *folder);
 struct folder_sink;
 
 /* How to recognise an old trace that may be replaced: `name` is a file that every trace has (such
- * as "metadata"). `is_part` decides from the first FOLDER_BEGIN decompressed bytes of it and of
- * another file whether both belong to one trace; NULL accepts every file. */
-#define FOLDER_BEGIN ((size_t)64 << 10)
+ * as "metadata"). `is_part` decides from the first FOLDER_PREFIX_SIZE decompressed bytes of it and
+ * of another file whether both belong to one trace; NULL accepts every file. */
+#define FOLDER_PREFIX_SIZE ((size_t)64 << 10)
 
-struct folder_begin {
+struct file_prefix {
     const uint8_t *bytes;
     size_t n;
 };
 
-struct folder_mark {
+struct trace_marker {
     const char *name;
-    bool (*is_part)(const struct folder_begin *mark, const struct folder_begin *file);
+    bool (*is_part)(const struct file_prefix *mark, const struct file_prefix *file);
 };
 
 /* The output folder to create. */
-struct folder_target {
+struct folder_output_options {
     const char *path;
-    struct folder_mark mark;
+    struct trace_marker mark;
     bool overwrite;
-    struct descriptors *shared; /* descriptor pool shared with others; NULL creates one */
+    struct descriptor_pool *shared; /* descriptor pool shared with others; NULL creates one */
 };
 
 /* Creates an output folder. An existing folder that is not empty is refused, unless `overwrite` is
@@ -118,27 +118,27 @@ struct folder_target {
  * has no hidden names, no text files, no other files that `is_part` rejects, no subfolders of a
  * trace except "index", and no files next to subfolders with traces. Returns NULL with `error` on
  * failure. */
-struct folder_sink *folder_create(const struct alloc *alloc, const struct folder_target *target,
-                                  ttr_error *error);
+struct folder_sink *folder_create(const struct alloc *alloc,
+                                  const struct folder_output_options *target, ttr_error *error);
 
 /* Creates an output folder that discards all data but counts it: for dry runs. */
-struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error);
+struct folder_sink *folder_create_dry_run(const struct alloc *alloc, ttr_error *error);
 
 /* Creates a file ("index/a.idx": missing folders are created). The caller ends it with sink_finish
  * or sink_abandon. folder_abandon also ends files that are still open; folder_finish fails if there
  * are any. Any number of files may be open, few of them have a descriptor at a time. Returns NULL
  * with `error` if the file cannot be created or exists already. */
-struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error);
+struct sink *folder_create_file(struct folder_sink *folder, const char *name, ttr_error *error);
 
 /* Renames a file or folder within the output folder and creates missing folders. Files in it must
  * be ended. Succeeds if `from` does not exist. */
-TTR_MUST ttr_status folder_move(struct folder_sink *folder, const char *from, const char *to,
-                                ttr_error *error);
+TTR_MUST ttr_status folder_rename(struct folder_sink *folder, const char *from, const char *to,
+                                  ttr_error *error);
 
 /* Return the bytes written to all files so far; and the path of the temporary folder, for a signal
  * handler, or NULL for a dry run. */
 uint64_t folder_bytes_written(const struct folder_sink *folder);
-const char *folder_temporary(const struct folder_sink *folder);
+const char *folder_temporary_path(const struct folder_sink *folder);
 
 /* Writes the buffered bytes of all open files. */
 TTR_MUST ttr_status folder_flush(struct folder_sink *folder, ttr_error *error);

@@ -2,8 +2,8 @@
  * renamed to the target when all files are complete.
  *
  * A trace may have more files than the process may have descriptors, so the files share a pool
- * (io/descriptors.h). An old folder is exchanged with the new one atomically and then removed. File
- * systems without atomic exchange (some network ones) rename the old folder aside first. */
+ * (io/descriptor_pool.h). An old folder is exchanged with the new one atomically and then removed.
+ * File systems without atomic exchange (some network ones) rename the old folder aside first. */
 #include "io/folder.h"
 
 #include <dirent.h>
@@ -19,9 +19,9 @@
 
 #include "base/status.h"
 #include "base/utf.h"
-#include "io/descriptors.h"
+#include "io/descriptor_pool.h"
 #include "io/source.h"
-#include "io/temporary.h"
+#include "io/temporary_path.h"
 
 enum {
     PART_BUFFER_SIZE =
@@ -46,8 +46,8 @@ struct folder_sink {
     bool is_dry_run;          /* a dry run: discard and count */
     bool is_broken;           /* writing one of its files failed */
     struct part *parts;
-    struct descriptors *pool; /* NULL for a dry run */
-    uint64_t bytes;           /* bytes of files that are ended */
+    struct descriptor_pool *pool; /* NULL for a dry run */
+    uint64_t bytes;               /* bytes of files that are ended */
 };
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
@@ -78,7 +78,7 @@ static void folder_sink_free(struct folder_sink *folder)
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
     forget_temporary(folder);
-    descriptors_drop(folder->pool);
+    descriptor_pool_unref(folder->pool);
     alloc_free(folder->alloc, folder->target, folder->target_size, 1);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
 }
@@ -154,15 +154,15 @@ static bool is_text(const char *path)
     if ((size_t)n == sizeof bytes)
         while (n > 0 && bytes[n - 1] >= 0x80) /* the last character may be truncated */
             n--;
-    return is_plain && utf8_valid(bytes, (size_t)n);
+    return is_plain && utf8_is_valid(bytes, (size_t)n);
 }
 
 /* State of the search for files that are not part of a trace, in a folder to be replaced. */
 struct old_folder {
     const struct alloc *alloc;
     char path[PATH_MAX]; /* current path */
-    const struct folder_mark *mark;
-    /* first FOLDER_BEGIN bytes of the current mark file, then as many of another file */
+    const struct trace_marker *mark;
+    /* first FOLDER_PREFIX_SIZE bytes of the current mark file, then as many of another file */
     uint8_t *begin;
     size_t mark_n;
     bool has_mark; /* the current folder is a trace */
@@ -172,16 +172,17 @@ struct old_folder {
 
 static bool find_foreign_entry(struct old_folder *old);
 
-/* Reads the first FOLDER_BEGIN bytes of a file, decompressed, since traces may contain compressed
- * files. Returns their number, 0 also if the file cannot be read. */
+/* Reads the first FOLDER_PREFIX_SIZE bytes of a file, decompressed, since traces may contain
+ * compressed files. Returns their number, 0 also if the file cannot be read. */
 static size_t read_prefix(const struct old_folder *old, uint8_t *bytes)
 {
-    const struct source_options how = {.no_mmap = true, .chunk = FOLDER_BEGIN};
+    const struct source_options how = {.no_mmap = true, .chunk = FOLDER_PREFIX_SIZE};
     struct window window;
     ttr_error error;
     struct source *source = source_open(old->alloc, old->path, &how, &error);
-    const bool has_any = source && source_fill(source, 0, FOLDER_BEGIN, &window, &error) == TTR_OK;
-    const size_t n = !has_any ? 0 : window.n < FOLDER_BEGIN ? window.n : FOLDER_BEGIN;
+    const bool has_any =
+        source && source_fill(source, 0, FOLDER_PREFIX_SIZE, &window, &error) == TTR_OK;
+    const size_t n = !has_any ? 0 : window.n < FOLDER_PREFIX_SIZE ? window.n : FOLDER_PREFIX_SIZE;
     if (n)
         memcpy(bytes, window.bytes, n);
     source_close(source);
@@ -210,9 +211,9 @@ static bool is_unrelated_file(struct old_folder *old, const char *name)
         return true;
     if (!old->mark->is_part)
         return false;
-    const struct folder_begin mark = {old->begin, old->mark_n},
-                              file = {old->begin + FOLDER_BEGIN,
-                                      read_prefix(old, old->begin + FOLDER_BEGIN)};
+    const struct file_prefix mark = {old->begin, old->mark_n},
+                             file = {old->begin + FOLDER_PREFIX_SIZE,
+                                     read_prefix(old, old->begin + FOLDER_PREFIX_SIZE)};
     return file.n > 0 && !old->mark->is_part(&mark, &file);
 }
 
@@ -279,18 +280,19 @@ static bool find_foreign_entry(struct old_folder *old)
 
 /* Fails if the target contains anything but traces, because it would be removed too. Returns true
  * if it failed. */
-static bool fail_if_foreign(const struct folder_sink *folder, const struct folder_mark *mark,
+static bool fail_if_foreign(const struct folder_sink *folder, const struct trace_marker *mark,
                             ttr_error *error)
 {
-    struct old_folder old = {
-        .alloc = folder->alloc, .mark = mark, .begin = alloc_zero(folder->alloc, 2, FOLDER_BEGIN)};
+    struct old_folder old = {.alloc = folder->alloc,
+                             .mark = mark,
+                             .begin = alloc_zero(folder->alloc, 2, FOLDER_PREFIX_SIZE)};
     int n = snprintf(old.path, sizeof old.path, "%s", folder->target);
     if (!old.begin) {
         (void)fail_memory(error);
         return true;
     }
     const bool is_found = n >= 0 && (size_t)n < sizeof old.path && find_foreign_entry(&old);
-    alloc_free(folder->alloc, old.begin, 2, FOLDER_BEGIN);
+    alloc_free(folder->alloc, old.begin, 2, FOLDER_PREFIX_SIZE);
     if (is_found && old.reason)
         (void)fail_sys(error, old.reason, NO_OFFSET,
                        "will not replace the folder %s: cannot read all of %s", folder->target,
@@ -305,7 +307,7 @@ static bool fail_if_foreign(const struct folder_sink *folder, const struct folde
 
 /* Decides whether an existing target may be replaced, and resolves links in its path. Returns false
  * with `error` if not. */
-static bool check_replaceable(struct folder_sink *folder, const struct folder_mark *mark,
+static bool check_replaceable(struct folder_sink *folder, const struct trace_marker *mark,
                               ttr_error *error)
 {
     char real[PATH_MAX];
@@ -333,7 +335,7 @@ static bool check_replaceable(struct folder_sink *folder, const struct folder_ma
     return set_target(folder, real, strlen(real), error); /* so the link itself stays */
 }
 
-static bool check_target(struct folder_sink *folder, const struct folder_mark *mark,
+static bool check_target(struct folder_sink *folder, const struct trace_marker *mark,
                          ttr_error *error)
 {
     struct stat about;
@@ -346,7 +348,7 @@ static bool check_target(struct folder_sink *folder, const struct folder_mark *m
     }
     if (errno != ENOENT) {
         (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", folder->target,
-                       sink_hint(errno));
+                       sink_error_advice(errno));
         return false;
     }
     if (lstat(folder->target, &about) != 0)
@@ -359,7 +361,7 @@ static bool check_target(struct folder_sink *folder, const struct folder_mark *m
 static bool create_temporary(struct folder_sink *folder, ttr_error *error)
 {
     struct stat old;
-    size_t size = folder->target_size + TEMPORARY_MORE;
+    size_t size = folder->target_size + TEMPORARY_SUFFIX_MAX;
     folder->temporary = alloc_zero(folder->alloc, size, 1);
     folder->temporary_size = size;
     if (!folder->temporary) {
@@ -367,8 +369,8 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
         return false;
     }
     int result = -1;
-    for (int i = 0; i < TEMPORARY_TRIES && result != 0; i++) {
-        temporary_name(folder->temporary, size, folder->target);
+    for (int i = 0; i < TEMPORARY_TRIES_MAX && result != 0; i++) {
+        temporary_path(folder->temporary, size, folder->target);
         result = mkdir(folder->temporary, 0777);
         if (result != 0 && errno != EEXIST)
             break;
@@ -382,7 +384,7 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     int reason = errno;
     forget_temporary(folder);
     (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target,
-                   sink_hint(reason));
+                   sink_error_advice(reason));
     return false;
 }
 
@@ -396,8 +398,8 @@ static struct folder_sink *folder_sink_new(const struct alloc *alloc, ttr_error 
     return folder;
 }
 
-struct folder_sink *folder_create(const struct alloc *alloc, const struct folder_target *target,
-                                  ttr_error *error)
+struct folder_sink *folder_create(const struct alloc *alloc,
+                                  const struct folder_output_options *target, ttr_error *error)
 {
     const char *path = target->path;
     size_t n = strlen(path);
@@ -415,7 +417,8 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     if (!folder)
         return NULL;
     folder->overwrite = target->overwrite;
-    folder->pool = target->shared ? descriptors_hold(target->shared) : descriptors_new(alloc);
+    folder->pool =
+        target->shared ? descriptor_pool_ref(target->shared) : descriptor_pool_new(alloc);
     if (!folder->pool)
         (void)fail_memory(error);
     else if (set_target(folder, path, n, error) && check_target(folder, &target->mark, error) &&
@@ -425,7 +428,7 @@ struct folder_sink *folder_create(const struct alloc *alloc, const struct folder
     return NULL;
 }
 
-struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *error)
+struct folder_sink *folder_create_dry_run(const struct alloc *alloc, ttr_error *error)
 {
     struct folder_sink *folder = folder_sink_new(alloc, error);
     if (folder)
@@ -437,30 +440,31 @@ struct folder_sink *folder_create_nowhere(const struct alloc *alloc, ttr_error *
 
 /* Writes to the file with O_APPEND. Its descriptor may have been closed by the pool; the file is
  * then reopened. */
-static int64_t part_write(void *own, const void *bytes, size_t n)
+static int64_t part_write(void *ctx, const void *bytes, size_t n)
 {
-    struct part *part = own;
+    struct part *part = ctx;
     if (part->folder->is_dry_run)
         return (int64_t)n;
-    int fd = shared_file_take(&part->file);
+    int fd = shared_file_acquire(&part->file);
     int64_t put = fd >= 0 ? write(fd, bytes, n) : -1;
     if (fd >= 0)
-        shared_file_give(&part->file);
+        shared_file_release(&part->file);
     part->folder->is_broken |= put < 0 && errno != EINTR && errno != EAGAIN;
     return put;
 }
 
 /* Overwrites bytes through a second descriptor, because pwrite on one with O_APPEND appends.
  * Returns 0 or an errno. */
-static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
+static int part_rewrite(void *ctx, uint64_t at, const void *bytes, size_t n)
 {
-    const struct part *part = own;
+    const struct part *part = ctx;
     const uint8_t *from = bytes;
     int fd, reason = 0;
     if (part->folder->is_dry_run)
         return 0;
     while ((fd = open(part->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        if ((errno != EMFILE && errno != ENFILE) || !descriptors_spare(part->folder->pool)) {
+        if ((errno != EMFILE && errno != ENFILE) ||
+            !descriptor_pool_close_idle(part->folder->pool)) {
             reason = errno;
             part->folder->is_broken = true;
             return reason;
@@ -493,9 +497,9 @@ static void part_free(struct part *part)
     alloc_free(alloc, part, 1, sizeof *part);
 }
 
-static int part_end(void *own, bool is_whole)
+static int part_end(void *ctx, bool is_whole)
 {
-    struct part *part = own;
+    struct part *part = ctx;
     struct folder_sink *folder = part->folder;
     int reason = folder->is_dry_run ? 0 : shared_file_close(&part->file);
     if (part->sink && is_whole)
@@ -569,13 +573,13 @@ static int create_file(struct part *part)
     int reason = make_folders(part->path, part->name_at);
     if (reason)
         return reason;
-    if (shared_file_take(&part->file) < 0)
+    if (shared_file_acquire(&part->file) < 0)
         return errno;
-    shared_file_give(&part->file);
+    shared_file_release(&part->file);
     return 0;
 }
 
-struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error *error)
+struct sink *folder_create_file(struct folder_sink *folder, const char *name, ttr_error *error)
 {
     char path[PATH_MAX]; /* final path, for messages */
     if (!is_name_inside(name)) {
@@ -594,7 +598,8 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
                    "%s would be written twice: another file of this trace has that name", path);
     else if (reason)
-        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path, sink_hint(reason));
+        (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path,
+                       sink_error_advice(reason));
     if (reason) {
         part_free(part); /* not part_end, which would remove the other file */
         return NULL;
@@ -609,8 +614,8 @@ struct sink *folder_add(struct folder_sink *folder, const char *name, ttr_error 
     return part->sink;
 }
 
-ttr_status folder_move(struct folder_sink *folder, const char *from, const char *to,
-                       ttr_error *error)
+ttr_status folder_rename(struct folder_sink *folder, const char *from, const char *to,
+                         ttr_error *error)
 {
     char old[PATH_MAX], new[PATH_MAX];
     if (folder->is_dry_run)
@@ -648,7 +653,7 @@ ttr_status folder_flush(struct folder_sink *folder, ttr_error *error)
     return TTR_OK;
 }
 
-const char *folder_temporary(const struct folder_sink *folder)
+const char *folder_temporary_path(const struct folder_sink *folder)
 {
     return folder->temporary;
 }
@@ -662,7 +667,7 @@ static int replace_by_two_renames(struct folder_sink *folder)
     char aside[PATH_MAX];
     if (folder->temporary_size > sizeof aside)
         return ENAMETOOLONG;
-    temporary_name(aside, sizeof aside, folder->target);
+    temporary_path(aside, sizeof aside, folder->target);
     if (rename(folder->target, aside) != 0)
         return errno;
     if (rename(folder->temporary, folder->target) != 0) {

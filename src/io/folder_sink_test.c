@@ -45,12 +45,13 @@ static const char *in_target(const char *name)
 static struct folder_sink *begin(bool overwrite, ttr_error *error)
 {
     return folder_create(alloc_default(),
-                         &(struct folder_target){target, {"mark", NULL}, overwrite, NULL}, error);
+                         &(struct folder_output_options){target, {"mark", NULL}, overwrite, NULL},
+                         error);
 }
 
 static void put(struct folder_sink *folder, const char *name, const char *text)
 {
-    struct sink *sink = folder_add(folder, name, NULL);
+    struct sink *sink = folder_create_file(folder, name, NULL);
     assert_non_null(sink);
     assert_int_equal(sink_write(sink, text, strlen(text), NULL), TTR_OK);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
@@ -76,7 +77,7 @@ static void folder_appears_when_finished(void **state)
     put(folder, "index/deep/a.idx", "two");
     assert_int_equal(folder_bytes_written(folder), 6);
     assert_int_equal(access(target, F_OK), -1);
-    assert_int_equal(stat(folder_temporary(folder), &about), 0);
+    assert_int_equal(stat(folder_temporary_path(folder), &about), 0);
     assert_int_equal(files_count(place), 1);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
     (void)umask(mask);
@@ -95,9 +96,9 @@ static void abandoned_folder_leaves_no_files(void **state)
     struct folder_sink *folder = begin(false, NULL);
     put(folder, "mark", "one");
     put(folder, "index/a", "two");
-    struct sink *sink = folder_add(folder, "begun", NULL);
+    struct sink *sink = folder_create_file(folder, "begun", NULL);
     assert_int_equal(sink_write(sink, "x", 1, NULL), TTR_OK);
-    sink_abandon(folder_add(folder, "given up", NULL));
+    sink_abandon(folder_create_file(folder, "given up", NULL));
     folder_abandon(folder);
     assert_int_equal(files_count(place), 0);
     folder_abandon(NULL);
@@ -108,7 +109,7 @@ static void abandoned_file_is_missing_in_folder(void **state)
     (void)state;
     struct folder_sink *folder = begin(false, NULL);
     put(folder, "mark", "one");
-    struct sink *sink = folder_add(folder, "begun", NULL);
+    struct sink *sink = folder_create_file(folder, "begun", NULL);
     assert_int_equal(sink_write(sink, "four", 4, NULL), TTR_OK);
     assert_int_equal(folder_bytes_written(folder), 7);
     sink_abandon(sink);
@@ -123,7 +124,7 @@ static void unended_file_makes_finish_fail(void **state)
     ttr_error error;
     struct folder_sink *folder = begin(false, NULL);
     put(folder, "mark", "");
-    struct sink *sink = folder_add(folder, "late", NULL);
+    struct sink *sink = folder_create_file(folder, "late", NULL);
     assert_int_equal(sink_write(sink, "x", 1, NULL), TTR_OK);
     assert_int_equal(folder_finish(folder, &error), TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "late"));
@@ -277,14 +278,15 @@ static void unwritable_path_is_reported_with_its_name(void **state)
     static const char *const misuse[] = {"", ".", "..", "/", "./", "a/..", "//"};
     ttr_error error;
     for (size_t i = 0; i < sizeof misuse / sizeof *misuse; i++) {
-        assert_null(folder_create(alloc_default(),
-                                  &(struct folder_target){misuse[i], {"mark", NULL}, true, NULL},
-                                  &error));
+        assert_null(folder_create(
+            alloc_default(), &(struct folder_output_options){misuse[i], {"mark", NULL}, true, NULL},
+            &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
     }
     assert_null(folder_create(
         alloc_default(),
-        &(struct folder_target){"/tmp/no-such-folder/x", {"mark", NULL}, false, NULL}, &error));
+        &(struct folder_output_options){"/tmp/no-such-folder/x", {"mark", NULL}, false, NULL},
+        &error));
     assert_int_equal(error.sys, ENOENT);
     assert_non_null(strstr(error.text, "/tmp/no-such-folder/x"));
     files_write(target, "a file");
@@ -319,7 +321,7 @@ static void name_outside_folder_is_misuse(void **state)
     ttr_error error;
     struct folder_sink *folder = begin(false, NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_null(folder_add(folder, names[i], &error));
+        assert_null(folder_create_file(folder, names[i], &error));
         assert_int_equal(error.status, TTR_E_MISUSE);
     }
     put(folder, "..a/.b", "fine");
@@ -332,10 +334,10 @@ static void duplicate_file_name_is_refused(void **state)
     ttr_error error;
     struct folder_sink *folder = begin(false, NULL);
     put(folder, "mark", "one");
-    assert_null(folder_add(folder, "mark", &error));
+    assert_null(folder_create_file(folder, "mark", &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_non_null(strstr(error.text, in_target("mark")));
-    assert_null(folder_add(folder, "mark/below", &error));
+    assert_null(folder_create_file(folder, "mark/below", &error));
     assert_int_equal(error.sys, ENOTDIR);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
     files_expect(in_target("mark"), "one");
@@ -346,7 +348,7 @@ static ttr_status write_bytes(size_t n, ttr_error *error)
 {
     static const char bytes[1000];
     struct folder_sink *folder = begin(false, error);
-    struct sink *sink = folder_add(folder, "stream", error);
+    struct sink *sink = folder_create_file(folder, "stream", error);
     for (size_t at = 0; at < n; at += sizeof bytes)
         if (sink_write(sink, bytes, n - at < sizeof bytes ? n - at : sizeof bytes, NULL) != TTR_OK)
             break;
@@ -385,9 +387,9 @@ static void file_bytes_are_overwritten(void **state)
     char bytes[16] = "";
     struct folder_sink *folder = begin(false, NULL);
     put(folder, "mark", "");
-    struct sink *sink = folder_add(folder, "stream", NULL);
+    struct sink *sink = folder_create_file(folder, "stream", NULL);
     assert_int_equal(sink_write(sink, "head and rest", 13, NULL), TTR_OK);
-    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(sink_overwrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
     assert_int_equal(sink_write(sink, "!", 1, NULL), TTR_OK);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
@@ -405,13 +407,13 @@ static void failed_overwrite_removes_folder(void **state)
     struct rlimit old;
     struct folder_sink *folder = begin(false, NULL);
     put(folder, "mark", "");
-    struct sink *sink = folder_add(folder, "stream", NULL);
+    struct sink *sink = folder_create_file(folder, "stream", NULL);
     assert_int_equal(sink_write(sink, "head", 4, NULL), TTR_OK);
-    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(sink_overwrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max}), 0);
-    ttr_status status = sink_rewrite(sink, 0, "head", 4, &error);
+    ttr_status status = sink_overwrite(sink, 0, "head", 4, &error);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(status, TTR_E_IO);
     assert_int_equal(error.sys, EMFILE);
@@ -436,7 +438,7 @@ static void ten_thousand_open_files_use_few_descriptors(void **state)
                          0);
         for (int i = limit == 40 ? 0 : FILES / 2; i < (limit == 40 ? FILES / 2 : FILES); i++) {
             (void)snprintf(name, sizeof name, "%d/%d", i % 10, i);
-            sinks[i] = folder_add(folder, name, NULL);
+            sinks[i] = folder_create_file(folder, name, NULL);
             assert_non_null(sinks[i]);
             assert_int_equal(sink_write(sinks[i], &i, sizeof i, NULL), TTR_OK);
             assert_int_equal(sink_flush(sinks[i / 2], NULL), TTR_OK);
@@ -451,15 +453,16 @@ static void ten_thousand_open_files_use_few_descriptors(void **state)
     assert_int_equal(folder_finish(folder, NULL), TTR_OK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     struct folder *made = folder_open(alloc_default(), NULL, target, 1, NULL);
-    assert_non_null(folder_at(made, FILES - 1));
-    for (size_t i = 0; folder_at(made, i); i++) {
+    assert_non_null(folder_file_at(made, FILES - 1));
+    for (size_t i = 0; folder_file_at(made, i); i++) {
         uint8_t *bytes;
         size_t n;
         int number;
-        assert_int_equal(folder_read(made, folder_at(made, i), 100, &bytes, &n, NULL), TTR_OK);
+        assert_int_equal(folder_read_file(made, folder_file_at(made, i), 100, &bytes, &n, NULL),
+                         TTR_OK);
         assert_int_equal(n, 8);
         memcpy(&number, bytes, sizeof number);
-        assert_int_equal(number, strtol(strchr(folder_at(made, i)->name, '/') + 1, NULL, 10));
+        assert_int_equal(number, strtol(strchr(folder_file_at(made, i)->name, '/') + 1, NULL, 10));
         support_assert_text(bytes + 4, 4, "more");
         alloc_free(alloc_default(), bytes, n + 1, 1);
     }
@@ -469,10 +472,10 @@ static void ten_thousand_open_files_use_few_descriptors(void **state)
 static void dry_run_counts_and_writes_nothing(void **state)
 {
     (void)state;
-    struct folder_sink *folder = folder_create_nowhere(alloc_default(), NULL);
-    assert_null(folder_temporary(folder));
+    struct folder_sink *folder = folder_create_dry_run(alloc_default(), NULL);
+    assert_null(folder_temporary_path(folder));
     put(folder, "mark", "one");
-    struct sink *sink = folder_add(folder, "a/b", NULL);
+    struct sink *sink = folder_create_file(folder, "a/b", NULL);
     for (int i = 0; i < 100; i++)
         assert_int_equal(sink_write(sink, place, sizeof place, NULL), TTR_OK);
     assert_int_equal(folder_bytes_written(folder), 3 + 100 * sizeof place);
@@ -483,12 +486,13 @@ static void dry_run_counts_and_writes_nothing(void **state)
 
 static bool writes_through(const struct alloc *alloc)
 {
-    struct folder_sink *folder =
-        folder_create(alloc, &(struct folder_target){target, {"mark", NULL}, true, NULL}, NULL);
-    struct folder_sink *nowhere = folder_create_nowhere(alloc, NULL);
+    struct folder_sink *folder = folder_create(
+        alloc, &(struct folder_output_options){target, {"mark", NULL}, true, NULL}, NULL);
+    struct folder_sink *nowhere = folder_create_dry_run(alloc, NULL);
     bool is_fine = folder && nowhere;
     if (folder) {
-        struct sink *sinks[2] = {folder_add(folder, "mark", NULL), folder_add(folder, "a/b", NULL)};
+        struct sink *sinks[2] = {folder_create_file(folder, "mark", NULL),
+                                 folder_create_file(folder, "a/b", NULL)};
         for (int i = 0; i < 2; i++) {
             is_fine = is_fine && sinks[i] && sink_write(sinks[i], "x", 1, NULL) == TTR_OK;
             if (sinks[i])

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/descriptors.h"
+#include "io/descriptor_pool.h"
 #include "support/failing_readdir.h"
 #include "support/support.h"
 
@@ -74,9 +74,9 @@ static void assert_names(const struct folder *folder, const char *expected)
 {
     char names[256] = "";
     size_t n = 0;
-    for (size_t i = 0; folder_at(folder, i); i++)
+    for (size_t i = 0; folder_file_at(folder, i); i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " " : "",
-                              folder_at(folder, i)->name);
+                              folder_file_at(folder, i)->name);
     assert_string_equal(names, expected);
 }
 
@@ -95,16 +95,16 @@ static void listing_is_sorted_and_skips_hidden_and_non_files(void **state)
     assert_non_null(folder);
     assert_names(folder, "a b");
     bool is_link;
-    assert_string_equal(folder_other(folder, 0, &is_link), "fifo");
+    assert_string_equal(folder_skipped_entry(folder, 0, &is_link), "fifo");
     assert_false(is_link);
-    assert_string_equal(folder_other(folder, 1, &is_link), "nowhere");
+    assert_string_equal(folder_skipped_entry(folder, 1, &is_link), "nowhere");
     assert_true(is_link);
-    assert_null(folder_other(folder, 2, &is_link));
-    assert_true(folder_at(folder, 0)->is_link);
-    assert_false(folder_at(folder, 1)->is_link);
-    assert_size(folder, folder_at(folder, 0), 4);
-    assert_null(folder_find(folder, ".hidden"));
-    assert_null(folder_find(folder, "sub/c"));
+    assert_null(folder_skipped_entry(folder, 2, &is_link));
+    assert_true(folder_file_at(folder, 0)->is_link);
+    assert_false(folder_file_at(folder, 1)->is_link);
+    assert_size(folder, folder_file_at(folder, 0), 4);
+    assert_null(folder_find_file(folder, ".hidden"));
+    assert_null(folder_find_file(folder, "sub/c"));
     folder_close(folder);
 }
 
@@ -119,10 +119,10 @@ static void too_long_path_differs_from_missing_file(void **state)
         n += (size_t)snprintf(path + n, sizeof path - n, "/.");
     struct folder *folder = folder_open(alloc_default(), NULL, path, 1, NULL);
     assert_names(folder, "a b sub/c");
-    assert_size(folder, folder_at(folder, 1), 4);
-    assert_true(folder_file_size(folder, folder_at(folder, 2), &size));
+    assert_size(folder, folder_file_at(folder, 1), 4);
+    assert_true(folder_file_size(folder, folder_file_at(folder, 2), &size));
     assert_int_equal(size, FOLDER_SIZE_UNKNOWN);
-    assert_null(folder_source(folder, folder_at(folder, 2), NULL, &error));
+    assert_null(folder_open_file(folder, folder_file_at(folder, 2), NULL, &error));
     assert_int_equal(error.sys, ENAMETOOLONG);
     folder_close(folder);
 }
@@ -135,12 +135,12 @@ static void listing_respects_depth_and_folder_links(void **state)
     folder_close(folder);
     folder = folder_open(alloc_default(), NULL, place, 2, NULL);
     assert_names(folder, "a b sub/c sub/deep/e");
-    assert_ptr_equal(folder_find(folder, "sub/deep/e"), folder_at(folder, 3));
-    assert_size(folder, folder_find(folder, "sub/deep/e"), 3);
+    assert_ptr_equal(folder_find_file(folder, "sub/deep/e"), folder_file_at(folder, 3));
+    assert_size(folder, folder_find_file(folder, "sub/deep/e"), 3);
     assert_false(folder_has_index(folder));
     uint64_t size;
     assert_int_equal(unlink(in_place("sub/deep/e")), 0);
-    assert_false(folder_file_size(folder, folder_at(folder, 3), &size)); /* the file is gone */
+    assert_false(folder_file_size(folder, folder_file_at(folder, 3), &size)); /* the file is gone */
     assert_int_equal(size, 0);
     write_file("sub/deep/e", "eee");
     folder_close(folder);
@@ -153,7 +153,7 @@ static void trailing_slash_is_not_doubled(void **state)
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub//"), 0, NULL);
     assert_non_null(folder);
     assert_string_equal(folder_path(folder), in_place("sub"));
-    folder_file_path(folder, folder_at(folder, 0), path, sizeof path);
+    folder_file_path(folder, folder_file_at(folder, 0), path, sizeof path);
     assert_string_equal(path, in_place("sub/c"));
     folder_close(folder);
     folder = folder_open(alloc_default(), NULL, "/", 0, NULL);
@@ -168,11 +168,11 @@ static void relative_path_is_empty_unless_set(void **state)
     (void)state;
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("sub/deep"), 0, NULL);
     size_t n = strlen(in_place("sub/deep"));
-    assert_string_equal(folder_place(folder), "");
-    folder_set_place(folder, n - 8);
-    assert_string_equal(folder_place(folder), "sub/deep");
-    folder_set_place(folder, n + 1);
-    assert_string_equal(folder_place(folder), "");
+    assert_string_equal(folder_relative_path(folder), "");
+    folder_set_relative_start(folder, n - 8);
+    assert_string_equal(folder_relative_path(folder), "sub/deep");
+    folder_set_relative_start(folder, n + 1);
+    assert_string_equal(folder_relative_path(folder), "");
     folder_close(folder);
 }
 
@@ -181,7 +181,8 @@ static void source_reads_file_content(void **state)
     (void)state;
     struct window window;
     struct folder *folder = folder_open(alloc_default(), NULL, place, 2, NULL);
-    struct source *source = folder_source(folder, folder_find(folder, "sub/deep/e"), NULL, NULL);
+    struct source *source =
+        folder_open_file(folder, folder_find_file(folder, "sub/deep/e"), NULL, NULL);
     assert_non_null(source);
     assert_int_equal(source_fill(source, 0, 1, &window, NULL), TTR_OK);
     support_assert_text(window.bytes, window.n, "eee");
@@ -196,21 +197,23 @@ static void folder_read_returns_zero_terminated_file_within_limit(void **state)
     size_t n;
     ttr_error error;
     struct folder *folder = folder_open(alloc_default(), NULL, place, 1, NULL);
-    assert_int_equal(folder_read(folder, folder_find(folder, "b"), 4, &bytes, &n, &error), TTR_OK);
+    assert_int_equal(folder_read_file(folder, folder_find_file(folder, "b"), 4, &bytes, &n, &error),
+                     TTR_OK);
     support_assert_text(bytes, n, "bees");
     assert_int_equal(bytes[n], 0);
     alloc_free(alloc_default(), bytes, n + 1, 1);
-    assert_int_equal(folder_read(folder, folder_find(folder, "b"), 3, &bytes, &n, &error),
+    assert_int_equal(folder_read_file(folder, folder_find_file(folder, "b"), 3, &bytes, &n, &error),
                      TTR_E_LIMIT);
     assert_non_null(strstr(error.text, "/b exceeds the limit of 3 bytes"));
     assert_null(bytes);
     assert_int_equal(
-        folder_read(folder, folder_find(folder, "sub/c"), UINT64_MAX, &bytes, &n, &error), TTR_OK);
+        folder_read_file(folder, folder_find_file(folder, "sub/c"), UINT64_MAX, &bytes, &n, &error),
+        TTR_OK);
     assert_int_equal(n, 0);
     alloc_free(alloc_default(), bytes, 1, 1);
     struct folder_file gone = {.name = "gone"};
-    assert_int_equal(folder_read(folder, &gone, 4, &bytes, &n, &error), TTR_E_IO);
-    assert_int_equal(folder_read(folder, &gone, 4, &bytes, &n, NULL), TTR_E_IO);
+    assert_int_equal(folder_read_file(folder, &gone, 4, &bytes, &n, &error), TTR_E_IO);
+    assert_int_equal(folder_read_file(folder, &gone, 4, &bytes, &n, NULL), TTR_E_IO);
     assert_non_null(strstr(error.text, "/gone"));
     folder_close(folder);
 }
@@ -225,13 +228,14 @@ static void memory_folder_equals_disk_folder(void **state)
     struct folder *folder = folder_open_memory(alloc_default(), "trace", files, 3, NULL);
     assert_names(folder, "a index/a metadata");
     assert_string_equal(folder_path(folder), "trace");
-    assert_null(folder_find(folder, "b"));
-    struct source *source = folder_source(folder, folder_find(folder, "a"), NULL, NULL);
+    assert_null(folder_find_file(folder, "b"));
+    struct source *source = folder_open_file(folder, folder_find_file(folder, "a"), NULL, NULL);
     assert_int_equal(source_fill(source, 0, 6, &window, NULL), TTR_OK);
     assert_ptr_equal(window.bytes, files[2].bytes);
     source_close(source);
-    assert_int_equal(folder_read(folder, folder_find(folder, "metadata"), 100, &bytes, &n, NULL),
-                     TTR_OK);
+    assert_int_equal(
+        folder_read_file(folder, folder_find_file(folder, "metadata"), 100, &bytes, &n, NULL),
+        TTR_OK);
     support_assert_text(bytes, n, "meta");
     alloc_free(alloc_default(), bytes, n + 1, 1);
     folder_close(folder);
@@ -246,8 +250,8 @@ static void duplicate_memory_file_names_are_refused(void **state)
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "have the name a"));
     struct folder *folder = folder_open_memory(alloc_default(), "trace", NULL, 0, &error);
-    assert_null(folder_at(folder, 0));
-    assert_null(folder_find(folder, "a"));
+    assert_null(folder_file_at(folder, 0));
+    assert_null(folder_find_file(folder, "a"));
     folder_close(folder);
 }
 
@@ -282,8 +286,8 @@ static void make_many(unsigned n, off_t size)
 static void drop_many(const struct folder *folder)
 {
     char path[256];
-    for (size_t i = 0; folder_at(folder, i); i++) {
-        folder_file_path(folder, folder_at(folder, i), path, sizeof path);
+    for (size_t i = 0; folder_file_at(folder, i); i++) {
+        folder_file_path(folder, folder_file_at(folder, i), path, sizeof path);
         assert_int_equal(unlink(path), 0);
     }
     assert_int_equal(rmdir(in_place("many")), 0);
@@ -332,8 +336,8 @@ static void ten_thousand_sources_use_few_descriptors(void **state)
             0);
         for (unsigned i = 0; i < MANY; i++)
             assert_non_null(sources[i] =
-                                folder_source(folder, folder_at(folder, i),
-                                              &(struct source_options){.chunk = 16}, NULL));
+                                folder_open_file(folder, folder_file_at(folder, i),
+                                                 &(struct source_options){.chunk = 16}, NULL));
         for (unsigned i = 0; i < MANY; i++) {
             unsigned number;
             assert_int_equal(source_fill(sources[i], 3, 10, &window, NULL), TTR_OK);
@@ -395,12 +399,12 @@ static void folders_with_one_pool_share_descriptors(void **state)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 32, .rlim_max = old.rlim_max}), 0);
-    struct descriptors *pool = descriptors_new(alloc_default());
+    struct descriptor_pool *pool = descriptor_pool_new(alloc_default());
     assert_non_null(pool);
     for (unsigned i = 0; i < FOLDERS; i++) {
         assert_non_null(folder[i] = folder_open(alloc_default(), pool, in_place("many"), 0, NULL));
-        assert_non_null(sources[i] = folder_source(folder[i], folder_at(folder[i], i),
-                                                   &(struct source_options){.chunk = 16}, NULL));
+        assert_non_null(sources[i] = folder_open_file(folder[i], folder_file_at(folder[i], i),
+                                                      &(struct source_options){.chunk = 16}, NULL));
     }
     assert_in_range(open_count(), before + 1,
                     before + 16); /* the pool leaves half of the limit to others */
@@ -416,7 +420,7 @@ static void folders_with_one_pool_share_descriptors(void **state)
     drop_many(folder[0]);
     for (unsigned i = 0; i < FOLDERS; i++)
         folder_close(folder[i]);
-    descriptors_drop(pool);
+    descriptor_pool_unref(pool);
     assert_int_equal(open_count(), before);
 }
 
@@ -426,13 +430,13 @@ static void many_large_files_use_little_memory(void **state)
     (void)state;
     make_many(LARGE, LARGE_SIZE);
     for (int no_mmap = 0; no_mmap < 2; no_mmap++) {
-        struct source_options options = {.no_mmap = no_mmap, .chunk = source_chunk(LARGE)};
+        struct source_options options = {.no_mmap = no_mmap, .chunk = source_chunk_size(LARGE)};
         struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
         long before = resident_kib(), most = 0;
         volatile unsigned sum = 0;
         for (unsigned i = 0; i < LARGE; i++)
-            assert_non_null(sources[i] =
-                                folder_source(folder, folder_at(folder, i), &options, NULL));
+            assert_non_null(
+                sources[i] = folder_open_file(folder, folder_file_at(folder, i), &options, NULL));
         struct window window = {.n = 0};
         for (uint64_t at = 0; at < LARGE_SIZE; at += 10000) {
             for (unsigned i = 0; i < LARGE; i++) {
@@ -453,9 +457,9 @@ static void many_large_files_use_little_memory(void **state)
             drop_many(folder);
         folder_close(folder);
     }
-    assert_int_equal(source_chunk(1), 0);
-    assert_int_equal(source_chunk(100), 81920);
-    assert_int_equal(source_chunk(100000), 4096);
+    assert_int_equal(source_chunk_size(1), 0);
+    assert_int_equal(source_chunk_size(100), 81920);
+    assert_int_equal(source_chunk_size(100000), 4096);
 }
 
 static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_of_its_own(
@@ -471,8 +475,9 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max}), 0);
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     for (unsigned i = 0; i < 70; i++)
-        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i),
-                                                   &(struct source_options){.chunk = 4096}, NULL));
+        assert_non_null(sources[i] =
+                            folder_open_file(folder, folder_file_at(folder, i),
+                                             &(struct source_options){.chunk = 4096}, NULL));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(rename(in_place("many/000069"), in_place("many/000000")),
                      0); /* the file opened first, so the pool has closed it */
@@ -490,14 +495,14 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
 }
 
 /* Reads every second source to its end, in turn. */
-static void *read_half(void *own)
+static void *read_half(void *ctx)
 {
-    unsigned from = *(const unsigned *)own;
+    unsigned from = *(const unsigned *)ctx;
     struct window window;
     for (uint64_t at = 0; at < 100000; at += 5000)
         for (unsigned i = from; i < from + 100; i++)
             if (source_fill(sources[i], at, 5000, &window, NULL) != TTR_OK || window.n < 5000)
-                return own;
+                return ctx;
     return NULL;
 }
 
@@ -509,8 +514,9 @@ static void two_threads_share_folder_descriptors(void **state)
     make_many(200, 100000);
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, NULL);
     for (unsigned i = 0; i < 200; i++)
-        assert_non_null(sources[i] = folder_source(folder, folder_at(folder, i),
-                                                   &(struct source_options){.chunk = 4096}, NULL));
+        assert_non_null(sources[i] =
+                            folder_open_file(folder, folder_file_at(folder, i),
+                                             &(struct source_options){.chunk = 4096}, NULL));
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, read_half, &from[i]), 0);
     for (int i = 0; i < 2; i++) {
@@ -532,7 +538,8 @@ static bool lists_through(const struct alloc *alloc)
     size_t n;
     bool is_fine = folder && memory;
     if (is_fine)
-        is_fine = folder_read(folder, folder_find(folder, "b"), 10, &bytes, &n, NULL) == TTR_OK;
+        is_fine =
+            folder_read_file(folder, folder_find_file(folder, "b"), 10, &bytes, &n, NULL) == TTR_OK;
     if (bytes)
         alloc_free(alloc, bytes, n + 1, 1);
     folder_close(folder);

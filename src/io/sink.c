@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "io/temporary.h"
+#include "io/temporary_path.h"
 
 #define UNBUFFERED_MIN ((size_t)8 << 10) /* bytes; writes of this size bypass the buffer */
 
@@ -61,7 +61,7 @@ static void sink_free(struct sink *sink)
     if (sink->temporary)
         (void)unlink(sink->temporary);
     if (sink->part.end)
-        (void)sink->part.end(sink->part.own, false);
+        (void)sink->part.end(sink->part.ctx, false);
     forget_temporary(sink);
     alloc_free(sink->alloc, sink->prefix, sink->prefix_n, 1);
     alloc_free(sink->alloc, sink->target, sink->target_size, 1);
@@ -91,7 +91,7 @@ static struct sink *sink_new(const struct alloc *alloc, const char *target, ttr_
     return sink;
 }
 
-const char *sink_hint(int reason)
+const char *sink_error_advice(int reason)
 {
     switch (reason) {
     case ENOSPC:
@@ -121,7 +121,7 @@ static ttr_status fail_write(struct sink *sink, int reason, ttr_error *error)
 {
     sink->failed = true;
     (void)fail_sys(&sink->failure, reason, sink->offset, "cannot write %s%s", sink->target,
-                   reason == ENOSPC || reason == EDQUOT ? sink_hint(reason) : "");
+                   reason == ENOSPC || reason == EDQUOT ? sink_error_advice(reason) : "");
     return repeat_failure(sink, error);
 }
 
@@ -132,7 +132,7 @@ static int64_t write_once(const struct sink *sink, const void *bytes, size_t n)
     for (;;) {
         errno = 0;
         int64_t put = sink->held_fd < 0 && sink->part.push
-                          ? sink->part.push(sink->part.own, bytes, n)
+                          ? sink->part.push(sink->part.ctx, bytes, n)
                           : write(sink->held_fd >= 0 ? sink->held_fd : sink->fd, bytes, n);
         if (put > 0 && (uint64_t)put <= n)
             return put;
@@ -162,15 +162,15 @@ static ttr_status write_all(struct sink *sink, const uint8_t *bytes, size_t n, t
  * threads. */
 static bool create_temporary(struct sink *sink, ttr_error *error)
 {
-    size_t size = sink->target_size + TEMPORARY_MORE;
+    size_t size = sink->target_size + TEMPORARY_SUFFIX_MAX;
     sink->temporary = alloc_zero(sink->alloc, size, 1);
     sink->temporary_size = size;
     if (!sink->temporary) {
         (void)fail_memory(error);
         return false;
     }
-    for (int i = 0; i < TEMPORARY_TRIES && sink->fd < 0; i++) {
-        temporary_name(sink->temporary, size, sink->target);
+    for (int i = 0; i < TEMPORARY_TRIES_MAX && sink->fd < 0; i++) {
+        temporary_path(sink->temporary, size, sink->target);
         sink->fd = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
         if (sink->fd < 0 && errno != EEXIST && errno != EINTR)
             break;
@@ -188,7 +188,7 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
                        sink->target);
     else
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", sink->target,
-                       sink_hint(reason));
+                       sink_error_advice(reason));
     return false;
 }
 
@@ -286,7 +286,7 @@ static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
     /* a name that is too long, for example: the temporary name would hide that */
     if (errno != ENOENT) {
         (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", sink->target,
-                       sink_hint(errno));
+                       sink_error_advice(errno));
         return false;
     }
     if (lstat(sink->target, &about) == 0) {
@@ -315,12 +315,13 @@ struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwri
     return NULL;
 }
 
-struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own, ttr_error *error)
+struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *ctx,
+                                ttr_error *error)
 {
     struct sink *sink = sink_new(alloc, "output", error);
     if (!sink)
         return NULL;
-    sink->part = (struct sink_part){.push = push, .own = own};
+    sink->part = (struct sink_part){.push = push, .ctx = ctx};
     return sink;
 }
 
@@ -357,7 +358,7 @@ static bool ensure_buffer(struct sink *sink)
     return false;
 }
 
-ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
+ttr_status sink_write_unbuffered(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
     if (sink_flush(sink, error) != TTR_OK || write_all(sink, bytes, n, error) != TTR_OK)
         return sink->failure.status;
@@ -368,7 +369,7 @@ ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n, ttr_er
 ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
     if (n >= sink->buffer_size || n >= UNBUFFERED_MIN)
-        return sink_write_now(sink, bytes, n, error);
+        return sink_write_unbuffered(sink, bytes, n, error);
     if (sink->failed)
         return repeat_failure(sink, error);
     if (n > sink->buffer_size - sink->n && sink_flush(sink, error) != TTR_OK)
@@ -388,14 +389,14 @@ ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, ttr_error 
 /* Creates an unnamed file in TMPDIR. Returns its descriptor, or -1 with errno. */
 static int create_unnamed_file(void)
 {
-    char name[4096 + TEMPORARY_MORE], target[4096];
+    char name[4096 + TEMPORARY_SUFFIX_MAX], target[4096];
     const char *folder = getenv("TMPDIR");
     folder = folder && folder[0] ? folder : "/tmp";
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600),
         n = snprintf(target, sizeof target, "%s/tracetta", folder);
-    for (int i = 0; i < TEMPORARY_TRIES && fd < 0 && n > 0 && n < (int)sizeof target;
+    for (int i = 0; i < TEMPORARY_TRIES_MAX && fd < 0 && n > 0 && n < (int)sizeof target;
          i++) { /* O_TMPFILE is not supported by all file systems */
-        temporary_name(name, sizeof name, target);
+        temporary_path(name, sizeof name, target);
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
             (void)unlink(name);
@@ -405,14 +406,14 @@ static int create_unnamed_file(void)
     return fd;
 }
 
-bool sink_can_rewrite(const struct sink *sink)
+bool sink_can_overwrite(const struct sink *sink)
 {
     return sink->held_fd >= 0 || sink->temporary || sink->part.rewrite;
 }
 
-ttr_status sink_hold(struct sink *sink, ttr_error *error)
+ttr_status sink_delay_output(struct sink *sink, ttr_error *error)
 {
-    if (sink_can_rewrite(sink))
+    if (sink_can_overwrite(sink))
         return TTR_OK;
     if (sink->offset)
         return fail(error, TTR_E_MISUSE, sink->offset,
@@ -425,17 +426,17 @@ ttr_status sink_hold(struct sink *sink, ttr_error *error)
                           sink->target);
 }
 
-ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
-                        ttr_error *error)
+ttr_status sink_overwrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
+                          ttr_error *error)
 {
     const uint8_t *from = bytes;
     ttr_status status = sink_flush(sink, error);
     if (status != TTR_OK)
         return status;
-    if (!sink_can_rewrite(sink) || at > sink->offset || n > sink->offset - at)
+    if (!sink_can_overwrite(sink) || at > sink->offset || n > sink->offset - at)
         return fail(error, TTR_E_MISUSE, at, "only bytes in a file can be overwritten");
     if (sink->part.rewrite) {
-        const int reason = sink->part.rewrite(sink->part.own, at, bytes, n);
+        const int reason = sink->part.rewrite(sink->part.ctx, at, bytes, n);
         return reason ? fail_write(sink, reason, error) : TTR_OK;
     }
     while (n) {
@@ -451,7 +452,7 @@ ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_
     return TTR_OK;
 }
 
-ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
+ttr_status sink_insert_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error)
 {
     if (sink->held_fd < 0 || sink->prefix)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "only delayed output can get a prefix");
@@ -494,7 +495,7 @@ uint64_t sink_offset(const struct sink *sink)
     return sink->offset;
 }
 
-const char *sink_temporary(const struct sink *sink)
+const char *sink_temporary_path(const struct sink *sink)
 {
     return sink->temporary;
 }
@@ -524,7 +525,7 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
         status = fail_write(sink, errno, error);
     if (sink->part.end && status == TTR_OK) {
-        int reason = sink->part.end(sink->part.own, true);
+        int reason = sink->part.end(sink->part.ctx, true);
         sink->part.end = NULL;
         status = reason ? fail_write(sink, reason, error) : TTR_OK;
     }

@@ -17,27 +17,28 @@ struct sink;
 
 /* Returns advice for an errno of a failed write, to be printed after the path: " (free some space
  * ...)". Returns "" if there is none. */
-const char *sink_hint(int reason);
+const char *sink_error_advice(int reason);
 
 /* Writes up to n bytes. Returns the count (> 0), or -1 with errno set. */
-typedef int64_t (*sink_push)(void *own, const void *bytes, size_t n);
+typedef int64_t (*sink_write_fn)(void *ctx, const void *bytes, size_t n);
 
 /* Opens a path for writing; "-" and "/dev/stdout" are standard output. An existing regular file is
  * refused (TTR_E_IO with EEXIST) unless `overwrite`, a directory always. Returns NULL with `error`
  * on failure. */
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite,
                        ttr_error *error);
-struct sink *sink_open_push(const struct alloc *alloc, sink_push push, void *own, ttr_error *error);
+struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *ctx,
+                                ttr_error *error);
 
 /* Callbacks of a sink with a file that is managed elsewhere (io/folder_sink.c). */
 struct sink_part {
-    sink_push push;
-    int (*rewrite)(void *own, uint64_t at, const void *bytes,
+    sink_write_fn push;
+    int (*rewrite)(void *ctx, uint64_t at, const void *bytes,
                    size_t n); /* returns 0 or an errno; NULL = not supported */
-    int (*end)(void *own,
+    int (*end)(void *ctx,
                /* called once at the end; returns 0 or the errno of a late failure */
                bool is_whole);
-    void *own;
+    void *ctx;
     size_t buffer_size;
 };
 
@@ -48,33 +49,34 @@ TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, t
 
 /* Writes without buffering, after the bytes in the buffer: for callers with so many files that even
  * small buffers use much memory. */
-TTR_MUST ttr_status sink_write_now(struct sink *sink, const void *bytes, size_t n,
-                                   ttr_error *error);
+TTR_MUST ttr_status sink_write_unbuffered(struct sink *sink, const void *bytes, size_t n,
+                                          ttr_error *error);
 
 /* Writes the buffered bytes now: for live output. */
 TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 
 /* Delays all output in an unnamed temporary file until sink_finish, so that any byte of it can be
  * overwritten. Must precede the first write. Does nothing if the sink can be overwritten anyway. */
-TTR_MUST ttr_status sink_hold(struct sink *sink, ttr_error *error);
+TTR_MUST ttr_status sink_delay_output(struct sink *sink, ttr_error *error);
 
-/* Returns true if sink_rewrite works: the sink is a regular file not renamed yet, a part with a
- * rewrite callback, or held by sink_hold. */
-bool sink_can_rewrite(const struct sink *sink);
+/* Returns true if sink_overwrite works: the sink is a regular file not renamed yet, a part with a
+ * rewrite callback, or held by sink_delay_output. */
+bool sink_can_overwrite(const struct sink *sink);
 
 /* Overwrites n accepted bytes from offset `at` on. */
-TTR_MUST ttr_status sink_rewrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
-                                 ttr_error *error);
+TTR_MUST ttr_status sink_overwrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
+                                   ttr_error *error);
 
-/* Inserts bytes before all output of a sink held by sink_hold; at most once. */
-TTR_MUST ttr_status sink_prefix(struct sink *sink, const void *bytes, size_t n, ttr_error *error);
+/* Inserts bytes before all output of a sink held by sink_delay_output; at most once. */
+TTR_MUST ttr_status sink_insert_prefix(struct sink *sink, const void *bytes, size_t n,
+                                       ttr_error *error);
 
 /* Returns the number of bytes accepted so far. */
 uint64_t sink_offset(const struct sink *sink);
 
 /* Returns the path of the temporary file, for a signal handler that removes it, or NULL. Valid as
  * long as the sink. */
-const char *sink_temporary(const struct sink *sink);
+const char *sink_temporary_path(const struct sink *sink);
 
 /* Flushes, renames to the target and frees the sink. Frees it also on failure, and removes the
  * temporary file then. */

@@ -53,7 +53,7 @@ static void file_appears_when_finished(void **state)
     assert_int_equal(sink_flush(sink, NULL), TTR_OK);
     assert_int_equal(sink_offset(sink), 11);
     assert_int_equal(access(place.path, F_OK), -1);
-    files_expect(sink_temporary(sink), "hello there");
+    files_expect(sink_temporary_path(sink), "hello there");
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
     files_expect(place.path, "hello there");
     assert_int_equal(files_count(place.folder), 1);
@@ -193,7 +193,7 @@ static void full_device_error_repeats_with_its_name(void **state)
     (void)state;
     struct sink *sink = sink_open(alloc_default(), "/dev/full", false, NULL);
     assert_non_null(sink);
-    assert_null(sink_temporary(sink));
+    assert_null(sink_temporary_path(sink));
     ttr_error error;
     assert_int_equal(sink_write(sink, "x", 1, &error), TTR_OK);
     assert_int_equal(sink_flush(sink, &error), TTR_E_IO);
@@ -227,10 +227,10 @@ static void closed_pipe_is_reported_as_epipe(void **state)
 }
 
 /* Waits, then reads all bytes. */
-static void *read_late(void *own)
+static void *read_late(void *ctx)
 {
     static uint8_t bytes[65536];
-    uint64_t *sum = own;
+    uint64_t *sum = ctx;
     int fd = (int)*sum;
     *sum = 0;
     usleep(20000);
@@ -313,9 +313,9 @@ struct taker {
     bool is_wrong;
 };
 
-static int64_t take(void *own, const void *bytes, size_t n)
+static int64_t take(void *ctx, const void *bytes, size_t n)
 {
-    struct taker *taker = own;
+    struct taker *taker = ctx;
     uint64_t dice = support_random(&taker->seed);
     if (dice % 7 == 0) {
         errno = dice % 2 ? EINTR : EAGAIN;
@@ -357,9 +357,9 @@ struct narrow {
     size_t n, room;
 };
 
-static int64_t push_narrow(void *own, const void *bytes, size_t n)
+static int64_t push_narrow(void *ctx, const void *bytes, size_t n)
 {
-    struct narrow *to = own;
+    struct narrow *to = ctx;
     n = n < 3 ? n : 3;
     if (to->n + n > to->room) {
         errno = ENOSPC;
@@ -375,7 +375,7 @@ static void short_and_interrupted_writes_continue(void **state)
     (void)state;
     for (uint64_t seed = 1; seed < 30; seed++) {
         struct taker taker = {.fail_at = UINT64_MAX, .seed = seed};
-        struct sink *sink = sink_open_push(alloc_default(), take, &taker, NULL);
+        struct sink *sink = sink_open_callback(alloc_default(), take, &taker, NULL);
         assert_int_equal(write_output(sink, seed), TTR_OK);
         assert_int_equal(sink_finish(sink, NULL), TTR_OK);
         assert_int_equal(taker.at, OUTPUT);
@@ -389,14 +389,14 @@ static void unbuffered_write_follows_buffered_bytes(void **state)
     struct narrow to = {.room = sizeof to.got};
     struct support_heap heap;
     support_heap_init(&heap, 0);
-    struct sink *sink = sink_open_push(&heap.alloc, push_narrow, &to, NULL);
+    struct sink *sink = sink_open_callback(&heap.alloc, push_narrow, &to, NULL);
     const size_t requests = heap.requests;
-    assert_int_equal(sink_write_now(sink, "first ", 6, NULL), TTR_OK);
+    assert_int_equal(sink_write_unbuffered(sink, "first ", 6, NULL), TTR_OK);
     assert_int_equal(to.n, 6);
     assert_int_equal(heap.requests, requests);
     assert_int_equal(sink_write(sink, "second ", 7, NULL), TTR_OK);
     assert_int_equal(to.n, 6);
-    assert_int_equal(sink_write_now(sink, "third", 5, NULL), TTR_OK);
+    assert_int_equal(sink_write_unbuffered(sink, "third", 5, NULL), TTR_OK);
     assert_int_equal(sink_offset(sink), 18);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
     assert_int_equal(to.n, 18);
@@ -409,7 +409,7 @@ static void full_disk_at_any_byte_is_reported_by_finish(void **state)
     (void)state;
     for (uint64_t k = 0; k < OUTPUT; k = k * 2 + 1) {
         struct taker taker = {.fail_at = k, .seed = k + 1};
-        struct sink *sink = sink_open_push(alloc_default(), take, &taker, NULL);
+        struct sink *sink = sink_open_callback(alloc_default(), take, &taker, NULL);
         (void)!write_output(sink, k + 1);
         ttr_error error;
         assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
@@ -469,13 +469,13 @@ static void file_bytes_are_overwritten(void **state)
     struct place place;
     make_place(&place);
     struct sink *sink = sink_open(alloc_default(), place.path, false, NULL);
-    assert_true(sink_can_rewrite(sink));
-    assert_int_equal(sink_hold(sink, NULL), TTR_OK);
+    assert_true(sink_can_overwrite(sink));
+    assert_int_equal(sink_delay_output(sink, NULL), TTR_OK);
     assert_int_equal(sink_write(sink, "head body", 9, NULL), TTR_OK);
-    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(sink_overwrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
     assert_int_equal(sink_write(sink, " tail", 5, NULL), TTR_OK);
-    assert_int_equal(sink_rewrite(sink, 12, "TL", 2, NULL), TTR_OK);
-    assert_int_equal(sink_rewrite(sink, 13, "xx", 2, NULL), TTR_E_MISUSE);
+    assert_int_equal(sink_overwrite(sink, 12, "TL", 2, NULL), TTR_OK);
+    assert_int_equal(sink_overwrite(sink, 13, "xx", 2, NULL), TTR_E_MISUSE);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
     files_expect(place.path, "HEAD body taTL");
     drop_place(&place);
@@ -485,15 +485,15 @@ static void held_bytes_are_written_at_finish(void **state)
 {
     (void)state;
     struct narrow to = {.room = sizeof to.got};
-    struct sink *sink = sink_open_push(alloc_default(), push_narrow, &to, NULL);
-    assert_false(sink_can_rewrite(sink));
-    assert_int_equal(sink_hold(sink, NULL), TTR_OK);
+    struct sink *sink = sink_open_callback(alloc_default(), push_narrow, &to, NULL);
+    assert_false(sink_can_overwrite(sink));
+    assert_int_equal(sink_delay_output(sink, NULL), TTR_OK);
     assert_int_equal(sink_write(sink, "head body", 9, NULL), TTR_OK);
     assert_int_equal(sink_flush(sink, NULL), TTR_OK);
     assert_int_equal(to.n, 0);
-    assert_int_equal(sink_rewrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
-    assert_int_equal(sink_prefix(sink, "hat ", 4, NULL), TTR_OK);
-    assert_int_equal(sink_prefix(sink, "two", 3, NULL), TTR_E_MISUSE);
+    assert_int_equal(sink_overwrite(sink, 0, "HEAD", 4, NULL), TTR_OK);
+    assert_int_equal(sink_insert_prefix(sink, "hat ", 4, NULL), TTR_OK);
+    assert_int_equal(sink_insert_prefix(sink, "two", 3, NULL), TTR_E_MISUSE);
     assert_int_equal(sink_offset(sink), 13);
     assert_int_equal(sink_finish(sink, NULL), TTR_OK);
     assert_int_equal(to.n, 13);
@@ -505,16 +505,16 @@ static void written_bytes_cannot_be_held_or_overwritten(void **state)
     (void)state;
     ttr_error error;
     struct narrow to = {.room = sizeof to.got};
-    struct sink *sink = sink_open_push(alloc_default(), push_narrow, &to, NULL);
+    struct sink *sink = sink_open_callback(alloc_default(), push_narrow, &to, NULL);
     assert_int_equal(sink_write(sink, "out", 3, NULL), TTR_OK);
-    assert_int_equal(sink_hold(sink, &error), TTR_E_MISUSE);
-    assert_int_equal(sink_rewrite(sink, 0, "O", 1, &error), TTR_E_MISUSE);
-    assert_int_equal(sink_prefix(sink, "O", 1, &error), TTR_E_MISUSE);
+    assert_int_equal(sink_delay_output(sink, &error), TTR_E_MISUSE);
+    assert_int_equal(sink_overwrite(sink, 0, "O", 1, &error), TTR_E_MISUSE);
+    assert_int_equal(sink_insert_prefix(sink, "O", 1, &error), TTR_E_MISUSE);
     sink_abandon(sink);
     to.room = 4;
     to.n = 0;
-    sink = sink_open_push(alloc_default(), push_narrow, &to, NULL);
-    assert_int_equal(sink_hold(sink, NULL), TTR_OK);
+    sink = sink_open_callback(alloc_default(), push_narrow, &to, NULL);
+    assert_int_equal(sink_delay_output(sink, NULL), TTR_OK);
     assert_int_equal(sink_write(sink, "too much", 8, NULL), TTR_OK);
     assert_int_equal(sink_finish(sink, &error), TTR_E_IO);
     assert_int_equal(error.sys, ENOSPC);

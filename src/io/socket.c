@@ -62,7 +62,7 @@ static int await_connection(int fd, const struct socket_target *target, uint64_t
 {
     for (;;) {
         uint64_t now = socket_now_ms();
-        if (target->goes_on && !target->goes_on(target->own))
+        if (target->goes_on && !target->goes_on(target->ctx))
             return ECANCELED;
         if (now >= deadline)
             return ETIMEDOUT;

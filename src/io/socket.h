@@ -23,8 +23,8 @@ struct socket_target {
     bool (*goes_on)(
         /* called several times per second; returning false cancels connecting. NULL = never
          * cancelled */
-        void *own);
-    void *own;
+        void *ctx);
+    void *ctx;
 };
 
 /* Connects. Returns NULL with `error`: TTR_E_IO if no address accepts the connection, TTR_AGAIN if

@@ -94,9 +94,9 @@ static void address_of_other_family_is_not_used(void **state)
     assert_non_null(strstr(error.text, "cannot find the host"));
 }
 
-static bool stop(void *own)
+static bool stop(void *ctx)
 {
-    ++*(int *)own;
+    ++*(int *)ctx;
     return false;
 }
 
@@ -116,7 +116,7 @@ static void connect_ends_at_limit_or_on_request(void **state)
     assert_true(n < 64);
     assert_int_equal(error.status, TTR_E_IO);
     target.goes_on = stop;
-    target.own = &asked;
+    target.ctx = &asked;
     target.limit_ms = PATIENCE_MS;
     uint64_t begin = socket_now_ms();
     assert_null(socket_connect(alloc_default(), &target, &error));

@@ -50,16 +50,16 @@ void source_close(struct source *source)
     if (source->shared.pool)
         /* opened for reading, so a failed close loses nothing */
         (void)shared_file_close(&source->shared);
-    descriptors_drop(source->shared.pool);
+    descriptor_pool_unref(source->shared.pool);
     alloc_free(source->alloc, source->name, source->name_size, 1);
     alloc_free(source->alloc, source, 1, sizeof *source);
 }
 
-void source_rest(struct source *source)
+void source_free_window(struct source *source)
 {
     source->ops->close(source);
     memset(&source->in, 0, sizeof source->in);
-    source->shown.bytes = source_nothing;
+    source->shown.bytes = source_empty_window;
     source->shown.offset += source->shown.n;
     source->shown.n = 0;
 }
@@ -85,7 +85,7 @@ static struct source *source_new(const struct alloc *alloc, const char *name,
     source->compression = "";
     source->chunk = options ? options->chunk : 0;
     source->limit = options && options->limit ? options->limit : LIMIT_DEFAULT;
-    source->shown.bytes = source_nothing;
+    source->shown.bytes = source_empty_window;
     return source;
 }
 
@@ -121,7 +121,7 @@ struct opened {
     int fd;
     bool is_owned; /* close it with the source */
     const char *name;
-    struct descriptors
+    struct descriptor_pool
         *shared; /* pool to transfer a regular file to, or NULL; if set, `name` is the path */
 };
 
@@ -152,7 +152,7 @@ static bool set_descriptor(struct source *source, const struct opened *opened, t
         return false;
     if (is_regular && opened->shared) {
         source->shared = (struct shared_file){
-            .pool = descriptors_hold(opened->shared), .path = source->name, .flags = O_RDONLY};
+            .pool = descriptor_pool_ref(opened->shared), .path = source->name, .flags = O_RDONLY};
         shared_file_adopt(&source->shared, opened->fd, &about);
         stream_raw_use_pool(source->disk, &source->shared);
     }
@@ -181,11 +181,11 @@ static void choose_window(struct source *source, const struct source_options *op
         options && (options->no_mmap || !is_mappable_size(options->chunk, options->is_sparse));
     uint64_t start = source->in.mapped.start;
     memset(&source->in, 0, sizeof source->in);
-    source->ops = &source_stream_ops;
+    source->ops = &source_buffered_ops;
     if (source->stream != source->disk || !source->disk->may_grow || no_mmap)
         return;
     int fd = stream_raw_acquire_fd(source->disk);
-    bool is_safe = fd >= 0 && source_file_is_safe_to_map(fd);
+    bool is_safe = fd >= 0 && source_is_safe_to_map(fd);
     if (fd >= 0)
         stream_raw_release_fd(source->disk);
     if (!is_safe)
@@ -195,10 +195,10 @@ static void choose_window(struct source *source, const struct source_options *op
     source->in.mapped.page = (size_t)sysconf(_SC_PAGESIZE);
 }
 
-void source_narrow(struct source *source, size_t chunk)
+void source_limit_window(struct source *source, size_t chunk)
 {
     const bool is_mapped = source->ops == &source_mapped_ops;
-    if ((source->ops != &source_stream_ops && !is_mapped) || !source->disk->may_grow ||
+    if ((source->ops != &source_buffered_ops && !is_mapped) || !source->disk->may_grow ||
         (source->chunk && source->chunk <= chunk))
         return;
     source->chunk = source->options.chunk = chunk;
@@ -206,7 +206,7 @@ void source_narrow(struct source *source, size_t chunk)
     if (!is_mapped || is_mappable_size(chunk, true))
         return;
     memset(&source->in, 0, sizeof source->in);
-    source->ops = &source_stream_ops;
+    source->ops = &source_buffered_ops;
 }
 
 static struct source *open_fd(const struct alloc *alloc, const struct opened *opened,
@@ -233,11 +233,12 @@ struct source *source_open(const struct alloc *alloc, const char *path,
     if (strcmp(path, "-") == 0)
         return open_fd(alloc, &(struct opened){STDIN_FILENO, false, "standard input", NULL},
                        options, error);
-    struct descriptors *shared = options ? options->shared : NULL;
+    struct descriptor_pool *shared = options ? options->shared : NULL;
     int fd;
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    while (fd < 0 && (errno == EINTR || (errno == EMFILE && shared && descriptors_spare(shared))));
+    while (fd < 0 &&
+           (errno == EINTR || (errno == EMFILE && shared && descriptor_pool_close_idle(shared))));
     if (fd < 0) {
         int reason = errno;
         (void)fail_sys(error, reason, NO_OFFSET, "cannot open %s%s",
@@ -253,7 +254,7 @@ struct source *source_open(const struct alloc *alloc, const char *path,
     return source;
 }
 
-struct source *source_again(const struct source *source)
+struct source *source_reopen(const struct source *source)
 {
     return source->has_path ? source_open(source->alloc, source->name, &source->options, NULL)
                             : NULL;
@@ -271,7 +272,7 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
         source_close(source);
         return NULL;
     }
-    source->ops = &source_stream_ops;
+    source->ops = &source_buffered_ops;
     if (source->stream != source->disk)
         return source;
     source->ops = &source_memory_ops;
@@ -280,32 +281,32 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
     return source;
 }
 
-struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own,
-                                const struct source_options *options, ttr_error *error)
+struct source *source_open_callback(const struct alloc *alloc, source_read_fn pull, void *ctx,
+                                    const struct source_options *options, ttr_error *error)
 {
     struct source *source = source_new(alloc, "input", options, error);
     if (!source)
         return NULL;
-    if (!set_raw_stream(source, stream_raw_from_callback(alloc, pull, own), error) ||
+    if (!set_raw_stream(source, stream_raw_from_callback(alloc, pull, ctx), error) ||
         !add_decompression(source, options, error)) {
         source_close(source);
         return NULL;
     }
-    source->ops = &source_stream_ops;
+    source->ops = &source_buffered_ops;
     return source;
 }
 
-struct source *source_open_given(const struct alloc *alloc, const char *name, ttr_error *error)
+struct source *source_open_appendable(const struct alloc *alloc, const char *name, ttr_error *error)
 {
     struct source *source = source_new(alloc, name, NULL, error);
     if (source)
-        source->ops = &source_given_ops;
+        source->ops = &source_appendable_ops;
     return source;
 }
 
-bool source_give(struct source *source, const void *bytes, size_t n)
+bool source_append(struct source *source, const void *bytes, size_t n)
 {
-    return source_stream_append(source, bytes, n);
+    return source_buffered_append(source, bytes, n);
 }
 
 ttr_status source_fill(struct source *source, uint64_t offset, size_t need, struct window *window,
@@ -350,7 +351,7 @@ int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, s
     return (int64_t)n;
 }
 
-void source_foretell(const struct source *source, uint64_t offset, size_t n)
+void source_prefetch(const struct source *source, uint64_t offset, size_t n)
 {
     if (source_is_seekable(source) && source->ops != &source_memory_ops)
         stream_raw_prefetch(source->disk, offset, n);
@@ -366,17 +367,17 @@ uint64_t source_disk_size(const struct source *source)
     return source->disk_size;
 }
 
-uint64_t source_disk_used(const struct source *source)
+uint64_t source_disk_bytes_read(const struct source *source)
 {
     /* Mapped and borrowed bytes do not pass through the stream. */
-    uint64_t used = source->ops == &source_stream_ops ? byte_stream_offset(source->disk)
-                                                      : source->shown.offset + source->shown.n;
+    uint64_t used = source->ops == &source_buffered_ops ? byte_stream_offset(source->disk)
+                                                        : source->shown.offset + source->shown.n;
     bool is_past =
         source->disk_size && used > source->disk_size; /* a skip went beyond the end of the input */
     return is_past ? source->disk_size : used;
 }
 
-uint64_t source_end(const struct source *source)
+uint64_t source_end_offset(const struct source *source)
 {
     const struct window *shown = &source->shown;
     uint64_t end = shown->n ? shown->offset + shown->n : 0;
@@ -384,7 +385,7 @@ uint64_t source_end(const struct source *source)
         return end > source->disk_size ? end : source->disk_size;
     if (!shown->at_end)
         return UINT64_MAX;
-    if (end || source->ops != &source_stream_ops)
+    if (end || source->ops != &source_buffered_ops)
         return end ? end : shown->offset;
     return byte_stream_offset(source->stream);
 }

@@ -20,7 +20,7 @@
 #include "base/alloc.h"
 
 struct source;
-struct descriptors;
+struct descriptor_pool;
 
 struct window {
     const uint8_t *bytes; /* first byte of the window; never NULL after a successful fill */
@@ -33,13 +33,13 @@ struct source_options {
     bool no_mmap;       /* use pread even if mapping would be safe */
     bool no_decompress; /* return compressed bytes as they are */
     /* bytes per refill; 0 = default (1 MiB, mapped 4 MiB). Small chunks are never mapped. See
-     * source_chunk */
+     * source_chunk_size */
     size_t chunk;
     /* most of the file will be skipped: map smaller windows too, so that only pages that are
      * accessed are read */
     bool is_sparse;
     uint64_t limit; /* maximum window size in bytes; 0 = 4 GiB */
-    struct descriptors
+    struct descriptor_pool
         /* pool that provides the descriptor of a regular file; NULL = the source keeps one open */
         *shared;
 };
@@ -47,7 +47,7 @@ struct source_options {
 /* Returns the chunk size for n sources that are open at once. Together their windows then use 8
  * MiB; up to 18 MiB for hundreds of sources; 12 MiB, or one page each, for more. Long records need
  * more. */
-static inline size_t source_chunk(size_t n)
+static inline size_t source_chunk_size(size_t n)
 {
     const size_t least = (size_t)32 << 10, usual = ((size_t)8 << 20) / (n ? n : 1) & ~(size_t)0xfff,
                  small = ((size_t)12 << 20) / (n ? n : 1) & ~(size_t)0xfff;
@@ -58,7 +58,7 @@ static inline size_t source_chunk(size_t n)
 
 /* Reads up to n bytes into `to`. Returns the count, 0 at the end, or -1 with errno set. Callback
  * for inputs that are not files. */
-typedef int64_t (*source_pull)(void *own, void *to, size_t n);
+typedef int64_t (*source_read_fn)(void *ctx, void *to, size_t n);
 
 /* Opens a path: a regular file, a FIFO, a device, or "-" for standard input. Regular files are
  * mapped if that is safe: local and not open for writing. gzip, zstd, lz4 (frame), bzip2 and xz are
@@ -72,15 +72,16 @@ struct source *source_open(const struct alloc *alloc, const char *path,
  * running call). */
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error);
-struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own,
-                                const struct source_options *options, ttr_error *error);
+struct source *source_open_callback(const struct alloc *alloc, source_read_fn pull, void *ctx,
+                                    const struct source_options *options, ttr_error *error);
 
-/* source_open_given creates a source without input; the caller appends bytes with source_give as
- * they arrive over a connection. The window ends (at_end) with the bytes appended so far. `name` is
- * used in messages. source_give copies the bytes, invalidates the window, and returns false if
- * memory is out. */
-struct source *source_open_given(const struct alloc *alloc, const char *name, ttr_error *error);
-TTR_MUST bool source_give(struct source *source, const void *bytes, size_t n);
+/* source_open_appendable creates a source without input; the caller appends bytes with
+ * source_append as they arrive over a connection. The window ends (at_end) with the bytes appended
+ * so far. `name` is used in messages. source_append copies the bytes, invalidates the window, and
+ * returns false if memory is out. */
+struct source *source_open_appendable(const struct alloc *alloc, const char *name,
+                                      ttr_error *error);
+TTR_MUST bool source_append(struct source *source, const void *bytes, size_t n);
 
 /* Moves the window to start at `offset`, which is not before the current window's offset, and to
  * have at least `need` bytes; fewer only at the end of the input (at_end is then set). An empty
@@ -99,7 +100,7 @@ TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t n
 bool source_is_seekable(const struct source *source);
 
 /* Frees the memory of the window. The source must not be filled again after that. */
-void source_rest(struct source *source);
+void source_free_window(struct source *source);
 
 /* Copies up to n bytes from any `offset`, also before the window, which stays unchanged. Returns
  * the count, less than n only at the end of the input. Returns -1 with `error` if reading fails or
@@ -109,25 +110,25 @@ int64_t source_peek_at(const struct source *source, uint64_t offset, void *to, s
 
 /* Announces a future source_peek_at, so that the kernel can read several ranges from disk
  * concurrently. Does nothing for other sources than regular files. */
-void source_foretell(const struct source *source, uint64_t offset, size_t n);
+void source_prefetch(const struct source *source, uint64_t offset, size_t n);
 
 /* Return the compression ("gzip", "zstd", "lz4", "bzip2", "xz" or ""), the size on disk in bytes (0
  * = unknown), and the bytes read from disk so far. */
 const char *source_compression(const struct source *source);
 uint64_t source_disk_size(const struct source *source);
-uint64_t source_disk_used(const struct source *source);
+uint64_t source_disk_bytes_read(const struct source *source);
 
 /* Returns the offset of the end of the uncompressed input as known now (a file may still grow), or
  * UINT64_MAX if unknown. */
-uint64_t source_end(const struct source *source);
+uint64_t source_end_offset(const struct source *source);
 
 /* Reduces the windows of a regular file to `chunk` bytes and treats it as opened with is_sparse.
  * Must precede the first fill. Does nothing for other sources. */
-void source_narrow(struct source *source, size_t chunk);
+void source_limit_window(struct source *source, size_t chunk);
 
 /* Opens the same regular file again from its start, for reading ahead. Returns NULL for a pipe,
  * memory or a descriptor, and if opening fails. */
-struct source *source_again(const struct source *source);
+struct source *source_reopen(const struct source *source);
 
 void source_close(struct source *source);
 

@@ -38,7 +38,7 @@ enum {
     LATER_READ_SIZE = 1 << 20
 };
 
-const uint8_t source_nothing[1] = {0};
+const uint8_t source_empty_window[1] = {0};
 
 static ttr_status memory_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
@@ -48,7 +48,7 @@ static ttr_status memory_fill(struct source *source, uint64_t offset, size_t nee
     if (show < need)
         show = need < left ? need : left;
     source->shown =
-        (struct window){.bytes = left ? source->in.memory.bytes + offset : source_nothing,
+        (struct window){.bytes = left ? source->in.memory.bytes + offset : source_empty_window,
                         .n = show,
                         .offset = offset,
                         .at_end = show == left};
@@ -108,11 +108,11 @@ static bool make_room(struct source *source, size_t need, bool was_full)
 }
 
 /* Copies the error to the caller, if it passed a struct for it. Returns the status. */
-static ttr_status copy_error(const ttr_error *own, ttr_error *error)
+static ttr_status copy_error(const ttr_error *ctx, ttr_error *error)
 {
     if (error)
-        *error = *own;
-    return own->status;
+        *error = *ctx;
+    return ctx->status;
 }
 
 /* Returns true if a regular file was read exactly up to the size it had when it was opened. */
@@ -133,7 +133,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
                 source->in.buffer.n);
     source->in.buffer.start = 0;
     bool is_short = false;
-    ttr_error own;
+    ttr_error ctx;
     while (source->in.buffer.n < need || is_short) {
         if (!make_room(source, need, was_full))
             return fail_memory(error);
@@ -145,9 +145,9 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
             ask = room;
         const bool was_peeked = stream->head_at < stream->head_n;
         int64_t got =
-            byte_stream_read(stream, source->in.buffer.bytes + source->in.buffer.n, ask, &own);
+            byte_stream_read(stream, source->in.buffer.bytes + source->in.buffer.n, ask, &ctx);
         if (got < 0)
-            return copy_error(&own, error);
+            return copy_error(&ctx, error);
         source->in.buffer.n += (size_t)got;
         was_full = source->in.buffer.n == source->in.buffer.capacity;
         is_short = stream->may_grow && (size_t)got < ask;
@@ -163,7 +163,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
 static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error)
 {
     struct byte_stream *stream = source->stream;
-    ttr_error own;
+    ttr_error ctx;
     source->in.buffer.start = 0;
     if (byte_stream_skip(stream, n))
         return TTR_OK;
@@ -172,9 +172,9 @@ static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error
             return fail_memory(error);
         size_t room = source->in.buffer.capacity;
         int64_t got =
-            byte_stream_read(stream, source->in.buffer.bytes, n < room ? (size_t)n : room, &own);
+            byte_stream_read(stream, source->in.buffer.bytes, n < room ? (size_t)n : room, &ctx);
         if (got < 0)
-            return copy_error(&own, error);
+            return copy_error(&ctx, error);
         if (got == 0)
             return TTR_OK; /* the next read reports the end again */
         n -= (uint64_t)got;
@@ -196,12 +196,12 @@ static ttr_status stream_fill(struct source *source, uint64_t offset, size_t nee
     }
     source->shown.bytes = source->in.buffer.bytes
                               ? source->in.buffer.bytes + source->in.buffer.start
-                              : source_nothing;
+                              : source_empty_window;
     source->shown.n = source->in.buffer.n;
     return status;
 }
 
-bool source_stream_append(struct source *source, const void *bytes, size_t n)
+bool source_buffered_append(struct source *source, const void *bytes, size_t n)
 {
     size_t kept = source->in.buffer.n;
     size_t skipped = source->in.buffer.passed < n ? (size_t)source->in.buffer.passed : n;
@@ -232,7 +232,7 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
     source->in.buffer.passed += ahead - consumed;
     source->shown = (struct window){.bytes = source->in.buffer.n
                                                  ? source->in.buffer.bytes + source->in.buffer.start
-                                                 : source_nothing,
+                                                 : source_empty_window,
                                     .n = source->in.buffer.n,
                                     .offset = offset,
                                     .at_end = true};
@@ -245,5 +245,5 @@ static void stream_close(struct source *source)
 }
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};
-const struct source_ops source_stream_ops = {.fill = stream_fill, .close = stream_close};
-const struct source_ops source_given_ops = {.fill = given_fill, .close = stream_close};
+const struct source_ops source_buffered_ops = {.fill = stream_fill, .close = stream_close};
+const struct source_ops source_appendable_ops = {.fill = given_fill, .close = stream_close};

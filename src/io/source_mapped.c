@@ -65,7 +65,7 @@ static bool is_being_written(int fd, const struct stat *about)
     return time(NULL) - about->st_mtime < FINISHED_AFTER_SECONDS;
 }
 
-bool source_file_is_safe_to_map(int fd)
+bool source_is_safe_to_map(int fd)
 {
     struct stat about;
     return fstat(fd, &about) == 0 && about.st_size >= MAPPED_FILE_MIN && is_local(fd) &&
@@ -141,7 +141,7 @@ static ttr_status fill_with_descriptor(struct source *source, uint64_t offset, s
 static ttr_status mapped_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
     source->shown =
-        (struct window){.bytes = source_nothing, .n = 0, .offset = offset, .at_end = false};
+        (struct window){.bytes = source_empty_window, .n = 0, .offset = offset, .at_end = false};
     source->in.mapped.fd = stream_raw_acquire_fd(source->disk);
     if (source->in.mapped.fd < 0)
         return fail_sys(error, errno, offset, "cannot open %s again", source->name);

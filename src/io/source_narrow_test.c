@@ -1,4 +1,4 @@
-/* Tests of source_narrow: smaller windows show the same bytes. */
+/* Tests of source_limit_window: smaller windows show the same bytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,9 +33,9 @@ static void narrowed_windows_show_same_bytes(void **state)
         struct source *source =
             source_open(alloc_default(), path, &(struct source_options){.no_mmap = i / 2}, NULL);
         assert_non_null(source);
-        source_narrow(source, chunk);
+        source_limit_window(source, chunk);
         /* not smaller than the current windows, so without effect */
-        source_narrow(source, 2 * chunk);
+        source_limit_window(source, 2 * chunk);
         for (uint64_t at = 0; at < INPUT; at += 9001) {
             assert_int_equal(source_fill(source, at, 3000, &window, NULL), TTR_OK);
             assert_int_equal(window.offset, at);

@@ -67,7 +67,7 @@ static void remove_test_path(const struct test_path *test_path)
 static bool may_map(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool may = source_file_is_safe_to_map(fd);
+    bool may = source_is_safe_to_map(fd);
     (void)close(fd);
     return may;
 }
@@ -109,9 +109,9 @@ struct script {
     uint64_t asked;      /* largest read requested */
 };
 
-static int64_t script_pull(void *own, void *to, size_t n)
+static int64_t script_pull(void *ctx, void *to, size_t n)
 {
-    struct script *script = own;
+    struct script *script = ctx;
     script->asked = n > script->asked ? n : script->asked;
     if (script->interrupts && support_random(&script->seed) % script->interrupts == 0) {
         errno = EINTR;
@@ -142,10 +142,10 @@ static void pulled_input_of_any_split_reads_equal(void **state)
                                 .interrupts = seed % 3 ? 5 : 0};
         struct source_options options = {.chunk = seed % 2 ? 0 : 1 + 997 * seed};
         struct source *source =
-            source_open_pull(alloc_default(), script_pull, &script, &options, NULL);
+            source_open_callback(alloc_default(), script_pull, &script, &options, NULL);
         assert_non_null(source);
         assert_int_equal(read_records(source, 1 + 700 * seed, seed + 1), script.n);
-        assert_int_equal(source_disk_used(source), script.n);
+        assert_int_equal(source_disk_bytes_read(source), script.n);
         source_close(source);
     }
 }
@@ -161,7 +161,7 @@ static void memory_in_any_chunk_size_reads_equal(void **state)
         assert_non_null(source);
         assert_int_equal(read_records(source, 333, chunk + 1), n);
         assert_int_equal(source_disk_size(source), n);
-        assert_int_equal(source_disk_used(source), n);
+        assert_int_equal(source_disk_bytes_read(source), n);
         assert_string_equal(source_compression(source), "");
         source_close(source);
     }
@@ -195,7 +195,7 @@ static void mapped_and_unmapped_file_read_equal(void **state)
         assert_non_null(source);
         assert_int_equal(source_disk_size(source), n);
         assert_int_equal(read_records(source, 20000, i + 1), n);
-        assert_int_equal(source_disk_used(source), n);
+        assert_int_equal(source_disk_bytes_read(source), n);
         source_close(source);
     }
     remove_test_path(&test_path);
@@ -290,7 +290,7 @@ static void file_open_for_writing_is_not_mapped(void **state)
     write_file(test_path.path, INPUT);
     int writer = open(test_path.path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(futimens(writer, NULL), 0);
-    assert_false(source_file_is_safe_to_map(writer));
+    assert_false(source_is_safe_to_map(writer));
     struct source *source = source_open(alloc_default(), test_path.path, NULL, NULL);
     struct window window;
     assert_int_equal(source_fill(source, 0, 100000, &window, NULL), TTR_OK);
@@ -365,7 +365,7 @@ static void bogus_need_allocates_at_most_twice_the_input(void **state)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     struct script script = {.n = 200000, .fail_at = UINT64_MAX, .seed = 7};
-    struct source *source = source_open_pull(&heap.alloc, script_pull, &script, NULL, NULL);
+    struct source *source = source_open_callback(&heap.alloc, script_pull, &script, NULL, NULL);
     struct window window;
     assert_int_equal(source_fill(source, 0, (size_t)3 << 30, &window, NULL), TTR_OK);
     assert_true(window.at_end);
@@ -380,7 +380,8 @@ static void need_over_limit_leaves_window_unchanged(void **state)
     (void)state;
     struct script script = {.n = 200000, .fail_at = UINT64_MAX, .seed = 7};
     struct source_options options = {.limit = 1000};
-    struct source *source = source_open_pull(alloc_default(), script_pull, &script, &options, NULL);
+    struct source *source =
+        source_open_callback(alloc_default(), script_pull, &script, &options, NULL);
     struct window window;
     ttr_error error;
     assert_int_equal(source_fill(source, 0, 1001, &window, &error), TTR_E_LIMIT);
@@ -393,7 +394,7 @@ static void offset_before_window_is_misuse(void **state)
 {
     (void)state;
     struct script script = {.n = 5000, .fail_at = UINT64_MAX, .seed = 7};
-    struct source *source = source_open_pull(alloc_default(), script_pull, &script, NULL, NULL);
+    struct source *source = source_open_callback(alloc_default(), script_pull, &script, NULL, NULL);
     struct window window;
     assert_int_equal(source_fill(source, 0, 100, &window, NULL), TTR_OK);
     assert_int_equal(source_fill(source, 50, 1, &window, NULL), TTR_OK);
@@ -413,7 +414,7 @@ static struct source *open_kind(enum kind kind, const char *path, const uint8_t 
     struct source *source =
         kind == KIND_MEMORY ? source_open_memory(alloc_default(), bytes, INPUT, &options, NULL)
         : kind == KIND_PULLED
-            ? source_open_pull(alloc_default(), script_pull, script, &options, NULL)
+            ? source_open_callback(alloc_default(), script_pull, script, &options, NULL)
             : source_open(alloc_default(), path, &options, NULL);
     assert_non_null(source);
     assert_int_equal(source_is_seekable(source), kind != KIND_PULLED);
@@ -463,7 +464,7 @@ static void jump_past_end_shows_empty_window(void **state)
                 assert_int_equal(window.n, 0);
                 assert_int_equal(window.offset, places[i]);
             }
-            assert_in_range(source_disk_used(source), 0, INPUT);
+            assert_in_range(source_disk_bytes_read(source), 0, INPUT);
             source_close(source);
         }
     alloc_free(alloc_default(), bytes, INPUT, 1);
@@ -474,22 +475,22 @@ static void given_bytes_end_the_window(void **state)
 {
     (void)state;
     struct window window = {.n = 9};
-    struct source *source = source_open_given(alloc_default(), "packets", NULL);
+    struct source *source = source_open_appendable(alloc_default(), "packets", NULL);
     assert_non_null(source);
     assert_false(source_is_seekable(source));
     assert_int_equal(source_fill(source, 0, 4, &window, NULL), TTR_OK);
     assert_int_equal(window.n, 0);
     assert_true(window.at_end);
-    assert_true(source_give(source, "abc", 3));
-    assert_true(source_give(source, "defg", 4));
+    assert_true(source_append(source, "abc", 3));
+    assert_true(source_append(source, "defg", 4));
     assert_int_equal(source_fill(source, 2, 4, &window, NULL), TTR_OK);
     support_assert_text(window.bytes, window.n, "cdefg");
     assert_true(window.at_end);
-    assert_true(source_give(source, "hi", 2));
+    assert_true(source_append(source, "hi", 2));
     assert_int_equal(source_fill(source, 6, 1, &window, NULL), TTR_OK);
     support_assert_text(window.bytes, window.n, "ghi");
     assert_int_equal(window.offset, 6);
-    assert_int_equal(source_disk_used(source), 9);
+    assert_int_equal(source_disk_bytes_read(source), 9);
     source_close(source);
 }
 
@@ -498,14 +499,14 @@ static void window_after_given_bytes_waits_for_them(void **state)
     (void)state;
     struct window window;
     ttr_error error;
-    struct source *source = source_open_given(alloc_default(), "packets", NULL);
+    struct source *source = source_open_appendable(alloc_default(), "packets", NULL);
     assert_non_null(source);
-    assert_true(source_give(source, "ab", 2));
+    assert_true(source_append(source, "ab", 2));
     assert_int_equal(source_fill(source, 5, 1, &window, NULL), TTR_OK);
     assert_int_equal(window.n, 0);
     assert_int_equal(window.offset, 5);
-    assert_true(source_give(source, "cd", 2));
-    assert_true(source_give(source, "efg", 3));
+    assert_true(source_append(source, "cd", 2));
+    assert_true(source_append(source, "efg", 3));
     assert_int_equal(source_fill(source, 5, 1, &window, NULL), TTR_OK);
     support_assert_text(window.bytes, window.n, "fg");
     assert_int_equal(source_fill(source, 4, 1, &window, &error), TTR_E_MISUSE);
@@ -515,8 +516,8 @@ static void window_after_given_bytes_waits_for_them(void **state)
 
 static bool give_some(const struct alloc *alloc)
 {
-    struct source *source = source_open_given(alloc, "packets", NULL);
-    bool is_fine = source && source_give(source, "0123456789abcdef", 16);
+    struct source *source = source_open_appendable(alloc, "packets", NULL);
+    bool is_fine = source && source_append(source, "0123456789abcdef", 16);
     source_close(source);
     return is_fine;
 }
@@ -531,7 +532,7 @@ static void jump_over_read_error_reports_it(void **state)
 {
     (void)state;
     struct script script = {.n = 5000, .fail_at = 3000, .reason = EIO, .seed = 7};
-    struct source *source = source_open_pull(alloc_default(), script_pull, &script, NULL, NULL);
+    struct source *source = source_open_callback(alloc_default(), script_pull, &script, NULL, NULL);
     struct window window;
     ttr_error error;
     assert_int_equal(source_fill(source, 4000, 10, &window, &error), TTR_E_IO);
@@ -581,7 +582,8 @@ static void read_error_is_reported_once_after_all_bytes(void **state)
     (void)state;
     for (uint64_t k = 0; k < 3000; k = k * 2 + 1) {
         struct script script = {.n = 5000, .fail_at = k, .reason = EIO, .seed = k + 1};
-        struct source *source = source_open_pull(alloc_default(), script_pull, &script, NULL, NULL);
+        struct source *source =
+            source_open_callback(alloc_default(), script_pull, &script, NULL, NULL);
         struct window window;
         ttr_error error;
         assert_int_equal(source_fill(source, 0, (size_t)k, &window, &error), TTR_OK);
@@ -599,9 +601,9 @@ static void read_error_is_reported_once_after_all_bytes(void **state)
 }
 
 /* Writes to a descriptor in small pieces with pauses, then closes it. */
-static void *write_slowly(void *own)
+static void *write_slowly(void *ctx)
 {
-    int fd = *(const int *)own;
+    int fd = *(const int *)ctx;
     for (uint64_t at = 0; at < 100000;) {
         uint8_t bytes[777];
         size_t n = 100000 - at < sizeof bytes ? (size_t)(100000 - at) : sizeof bytes;
@@ -717,7 +719,7 @@ static bool read_all_kinds(const struct alloc *alloc)
 {
     struct script script = {.n = 300000, .fail_at = UINT64_MAX, .seed = 3};
     struct source *sources[3] = {
-        source_open_pull(alloc, script_pull, &script, NULL, NULL),
+        source_open_callback(alloc, script_pull, &script, NULL, NULL),
         source_open(alloc, "/proc/self/exe", &(struct source_options){.no_mmap = true}, NULL),
         source_open(alloc, "/proc/self/exe", NULL, NULL)};
     bool is_through = true;

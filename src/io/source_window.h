@@ -8,7 +8,7 @@
 #ifndef TRACETTA_IO_SOURCE_WINDOW_H
 #define TRACETTA_IO_SOURCE_WINDOW_H
 
-#include "io/descriptors.h"
+#include "io/descriptor_pool.h"
 #include "io/byte_stream.h"
 #include "io/source.h"
 
@@ -56,16 +56,16 @@ struct source {
 };
 
 /* Address of an empty window. */
-extern const uint8_t source_nothing[1];
+extern const uint8_t source_empty_window[1];
 
-extern const struct source_ops source_memory_ops, source_stream_ops, source_given_ops,
+extern const struct source_ops source_memory_ops, source_buffered_ops, source_appendable_ops,
     source_mapped_ops;
 
 /* Appends bytes to a source of the kind given. Returns false if memory is out. */
-bool source_stream_append(struct source *source, const void *bytes, size_t n);
+bool source_buffered_append(struct source *source, const void *bytes, size_t n);
 
 /* Returns true if mapping the regular file `fd` is safe from SIGBUS and worthwhile: local, not open
  * for writing, at least 64 KiB. */
-bool source_file_is_safe_to_map(int fd);
+bool source_is_safe_to_map(int fd);
 
 #endif

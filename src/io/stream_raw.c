@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "io/descriptors.h"
+#include "io/descriptor_pool.h"
 
 /* Maximum file offset. Sums of two such offsets do not overflow. */
 #define FILE_OFFSET_MAX (UINT64_MAX / 4)
@@ -20,8 +20,8 @@ struct stream_raw {
     const struct alloc *alloc;
     const uint8_t *bytes; /* remaining bytes of memory; NULL for other kinds */
     size_t n;
-    source_pull pull;
-    void *own;
+    source_read_fn pull;
+    void *ctx;
     int fd, cancel_fd;
     struct shared_file *shared; /* owner of the descriptor, or NULL */
     bool is_owned;
@@ -68,7 +68,7 @@ static size_t pull_read(struct byte_stream *stream, void *to, size_t n)
     struct stream_raw *raw = (struct stream_raw *)stream;
     for (;;) {
         errno = 0;
-        int64_t got = raw->pull(raw->own, to, n);
+        int64_t got = raw->pull(raw->ctx, to, n);
         if (got >= 0)
             return (uint64_t)got <= n ? (size_t)got : read_failed(stream, EOVERFLOW);
         if (errno != EINTR && errno != EAGAIN)
@@ -108,14 +108,14 @@ static size_t stream_read(struct byte_stream *stream, void *to, size_t n)
 int stream_raw_acquire_fd(const struct byte_stream *stream)
 {
     const struct stream_raw *raw = (const struct stream_raw *)stream;
-    return raw->shared ? shared_file_take(raw->shared) : raw->fd;
+    return raw->shared ? shared_file_acquire(raw->shared) : raw->fd;
 }
 
 void stream_raw_release_fd(const struct byte_stream *stream)
 {
     const struct stream_raw *raw = (const struct stream_raw *)stream;
     if (raw->shared)
-        shared_file_give(raw->shared);
+        shared_file_release(raw->shared);
 }
 
 /* Calls pread until it is not interrupted. Returns the count, or -1 with errno. */
@@ -192,13 +192,14 @@ void stream_raw_use_pool(struct byte_stream *file, struct shared_file *shared)
     raw->fd = -1;
 }
 
-struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_pull pull, void *own)
+struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_read_fn pull,
+                                             void *ctx)
 {
     struct stream_raw *raw = raw_new(alloc, &pull_ops);
     if (!raw)
         return NULL;
     raw->pull = pull;
-    raw->own = own;
+    raw->ctx = ctx;
     return &raw->stream;
 }
 

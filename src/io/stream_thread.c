@@ -66,9 +66,9 @@ static bool wait_for_free_chunk(struct stream_thread *reader)
     return !must_stop;
 }
 
-static void *run_thread(void *own)
+static void *run_thread(void *ctx)
 {
-    struct stream_thread *reader = own;
+    struct stream_thread *reader = ctx;
     bool has_bytes = true;
     while (has_bytes && wait_for_free_chunk(reader)) {
         /* without the lock: only this thread writes `filled` */

@@ -166,13 +166,14 @@ static bool decode_once(struct stream_zip *zip, struct decode_io *io)
     zip->is_in_member = result != DECODE_MEMBER_END;
     if (!zip->is_in_member)
         return true;
-    if (result == DECODE_GOING && in_before && zip->in_n == in_before && io->out_n == out_before) {
+    if (result == DECODE_CONTINUE && in_before && zip->in_n == in_before &&
+        io->out_n == out_before) {
         result = DECODE_DAMAGED;
         io->reason = "decoding does not go on";
     }
-    if (result != DECODE_GOING)
+    if (result != DECODE_CONTINUE)
         fail_decoding(zip, result, io->reason);
-    return result == DECODE_GOING;
+    return result == DECODE_CONTINUE;
 }
 
 static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
@@ -250,7 +251,7 @@ static const struct decoder *detect_decoder(struct byte_stream *stream)
     enum decoder_match match = DECODER_MAYBE;
     for (size_t n = 1; match == DECODER_MAYBE && n <= DECODER_MAGIC_MAX; n++) {
         size_t have = byte_stream_peek(stream, n);
-        found = decoder_find(stream->head + stream->head_at, have, &match);
+        found = decoder_detect(stream->head + stream->head_at, have, &match);
         if (have < n)
             break;
     }

@@ -99,7 +99,7 @@ static void compress_to(struct buffer *to, int kind, const struct buffer *plain)
                          LZMA_OK);
     }
     assert_true(n <= room);
-    buffer_filled(to, n);
+    buffer_commit(to, n);
 }
 
 /* A pull callback's state: returns compressed bytes in random pieces. */
@@ -109,9 +109,9 @@ struct drip {
     uint64_t seed; /* 0: one byte per read; UINT64_MAX: as many as fit */
 };
 
-static int64_t drip_pull(void *own, void *to, size_t n)
+static int64_t drip_pull(void *ctx, void *to, size_t n)
 {
-    struct drip *drip = own;
+    struct drip *drip = ctx;
     if (drip->at >= drip->fail_at) {
         errno = EIO;
         return -1;
@@ -173,7 +173,8 @@ static void every_compression_decodes_from_any_split(void **state)
         for (uint64_t seed = 0; seed < 6; seed++) {
             struct drip drip = {
                 .bytes = &packed, .fail_at = SIZE_MAX, .seed = seed == 5 ? UINT64_MAX : seed};
-            struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
+            struct source *source =
+                source_open_callback(alloc_default(), drip_pull, &drip, NULL, NULL);
             assert_string_equal(source_compression(source), kind_names[kind]);
             struct outcome outcome = read_all(source, &plain);
             assert_int_equal(outcome.errors, 0);
@@ -202,7 +203,7 @@ static void several_members_with_padding_are_decoded(void **state)
         }
         struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = 9};
         struct outcome outcome =
-            read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
+            read_all(source_open_callback(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
         assert_int_equal(outcome.errors, 0);
         assert_int_equal(outcome.n, plain.n);
         buffer_free(&packed);
@@ -388,8 +389,8 @@ static void read_error_follows_decoded_bytes(void **state)
         compress_to(&packed, kind, &plain);
         for (size_t k = 20; k < packed.n; k += packed.n / 7) {
             struct drip drip = {.bytes = &packed, .fail_at = k, .seed = k};
-            struct outcome outcome =
-                read_all(source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
+            struct outcome outcome = read_all(
+                source_open_callback(alloc_default(), drip_pull, &drip, NULL, NULL), &plain);
             assert_int_equal(outcome.errors, 1);
             assert_int_equal(outcome.error.status, TTR_E_IO);
             assert_int_equal(outcome.error.sys, EIO);
@@ -517,7 +518,7 @@ static void failed_thread_start_decodes_in_place(void **state)
     none.rlim_cur = 0; /* so creating the eventfd fails */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = 3};
-    struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
+    struct source *source = source_open_callback(alloc_default(), drip_pull, &drip, NULL, NULL);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     struct outcome outcome = read_all(source, &plain);
     assert_int_equal(outcome.errors, 0);
@@ -535,7 +536,7 @@ static void source_closes_while_decoding(void **state)
     compress_to(&packed, 2, &plain);
     for (uint64_t i = 0; i < 30; i++) {
         struct drip drip = {.bytes = &packed, .fail_at = SIZE_MAX, .seed = i + 1};
-        struct source *source = source_open_pull(alloc_default(), drip_pull, &drip, NULL, NULL);
+        struct source *source = source_open_callback(alloc_default(), drip_pull, &drip, NULL, NULL);
         struct window window = {0};
         for (uint64_t fills = 0; fills < i % 5; fills++)
             assert_int_equal(source_fill(source, window.offset + window.n, 1, &window, NULL),
@@ -590,7 +591,7 @@ static void large_file_is_decoded_on_a_thread(void **state)
         assert_int_equal(source_fill(source, 0, plain.n + 1, &window, NULL), TTR_OK);
         assert_int_equal(window.n, plain.n);
         assert_memory_equal(window.bytes, plain.bytes, plain.n);
-        assert_int_equal(source_disk_used(source), packed.n);
+        assert_int_equal(source_disk_bytes_read(source), packed.n);
         source_close(source);
         assert_int_equal(unlink(path), 0);
         buffer_free(&packed);
@@ -607,7 +608,7 @@ static bool read_nested(const struct alloc *alloc)
         struct drip drip = {.bytes = &nested, .fail_at = SIZE_MAX, .seed = UINT64_MAX};
         ttr_error error = {.status = TTR_OK};
         struct source *source =
-            with_thread ? source_open_pull(alloc, drip_pull, &drip, NULL, &error)
+            with_thread ? source_open_callback(alloc, drip_pull, &drip, NULL, &error)
                         : source_open_memory(alloc, nested.bytes, nested.n, NULL, &error);
         struct window window;
         ttr_status status = source ? source_fill(source, 0, 90000, &window, &error) : error.status;

@@ -8,24 +8,24 @@
 
 #define SPINS_MAX 65536u
 
-void places_init(struct places *places, const struct alloc *alloc)
+void bit_offsets_init(struct bit_offsets *places, const struct alloc *alloc)
 {
-    *places = (struct places){.alloc = alloc};
-    keymap_init(&places->by_path, alloc);
+    *places = (struct bit_offsets){.alloc = alloc};
+    key_map_init(&places->by_path, alloc);
 }
 
-void places_free(struct places *places)
+void bit_offsets_free(struct bit_offsets *places)
 {
     if (!places->alloc)
         return;
-    keymap_free(&places->by_path);
+    key_map_free(&places->by_path);
     alloc_free(places->alloc, places->number, places->capacity, sizeof *places->number);
 }
 
-void places_reset(struct places *places)
+void bit_offsets_reset(struct bit_offsets *places)
 {
-    keymap_free(&places->by_path);
-    keymap_init(&places->by_path, places->alloc);
+    key_map_free(&places->by_path);
+    key_map_init(&places->by_path, places->alloc);
     places->n = 0;
     places->spins = 0;
     places->failed = false;
@@ -41,9 +41,9 @@ static uint64_t path_of(uint64_t path, ttr_text name)
     return hash_pair(path, hash_bytes(name.p, name.n));
 }
 
-static bool remember(struct places *places, uint64_t path, uint64_t value)
+static bool remember(struct bit_offsets *places, uint64_t path, uint64_t value)
 {
-    const uint32_t *index = keymap_get(&places->by_path, path);
+    const uint32_t *index = key_map_get(&places->by_path, path);
     if (index) {
         places->number[*index] = value;
         return true;
@@ -51,7 +51,7 @@ static bool remember(struct places *places, uint64_t path, uint64_t value)
     if (places->n >= UINT32_MAX ||
         !alloc_reserve(places->alloc, (void **)&places->number, &places->capacity, places->n + 1,
                        sizeof *places->number) ||
-        !keymap_put(&places->by_path, path, (uint32_t)places->n)) {
+        !key_map_put(&places->by_path, path, (uint32_t)places->n)) {
         places->failed = true;
         return false;
     }
@@ -60,36 +60,36 @@ static bool remember(struct places *places, uint64_t path, uint64_t value)
 }
 
 /* The number a reference means; false when none was read. */
-static bool look_up(const struct places *places, const struct type_reference *reference,
+static bool look_up(const struct bit_offsets *places, const struct type_reference *reference,
                     uint64_t *value)
 {
     uint64_t path = path_of_root(reference->root);
     for (uint32_t i = 0; i < reference->names_n; i++)
         path = path_of(path, reference->names[i]);
-    const uint32_t *index = keymap_get(&places->by_path, path);
+    const uint32_t *index = key_map_get(&places->by_path, path);
     if (index)
         *value = places->number[*index];
     return index != NULL;
 }
 
-static void align(struct places *places, unsigned log2)
+static void align(struct bit_offsets *places, unsigned log2)
 {
     bits_align(&places->bits, log2);
     if (places->align)
-        places->align(places->own, log2);
+        places->align(places->ctx, log2);
 }
 
 /* Passes over a value that begins at bits.at. */
-static bool pass(struct places *places, const struct type *type, uint64_t n)
+static bool pass(struct bit_offsets *places, const struct type *type, uint64_t n)
 {
     uint64_t at = places->bits.at;
     bits_skip(&places->bits, n);
     if (!places->bits.failed && places->value)
-        places->value(places->own, type, at, n);
+        places->value(places->ctx, type, at, n);
     return !places->bits.failed;
 }
 
-uint64_t places_begin(const struct type *type, uint64_t at)
+uint64_t bit_offsets_number_start(const struct type *type, uint64_t at)
 {
     uint64_t mask = (UINT64_C(1) << type->align) - 1;
     at = (at + mask) & ~mask;
@@ -98,20 +98,21 @@ uint64_t places_begin(const struct type *type, uint64_t at)
     return at;
 }
 
-static uint64_t read_number(const struct places *places, const struct type *type)
+static uint64_t read_number(const struct bit_offsets *places, const struct type *type)
 {
     struct bits bits = places->bits;
-    uint64_t x = type->is_big_endian ? bits_be(&bits, type->bits) : bits_le(&bits, type->bits);
+    uint64_t x =
+        type->is_big_endian ? bits_read_be(&bits, type->bits) : bits_read_le(&bits, type->bits);
     if (type->is_reversed)
         x = bits_reverse(x, type->bits);
     if (type->kind == TYPE_BOOL)
         return x != 0;
-    return type->kind == TYPE_INT ? (uint64_t)bits_sign(x, type->bits) : x;
+    return type->kind == TYPE_INT ? (uint64_t)bits_sign_extend(x, type->bits) : x;
 }
 
-static bool walk_number(struct places *places, const struct type *type, uint64_t path)
+static bool walk_number(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
-    uint64_t begin = places_begin(type, places->bits.at);
+    uint64_t begin = bit_offsets_number_start(type, places->bits.at);
     if (begin > places->bits.end || type->bits == 0 || type->bits > places->bits.end - begin)
         return false;
     places->bits.at = begin;
@@ -120,7 +121,7 @@ static bool walk_number(struct places *places, const struct type *type, uint64_t
            pass(places, type, type->bits);
 }
 
-static bool walk_variable(struct places *places, const struct type *type, uint64_t path)
+static bool walk_variable(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t value = 0;
     unsigned n = 0, shift = 0;
@@ -128,7 +129,7 @@ static bool walk_variable(struct places *places, const struct type *type, uint64
     struct bits bits = places->bits;
     const uint8_t *byte;
     do {
-        byte = bits_bytes(&bits, 1);
+        byte = bits_read_bytes(&bits, 1);
         if (!byte)
             return false;
         value |= shift < 64 ? (uint64_t)(*byte & 0x7f) << shift : 0;
@@ -136,11 +137,11 @@ static bool walk_variable(struct places *places, const struct type *type, uint64
         n++;
     } while (*byte & 0x80);
     if (type->kind == TYPE_VAR_INT && shift < 64)
-        value = (uint64_t)bits_sign(value, shift);
+        value = (uint64_t)bits_sign_extend(value, shift);
     return remember(places, path, value) && pass(places, type, (uint64_t)n * 8);
 }
 
-static bool walk_string(struct places *places, const struct type *type)
+static bool walk_string(struct bit_offsets *places, const struct type *type)
 {
     static const uint8_t zeros[4] = {0};
     uint64_t unit = type->bits / 8, n = 0;
@@ -150,19 +151,19 @@ static bool walk_string(struct places *places, const struct type *type)
     if (places->bits.failed || unit == 0 || unit > sizeof zeros)
         return false;
     do {
-        at = bits_bytes(&bits, unit);
+        at = bits_read_bytes(&bits, unit);
         n += unit;
     } while (at && memcmp(at, zeros, (size_t)unit) != 0);
     return at && pass(places, type, n * 8);
 }
 
 /* The length of a counted type: right before it, or elsewhere, or fixed. */
-static bool find_count(struct places *places, const struct type *type, uint64_t *count)
+static bool find_count(struct bit_offsets *places, const struct type *type, uint64_t *count)
 {
     *count = type->count;
     if (type->has_inline_length) {
         align(places, type->minimum_align);
-        uint64_t begin = places_begin(type->length_type, places->bits.at);
+        uint64_t begin = bit_offsets_number_start(type->length_type, places->bits.at);
         if (begin > places->bits.end || type->length_type->bits == 0 ||
             type->length_type->bits > 64 || type->length_type->bits > places->bits.end - begin)
             return false;
@@ -173,7 +174,7 @@ static bool find_count(struct places *places, const struct type *type, uint64_t 
     return type->reference.names_n == 0 || look_up(places, &type->reference, count);
 }
 
-static bool walk_bytes(struct places *places, const struct type *type)
+static bool walk_bytes(struct bit_offsets *places, const struct type *type)
 {
     uint64_t count;
     if (!find_count(places, type, &count))
@@ -183,9 +184,9 @@ static bool walk_bytes(struct places *places, const struct type *type)
            pass(places, type, count * 8);
 }
 
-static bool walk(struct places *places, const struct type *type, uint64_t path);
+static bool walk(struct bit_offsets *places, const struct type *type, uint64_t path);
 
-static bool walk_array(struct places *places, const struct type *type, uint64_t path)
+static bool walk_array(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t count;
     if (!type->has_inline_length)
@@ -202,30 +203,30 @@ static bool walk_array(struct places *places, const struct type *type, uint64_t 
     return true;
 }
 
-static bool walk_optional(struct places *places, const struct type *type, uint64_t path)
+static bool walk_optional(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t selector;
     if (!look_up(places, &type->reference, &selector))
         return false;
-    bool is_there = type->ranges_n ? type_in_ranges(type->ranges, type->ranges_n,
-                                                    type->is_selector_signed, selector)
+    bool is_there = type->ranges_n ? type_ranges_contain(type->ranges, type->ranges_n,
+                                                         type->is_selector_signed, selector)
                                    : selector != 0;
     return !is_there || walk(places, type->element, path);
 }
 
-static bool walk_variant(struct places *places, const struct type *type, uint64_t path)
+static bool walk_variant(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t selector;
     if (!look_up(places, &type->reference, &selector))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (type_in_ranges(type->members[i].ranges, type->members[i].ranges_n,
-                           type->is_selector_signed, selector))
+        if (type_ranges_contain(type->members[i].ranges, type->members[i].ranges_n,
+                                type->is_selector_signed, selector))
             return walk(places, type->members[i].type, path);
     return false;
 }
 
-static bool walk_members(struct places *places, const struct type *type, uint64_t path)
+static bool walk_members(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     align(places, type->align);
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -234,7 +235,7 @@ static bool walk_members(struct places *places, const struct type *type, uint64_
     return !places->bits.failed;
 }
 
-static bool walk_kind(struct places *places, const struct type *type, uint64_t path)
+static bool walk_kind(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     switch (type->kind) {
     case TYPE_VAR_UINT:
@@ -261,7 +262,7 @@ static bool walk_kind(struct places *places, const struct type *type, uint64_t p
     }
 }
 
-static bool walk(struct places *places, const struct type *type, uint64_t path)
+static bool walk(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     if (places->depth > TYPE_DEPTH_MAX || places->bits.failed)
         return false;
@@ -271,7 +272,7 @@ static bool walk(struct places *places, const struct type *type, uint64_t path)
     return is_fine && !places->bits.failed && !places->failed;
 }
 
-bool places_walk(struct places *places, enum type_root root, const struct type *type)
+bool bit_offsets_walk(struct bit_offsets *places, enum type_root root, const struct type *type)
 {
     places->depth = 0;
     return walk(places, type, path_of_root(root));

@@ -7,19 +7,19 @@
 #ifndef TRACETTA_LAYOUT_BIT_OFFSETS_H
 #define TRACETTA_LAYOUT_BIT_OFFSETS_H
 
-#include "base/bits.h"
-#include "base/keymap.h"
+#include "base/bit_cursor.h"
+#include "base/key_map.h"
 #include "model/type.h"
 
-struct places {
+struct bit_offsets {
     struct bits bits; /* base: the packet's start; at: where the next root begins; end */
-    void *own;        /* for the functions */
+    void *ctx;        /* for the functions */
     /* What comes next begins at a multiple of 1 << log2 bits.  May be NULL. */
-    void (*align)(void *own, unsigned log2);
+    void (*align)(void *ctx, unsigned log2);
     /* A value of so many bits at a place; what it needs for itself (alignment, units) the type
      * says.  May be NULL. */
-    void (*value)(void *own, const struct type *type, uint64_t at, uint64_t bits);
-    struct keymap by_path; /* hash of root and names to `number` */
+    void (*value)(void *ctx, const struct type *type, uint64_t at, uint64_t bits);
+    struct key_map by_path; /* hash of root and names to `number` */
     uint64_t *number;
     size_t n, capacity;
     const struct alloc *alloc;
@@ -28,16 +28,17 @@ struct places {
     bool failed;    /* no memory */
 };
 
-void places_init(struct places *places, const struct alloc *alloc);
-void places_free(struct places *places);
+void bit_offsets_init(struct bit_offsets *places, const struct alloc *alloc);
+void bit_offsets_free(struct bit_offsets *places);
 
 /* Forgets the numbers of records before. */
-void places_reset(struct places *places);
+void bit_offsets_reset(struct bit_offsets *places);
 
 /* Walks a root from bits.at on; false where it cannot be read, or memory is out. */
-TTR_MUST bool places_walk(struct places *places, enum type_root root, const struct type *type);
+TTR_MUST bool bit_offsets_walk(struct bit_offsets *places, enum type_root root,
+                               const struct type *type);
 
 /* Where a number of a type would begin, from a place on: its alignment and unit. */
-uint64_t places_begin(const struct type *type, uint64_t at);
+uint64_t bit_offsets_number_start(const struct type *type, uint64_t at);
 
 #endif

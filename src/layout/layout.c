@@ -19,7 +19,7 @@ static uint64_t start_mask(const struct layout_spec *spec)
 
 static const struct op *keep_walk(struct compiler *c)
 {
-    struct op *ops = arena_take(c->spec->arena, c->ops_n * sizeof *ops);
+    struct op *ops = arena_alloc(c->spec->arena, c->ops_n * sizeof *ops);
     if (ops)
         memcpy(ops, c->ops, c->ops_n * sizeof *ops);
     else
@@ -43,7 +43,7 @@ static bool is_at_any_byte(const struct compiler *c)
 
 static const struct step *keep_measure(struct compiler *c)
 {
-    struct step *steps = arena_take(c->spec->arena, c->ops_n * sizeof *steps);
+    struct step *steps = arena_alloc(c->spec->arena, c->ops_n * sizeof *steps);
     if (!steps)
         (void)fail_memory(c->error);
     for (size_t i = 0; steps && i < c->ops_n; i++)
@@ -74,7 +74,7 @@ static bool compile(struct compiler *c)
 
 struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
 {
-    struct layout *layout = arena_take(spec->arena, sizeof *layout);
+    struct layout *layout = arena_alloc(spec->arena, sizeof *layout);
     if (!layout) {
         (void)fail_memory(error);
         return NULL;
@@ -90,12 +90,12 @@ struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
     return is_good ? layout : NULL;
 }
 
-uint64_t layout_fixed_bits(const struct layout *layout)
+uint64_t layout_fixed_record_bits(const struct layout *layout)
 {
     return layout->fixed_bits;
 }
 
-bool layout_is_at_any_byte(const struct layout *layout)
+bool layout_is_byte_aligned(const struct layout *layout)
 {
     return layout->is_at_any_byte;
 }
@@ -116,7 +116,7 @@ static uint8_t shift_of_count(const struct step *step)
     }
 }
 
-struct layout_shape layout_shape_of(const struct layout *layout)
+struct layout_shape layout_get_shape(const struct layout *layout)
 {
     struct layout_shape none = {.kind = LAYOUT_SHAPE_NONE},
                         shape = {.kind = LAYOUT_SHAPE_ROW, .count_shift = 32};
@@ -142,20 +142,20 @@ struct layout_shape layout_shape_of(const struct layout *layout)
     return is_row && shape.count_shift ? shape : none;
 }
 
-struct layout_bytes layout_bytes_of(const struct layout_shape *shape)
+struct layout_byte_shape layout_shape_to_bytes(const struct layout_shape *shape)
 {
-    const uint64_t most = (uint64_t)(LAYOUT_BYTES_NONE - 1) * 8;
+    const uint64_t most = (uint64_t)(LAYOUT_BYTE_SHAPE_NONE - 1) * 8;
     const bool is_text = shape->kind == LAYOUT_SHAPE_TEXT, has_row = shape->each > 0;
     if (shape->kind == LAYOUT_SHAPE_NONE || (shape->first | shape->rest | shape->each) % 8 ||
         shape->first >= most || shape->rest >= most)
-        return (struct layout_bytes){.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX};
-    return (struct layout_bytes){.first = (uint32_t)(shape->first / 8),
-                                 .rest = (uint32_t)(shape->rest / 8) + is_text,
-                                 .each = (uint32_t)(shape->each / 8),
-                                 .count_bytes = has_row ? (64u - shape->count_shift) / 8 : 0,
-                                 .count_mask =
-                                     has_row ? (uint32_t)(UINT64_MAX >> shape->count_shift) : 0,
-                                 .no_text = is_text ? 0 : UINT32_MAX};
+        return (struct layout_byte_shape){.rest = LAYOUT_BYTE_SHAPE_NONE, .no_text = UINT32_MAX};
+    return (struct layout_byte_shape){
+        .first = (uint32_t)(shape->first / 8),
+        .rest = (uint32_t)(shape->rest / 8) + is_text,
+        .each = (uint32_t)(shape->each / 8),
+        .count_bytes = has_row ? (64u - shape->count_shift) / 8 : 0,
+        .count_mask = has_row ? (uint32_t)(UINT64_MAX >> shape->count_shift) : 0,
+        .no_text = is_text ? 0 : UINT32_MAX};
 }
 
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n)
@@ -172,7 +172,7 @@ static bool same_text(ttr_text a, ttr_text b)
 /* Looks for the member in a root, of which it passes over what precedes it; false where the search
  * is over. */
 static bool search(struct compiler *c, enum type_root root, ttr_text name, struct place *place,
-                   struct fold *fold, struct layout_spot *spot)
+                   struct fold *fold, struct layout_member_position *spot)
 {
     const struct type *type = c->layout->root[root];
     for (uint32_t i = 0; i < type->members_n; i++) {
@@ -180,7 +180,7 @@ static bool search(struct compiler *c, enum type_root root, ttr_text name, struc
         uint64_t pad = (0 - (uint64_t)place->residue) & ((UINT64_C(1) << member->align) - 1);
         if (name.p && same_text(type->members[i].name, name) && member->align <= place->known &&
             !member->unit) {
-            *spot = (struct layout_spot){.bit = fold->bits + pad, .type = member};
+            *spot = (struct layout_member_position){.bit = fold->bits + pad, .type = member};
             return false;
         }
         if (!compile_fold(c, member, place, fold))
@@ -189,8 +189,8 @@ static bool search(struct compiler *c, enum type_root root, ttr_text name, struc
     return true;
 }
 
-bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name,
-                      struct layout_spot *spot)
+bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
+                          struct layout_member_position *spot)
 {
     /* Nothing is compiled: only sizes are asked for. */
     struct layout copy = *layout;

@@ -107,7 +107,8 @@ TTR_MUST bool compile_program(struct compiler *c, enum program program);
  * no such size (or c failed). */
 struct fold {
     uint64_t bits;
-    uint64_t spins; /* elements inside that take no bits; no more than LAYOUT_SPINS + 1 */
+    uint64_t
+        spins; /* elements inside that take no bits; no more than LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
 };
 TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct place *place,
                            struct fold *fold);

@@ -159,25 +159,26 @@ static void values_of_other_records_are_imports(void **state)
     assert_int_equal(n, 3);
     static const uint8_t bytes[] = {7, 2, 1, 3, 0, 0xff, 1, 'x', 'y', 1, 2, 3, 'z'},
                          without[] = {7, 2, 0, 0xff, 1};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 56)};
-    struct layout_run event = {.bits = bits_over(bytes, 56, 104)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 56)};
+    struct layout_cursor event = {.bits = bits_init(bytes, 56, 104)};
     for (uint32_t i = 0; i < n; i++)
-        assert_true(layout_evaluate(packet, &run, &imports[i].from, &event.slots[imports[i].slot]));
+        assert_true(layout_evaluate_reference(packet, &run, &imports[i].from,
+                                              &event.slots[imports[i].slot]));
     struct text text;
-    assert_int_equal(table_dump(&table, &event, &text), LAYOUT_FINE);
+    assert_int_equal(table_dump(&table, &event, &text), LAYOUT_OK);
     assert_string_equal(text.p, "d='xy' e=<010203> f='z'");
     /* Without the optional one import has no value. */
-    struct layout_run shorter = {.bits = bits_over(without, 0, 40)};
+    struct layout_cursor shorter = {.bits = bits_init(without, 0, 40)};
     uint64_t value = 0;
     struct type_reference m = reference_of_text(&table.arena, "k.o.m"),
                           i = reference_of_text(&table.arena, "k.i");
-    assert_false(layout_evaluate(packet, &shorter, &m, &value));
-    assert_true(layout_evaluate(packet, &shorter, &i, &value));
+    assert_false(layout_evaluate_reference(packet, &shorter, &m, &value));
+    assert_true(layout_evaluate_reference(packet, &shorter, &i, &value));
     assert_true(value == UINT64_MAX);
     struct type_reference wrong = reference_of_text(&table.arena, "k.a"),
                           other = reference_of_text(&table.arena, "p.i");
-    assert_false(layout_evaluate(packet, &shorter, &wrong, &value) ||
-                 layout_evaluate(packet, &shorter, &other, &value));
+    assert_false(layout_evaluate_reference(packet, &shorter, &wrong, &value) ||
+                 layout_evaluate_reference(packet, &shorter, &other, &value));
     table_close(&table);
 }
 
@@ -192,18 +193,18 @@ static void roots_stand_one_behind_another_and_name_their_group(void **state)
         .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "d:[c.n]u8 y:u16@16")};
     assert_true(table_compile(&table, &spec));
     static const uint8_t bytes[] = {2, 0, 0, 0, 5, 0, 0, 0, 7, 8, 9, 0};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 96)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 96)};
     struct text text;
-    assert_int_equal(table_dump(&table, &run, &text), LAYOUT_FINE);
+    assert_int_equal(table_dump(&table, &run, &text), LAYOUT_OK);
     assert_string_equal(text.p, "n=2 x=5 d=[2] .7 .8 y=9");
-    struct layout_walk walk;
+    struct layout_iter walk;
     ttr_field field;
     const struct type *type;
     static const uint8_t groups[] = {TTR_GROUP_COMMON,  TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD,
                                      TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD};
-    layout_walk_begin(&walk, table.layout, &run.bits, NULL);
+    layout_iter_begin(&walk, table.layout, &run.bits, NULL);
     for (size_t i = 0; i < 6; i++) {
-        assert_true(layout_walk_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&walk, &field, &type));
         assert_int_equal(field.group, groups[i]);
     }
     table_close(&table);
@@ -214,7 +215,7 @@ static void roots_stand_one_behind_another_and_name_their_group(void **state)
 static uint64_t fixed_bits(struct table *table, const char *text)
 {
     table_payload(table, text);
-    return layout_fixed_bits(table->layout);
+    return layout_fixed_record_bits(table->layout);
 }
 
 static void records_of_fixed_size_are_known_and_members_found(void **state)
@@ -231,19 +232,20 @@ static void records_of_fixed_size_are_known_and_members_found(void **state)
         .root[ROOT_COMMON_CONTEXT] = type_of_text(&table.arena, "tid:u32 name:T16"),
         .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "a:u3 b:u8 s:s c:u8")};
     assert_true(table_compile(&table, &spec));
-    struct layout_spot spot;
-    assert_true(layout_find_spot(table.layout, ROOT_COMMON_CONTEXT, (ttr_text){"name", 4}, &spot));
+    struct layout_member_position spot;
+    assert_true(
+        layout_locate_member(table.layout, ROOT_COMMON_CONTEXT, (ttr_text){"name", 4}, &spot));
     assert_true(spot.bit == 32 && spot.type->kind == TYPE_TEXT);
-    assert_true(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"b", 1}, &spot));
+    assert_true(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"b", 1}, &spot));
     assert_true(spot.bit == 168 && spot.type->bits == 8);
-    assert_true(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"s", 1}, &spot));
+    assert_true(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"s", 1}, &spot));
     assert_int_equal(spot.bit, 176);
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"c", 1}, &spot));
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"tid", 3}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"c", 1}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"tid", 3}, &spot));
     assert_false(
-        layout_find_spot(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
+        layout_locate_member(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
     table_payload(&table, "a:u8 b:u32@32");
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"a", 1}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"a", 1}, &spot));
     table_close(&table);
 }
 
@@ -267,9 +269,9 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "v={0} n=2 d='ab'");
     uint64_t value;
     static const uint8_t bytes[] = {1, 3, 2, 2, 5, 6, 'a', 'b'};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 64)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 64)};
     struct type_reference t = reference_of_text(&table.arena, "p.v.t");
-    assert_true(layout_evaluate(table.layout, &run, &t, &value) && value == 0x203);
+    assert_true(layout_evaluate_reference(table.layout, &run, &t, &value) && value == 0x203);
     spec.shows_hidden = true;
     assert_true(table_compile(&table, &spec));
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "id=1 v={1} .t=515 n=2 l=[2] .5 .6 d='ab'");
@@ -303,33 +305,33 @@ static void elements_without_bits_are_counted_and_then_too_many(void **state)
     (void)state;
     static const struct {
         const char *type, *hex;
-        enum layout_end end;
+        enum layout_status end;
     } cases[] = {
-        {"a:[65537]{}", "00", LAYOUT_HUGE},
-        {"n:u32 a:[p.n]{}", "01000100", LAYOUT_HUGE},
-        {"n:u32 a:[p.n]{}", "ffffffff", LAYOUT_HUGE},
-        {"n:u32 m:u8 a:[p.n][p.m]{}", "0080000001", LAYOUT_FINE},
-        {"n:u32 m:u8 a:[p.n][p.m]{}", "0180000001", LAYOUT_HUGE},
-        {"a:[256][256]{}", "00", LAYOUT_HUGE},
-        {"n:u16 a:[:u32]{o:?p.n:u8}", "000001000100", LAYOUT_HUGE},
-        {"n:u64 a:[p.n]u8", "0000000001000000", LAYOUT_HUGE},
-        {"n:u64 a:[p.n]u8", "ffffffff00000000", LAYOUT_SHORT},
-        {"n:u64 a:[p.n]s", "ffffffffffffffff", LAYOUT_HUGE},
-        {"n:u64 a:T(p.n)", "ffffffffffffffff", LAYOUT_HUGE},
-        {"n:U a:T(p.n)", "ffffffffffffffffffff01", LAYOUT_HUGE},
-        {"a:[4294967296]u8", "00", LAYOUT_HUGE},
-        {"a:[4294967295][4294967295][4294967295]u8", "00", LAYOUT_SHORT},
+        {"a:[65537]{}", "00", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 a:[p.n]{}", "01000100", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 a:[p.n]{}", "ffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 m:u8 a:[p.n][p.m]{}", "0080000001", LAYOUT_OK},
+        {"n:u32 m:u8 a:[p.n][p.m]{}", "0180000001", LAYOUT_OUT_OF_RANGE},
+        {"a:[256][256]{}", "00", LAYOUT_OUT_OF_RANGE},
+        {"n:u16 a:[:u32]{o:?p.n:u8}", "000001000100", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:[p.n]u8", "0000000001000000", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:[p.n]u8", "ffffffff00000000", LAYOUT_TRUNCATED},
+        {"n:u64 a:[p.n]s", "ffffffffffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:T(p.n)", "ffffffffffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:U a:T(p.n)", "ffffffffffffffffffff01", LAYOUT_OUT_OF_RANGE},
+        {"a:[4294967296]u8", "00", LAYOUT_OUT_OF_RANGE},
+        {"a:[4294967295][4294967295][4294967295]u8", "00", LAYOUT_TRUNCATED},
     };
     struct table table;
     struct text text;
     table_open(&table);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[64];
-        struct layout_run run = {
+        struct layout_cursor run = {
             .bits =
-                bits_over(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
+                bits_init(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
         table_payload(&table, cases[i].type);
-        enum layout_end end = table_dump(&table, &run, &text);
+        enum layout_status end = table_dump(&table, &run, &text);
         if (end != cases[i].end)
             fail_msg("%s: %s", cases[i].type, end_text(end));
     }
@@ -343,12 +345,12 @@ static void a_run_that_ends_badly_tells_the_member_and_the_number(void **state)
     table_open(&table);
     table_payload(&table, "f:u8 v:|p.f(a=0:u8,b=1:s) d:s");
     static const uint8_t bytes[] = {7, 0, 1};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 24)};
-    assert_int_equal(layout_measure(table.layout, &run), LAYOUT_NO_OPTION);
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 24)};
+    assert_int_equal(layout_find_record_end(table.layout, &run), LAYOUT_NO_OPTION);
     assert_int_equal(run.value, 7);
     support_assert_text(run.member->name.p, run.member->name.n, "v");
-    run = (struct layout_run){.bits = bits_over(bytes + 1, 0, 16)};
-    assert_int_equal(layout_measure(table.layout, &run), LAYOUT_SHORT);
+    run = (struct layout_cursor){.bits = bits_init(bytes + 1, 0, 16)};
+    assert_int_equal(layout_find_record_end(table.layout, &run), LAYOUT_TRUNCATED);
     support_assert_text(run.member->name.p, run.member->name.n, "d");
     table_close(&table);
 }
@@ -356,10 +358,10 @@ static void a_run_that_ends_badly_tells_the_member_and_the_number(void **state)
 /* --- Events --- */
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, 0, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, 0, event->payload_size * UINT64_C(8));
 }
 
 static void fields_of_events_have_their_labels_and_names(void **state)
@@ -369,7 +371,7 @@ static void fields_of_events_have_their_labels_and_names(void **state)
     table_open(&table);
     table_payload(&table, "_a:u8=A=1..5,B=3,C=3..6; f:g8=X=0,Y=1..2; b:u8");
     struct layout_schema schema = {.layout = table.layout, .place = place};
-    const struct schema known = {.ops = &layout_field_ops, .own = &schema};
+    const struct schema known = {.ops = &layout_field_ops, .ctx = &schema};
     static const uint8_t bytes[] = {3, 5, 7};
     ttr_event event = {
         .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
@@ -410,19 +412,19 @@ static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
     static const uint8_t bytes[] = {'h',  0,    0,    0,    1,    2,    3,    4,    5,  6,    7,
                                     8,    9,    10,   11,   12,   13,   14,   15,   16, 0xff, 0xff,
                                     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
-    struct bits bits = bits_over(bytes, 0, sizeof bytes * 8);
-    struct layout_walk walk;
+    struct bits bits = bits_init(bytes, 0, sizeof bytes * 8);
+    struct layout_iter walk;
     ttr_field field;
     const struct type *type;
-    layout_walk_begin(&walk, table.layout, &bits, NULL);
+    layout_iter_begin(&walk, table.layout, &bits, NULL);
     static const size_t sizes[] = {2, 16, 11};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(layout_walk_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&walk, &field, &type));
         assert_int_equal(field.value.type, TTR_TYPE_BYTES);
         assert_int_equal(field.value.text.n, sizes[i]);
     }
-    assert_false(layout_walk_next(&walk, &field, &type));
-    assert_int_equal(walk.end, LAYOUT_FINE);
+    assert_false(layout_iter_next(&walk, &field, &type));
+    assert_int_equal(walk.end, LAYOUT_OK);
     table_close(&table);
 }
 
@@ -430,7 +432,7 @@ static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
 
 static bool compiles_with(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .ctx = alloc->ctx};
     struct arena types;
     arena_init(&types, alloc_default());
     const struct type *type =
@@ -466,7 +468,7 @@ static void the_only_label_of_a_field_is_known_after_later_fields_were_read(void
     table_open(&table);
     table_payload(&table, "f:g8=X=0,Y=1..2; e:u8=A=5; b:u8");
     struct layout_schema schema = {.layout = table.layout, .place = place};
-    const struct schema known = {.ops = &layout_field_ops, .own = &schema};
+    const struct schema known = {.ops = &layout_field_ops, .ctx = &schema};
     static const uint8_t bytes[] = {4, 5, 7};
     ttr_event event = {
         .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};

@@ -111,10 +111,11 @@ static bool fold_array(struct compiler *c, const struct type *type, struct place
         return false;
     if (each.stride && type->count > COMPILE_BITS / each.stride)
         return false;
-    fold->spins += each.spins && type->count > LAYOUT_SPINS / each.spins ? LAYOUT_SPINS + 1
-                                                                         : type->count * each.spins;
-    if (fold->spins > LAYOUT_SPINS)
-        fold->spins = LAYOUT_SPINS + 1;
+    fold->spins += each.spins && type->count > LAYOUT_EMPTY_ELEMENTS_MAX / each.spins
+                       ? LAYOUT_EMPTY_ELEMENTS_MAX + 1
+                       : type->count * each.spins;
+    if (fold->spins > LAYOUT_EMPTY_ELEMENTS_MAX)
+        fold->spins = LAYOUT_EMPTY_ELEMENTS_MAX + 1;
     place->order = first.order;
     return add_bits(fold, place, (type->count - 1) * each.stride + each.bits);
 }

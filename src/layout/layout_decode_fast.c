@@ -2,8 +2,8 @@
  * of a class to the next, so that only values are written.
  *
  * Order of calls: straight_of compiles, beside each step of a walk, a step of the fast path.  For
- * each event layout_fields_hold (or layout_hold_whole) copies the prepared fields if they are not
- * in memory yet, and calls the first step.  Each step writes a value and calls the next one.
+ * each event layout_fields_hold (or layout_decode_complete) copies the prepared fields if they are
+ * not in memory yet, and calls the first step.  Each step writes a value and calls the next one.
  *
  *     walk:   GIVE_NUMBER   GIVE_STRING8   GIVE_NUMBER   STEP_END
  *     fast:   hold_u32le -> hold_string -> hold_u16le -> hold_end
@@ -44,11 +44,11 @@ static inline __attribute__((always_inline)) void fill_elements(ttr_field *field
     const uint64_t stride = op->step.amount >> 3;
     const ttr_field model = op->field;
     for (uint32_t i = 0; i < n; i++, p += stride) {
-        uint64_t number = load_plain(filling.load, p);
+        uint64_t number = load_whole_number(filling.load, p);
         if (!filling.is_prepared)
             step_copy_field(&field[i], &model);
         field[i].value.v.u =
-            filling.is_single ? bits_of_double(load_single((uint32_t)number)) : number;
+            filling.is_single ? bits_of_double(load_float32((uint32_t)number)) : number;
     }
 }
 
@@ -119,7 +119,7 @@ static APART void set_elements(const struct op *op, const uint8_t *p, ttr_field 
 /* The event that is decoded. */
 struct holding {
     ttr_fields *fields;
-    struct held_fields *held;
+    struct field_cache *held;
     const uint8_t *base, *end; /* its payload */
     struct arena *scratch;
     bool is_whole; /* the record must end at `end`; otherwise nothing is returned */
@@ -145,13 +145,13 @@ static APART uint32_t stop(const struct op *op, const uint8_t *p, const ttr_fiel
                            const struct holding *holding)
 {
     ttr_fields *fields = holding->fields;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
-    const struct layout_schema *schema = fields->own;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
+    const struct layout_schema *schema = fields->ctx;
     if (holding->is_whole)
         return 0;
-    const struct bits bits = bits_over(holding->base, (uint64_t)(p - holding->base) << 3,
+    const struct bits bits = bits_init(holding->base, (uint64_t)(p - holding->base) << 3,
                                        (uint64_t)(holding->end - holding->base) << 3);
-    layout_walk_begin(walk, schema->layout, &bits, schema->scratch);
+    layout_iter_begin(walk, schema->layout, &bits, schema->scratch);
     walk->run.bits.at = bits.at;
     walk->op = op - 1;
     return (uint32_t)(to - holding->held->field);
@@ -190,8 +190,8 @@ HOLD_NUMBER(s16le, (uint64_t)(int16_t)load_u16le(at))
 HOLD_NUMBER(s32le, (uint64_t)(int32_t)load_u32le(at))
 HOLD_NUMBER(s16be, (uint64_t)(int16_t)load_u16be(at))
 HOLD_NUMBER(s32be, (uint64_t)(int32_t)load_u32be(at))
-HOLD_NUMBER(f32le, bits_of_double(load_single(load_u32le(at))))
-HOLD_NUMBER(f32be, bits_of_double(load_single(load_u32be(at))))
+HOLD_NUMBER(f32le, bits_of_double(load_float32(load_u32le(at))))
+HOLD_NUMBER(f32be, bits_of_double(load_float32(load_u32be(at))))
 
 static uint32_t hold_as_it_is(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                               struct holding *holding)
@@ -204,7 +204,7 @@ static uint32_t hold_text16(const struct straight_step *step, const uint8_t *p, 
 {
     const uint8_t *at = p + step->at;
     to->value.text =
-        (ttr_text){(const char *)at, (size_t)__builtin_ctz(zeros_of_16(at) | 1u << 16)};
+        (ttr_text){(const char *)at, (size_t)__builtin_ctz(zero_mask_16(at) | 1u << 16)};
     return NEXT(step, p, to + 1);
 }
 
@@ -243,7 +243,7 @@ static uint32_t hold_enum(const struct straight_step *step, const uint8_t *p, tt
 {
     const struct op *op = step->op;
     to->value = op->field.value;
-    to->value.v.u = load_plain((enum load)op->step.load, p + step->at);
+    to->value.v.u = load_whole_number((enum load)op->step.load, p + step->at);
     value_enum(&(struct value_place){.step = &op->step}, &to->value);
     return UNLIKELY(to->value.count > 1) ? stop(op + 1, p, to + 1, holding) : NEXT(step, p, to + 1);
 }
@@ -277,7 +277,7 @@ static uint32_t hold_text_taken(const struct straight_step *step, const uint8_t 
 {
     const struct op *op = step->op;
     const uint8_t *at = p + step->at;
-    const uint64_t n = straight_count(op, step, at, (struct layout_walk *)holding->fields->state);
+    const uint64_t n = straight_count(op, step, at, (struct layout_iter *)holding->fields->state);
     if (UNLIKELY(n > (uint64_t)(holding->end - at)))
         return stop(op, p, to, holding);
     step_set_text(&to->value, holding->base, at, (size_t)n);
@@ -307,7 +307,7 @@ static uint32_t hold_elements(const struct straight_step *step, const uint8_t *p
 {
     const struct op *op = step->op;
     const uint8_t *at = p + step->at;
-    const uint64_t n = straight_count(op, step, at, (struct layout_walk *)holding->fields->state);
+    const uint64_t n = straight_count(op, step, at, (struct layout_iter *)holding->fields->state);
     const uint64_t room = (uint64_t)(holding->held->field + holding->held->n - to) - step->fields;
     const uint64_t bytes = n ? (n * op->step.amount - op->step.width) >> 3 : 0;
     holding->held->is_full |= n >= room;
@@ -463,7 +463,7 @@ static void look_at(const struct op *op, struct straight_step *to, struct behind
 
 struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n)
 {
-    struct straight *straight = arena_take(arena, sizeof *straight + n * sizeof *straight->step);
+    struct straight *straight = arena_alloc(arena, sizeof *straight + n * sizeof *straight->step);
     struct behind behind = {.reach = 0};
     if (!straight)
         return NULL;
@@ -485,7 +485,7 @@ struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n
 static inline uint32_t hold_record(const struct straight *straight, const uint8_t *begin,
                                    struct holding *holding)
 {
-    struct held_fields *held = holding->held;
+    struct field_cache *held = holding->held;
     if (UNLIKELY((uint64_t)(holding->end - begin) < straight->reach))
         return 0;
     if (UNLIKELY(!held->is_prepared)) {
@@ -498,10 +498,10 @@ static inline uint32_t hold_record(const struct straight *straight, const uint8_
     return straight->step[1].hold(&straight->step[1], begin, held->field, holding);
 }
 
-uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held)
+uint32_t layout_fields_hold(ttr_fields *fields, struct field_cache *held)
 {
-    const struct straight *straight = ((const struct layout_walk *)fields->state)->straight;
-    const struct layout_schema *schema = fields->own;
+    const struct straight *straight = ((const struct layout_iter *)fields->state)->straight;
+    const struct layout_schema *schema = fields->ctx;
     const ttr_event *event = fields->event;
     const uint8_t *begin = straight_begin(fields);
     struct holding holding = {.fields = fields,
@@ -514,8 +514,8 @@ uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held)
     return hold_record(straight, begin, &holding);
 }
 
-uint32_t layout_hold_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields,
-                           struct held_fields *held)
+uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
+                                ttr_fields *fields, struct field_cache *held)
 {
     const ttr_event *event = fields->event;
     struct holding holding = {.fields = fields,

@@ -175,8 +175,8 @@ static bool emit_array(struct compiler *c, const struct type *type)
     struct emit_count count = {.count = type->count, .is_fixed = type->kind == TYPE_ARRAY};
     bool is_inline = !count.is_fixed && type->has_inline_length;
     unsigned align = type->element->align;
-    if (c->inside == LAYOUT_DEPTH)
-        return compiler_refuse(c, "arrays nest deeper than %u levels", LAYOUT_DEPTH);
+    if (c->inside == LAYOUT_DEPTH_MAX)
+        return compiler_refuse(c, "arrays nest deeper than %u levels", LAYOUT_DEPTH_MAX);
     if (!is_inline && !emit_align(c, type->align))
         return false;
     if (is_inline) {
@@ -205,7 +205,7 @@ static bool emit_absent(struct compiler *c, const struct type *type)
     if (!step)
         return false;
     step->type = type;
-    c->ops[c->ops_n - 1].field.value.hint = TTR_HINT_ABSENT;
+    c->ops[c->ops_n - 1].field.value.hint = TTR_DISPLAY_ABSENT;
     return true;
 }
 

@@ -194,7 +194,9 @@ static void prepare_number(ttr_value *value, const struct type *type)
     };
     bool is_enum = type->labels && type->kind != TYPE_BITS;
     value->type = types[type->kind];
-    value->hint = type->kind == TYPE_FLAGS ? TTR_HINT_FLAGS : is_enum ? TTR_HINT_ENUM : type->hint;
+    value->hint = type->kind == TYPE_FLAGS ? TTR_DISPLAY_FLAGS
+                  : is_enum                ? TTR_DISPLAY_ENUM
+                                           : type->hint;
     value->bits = (uint8_t)(type->kind == TYPE_BOOL ? 1 : type->bits <= 64 ? type->bits : 0);
     value->base = type->kind == TYPE_BITS ? 16
                   : type->base == 10      ? 0
@@ -427,9 +429,9 @@ static bool emit_spins(struct compiler *c, const struct fold_element *each,
     struct step *step = emit_moving(c, STEP_SPINS);
     if (!step)
         return false;
-    bool is_many = count->is_fixed && count->count > LAYOUT_SPINS / each->spins;
+    bool is_many = count->is_fixed && count->count > LAYOUT_EMPTY_ELEMENTS_MAX / each->spins;
     step->flags |= count->is_fixed ? STEP_FIXED : 0;
-    step->count = is_many ? LAYOUT_SPINS + 1 : count->count;
+    step->count = is_many ? LAYOUT_EMPTY_ELEMENTS_MAX + 1 : count->count;
     step->amount = is_many ? 1 : each->spins;
     step->slot = count->slot;
     return true;

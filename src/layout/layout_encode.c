@@ -4,9 +4,9 @@
 
 #include <assert.h>
 
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 
-static void encode_value(struct encode *encode, const struct type *type);
+static void encode_value(struct field_encoder *encode, const struct type *type);
 
 static bool encode_is_length(const struct type_member *member, const struct type_member *next)
 {
@@ -17,31 +17,31 @@ static bool encode_is_length(const struct type_member *member, const struct type
            reference->names[reference->names_n - 1].p == member->name.p;
 }
 
-static void put_bits(struct bitput *put, const struct type *type, uint64_t value)
+static void put_bits(struct bit_writer *put, const struct type *type, uint64_t value)
 {
     uint64_t stored = type->is_reversed ? bits_reverse(value, type->bits) : value;
-    bitput_align(put, type->align);
+    bit_writer_align(put, type->align);
     if (type->is_big_endian)
-        bitput_be(put, stored, type->bits);
+        bit_writer_add_be(put, stored, type->bits);
     else
-        bitput_le(put, stored, type->bits);
+        bit_writer_add_le(put, stored, type->bits);
 }
 
 /* LEB128: seven bits a byte, lowest first, as few as hold the number. */
-static void put_variable(struct bitput *put, uint64_t value, bool is_signed)
+static void put_variable(struct bit_writer *put, uint64_t value, bool is_signed)
 {
-    bitput_align(put, 3);
+    bit_writer_align(put, 3);
     for (;;) {
         uint64_t low = value & 0x7f;
         value = is_signed ? (uint64_t)((int64_t)value >> 7) : value >> 7;
         bool is_last = is_signed ? value == (low & 0x40 ? UINT64_MAX : 0) : value == 0;
-        bitput_le(put, is_last ? low : low | 0x80, 8);
+        bit_writer_add_le(put, is_last ? low : low | 0x80, 8);
         if (is_last)
             return;
     }
 }
 
-static void encode_number(struct bitput *put, const struct type *type, uint64_t value)
+static void encode_number(struct bit_writer *put, const struct type *type, uint64_t value)
 {
     if (type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT)
         put_variable(put, value, type->kind == TYPE_VAR_INT);
@@ -49,7 +49,7 @@ static void encode_number(struct bitput *put, const struct type *type, uint64_t 
         put_bits(put, type, value);
 }
 
-static void put_float(struct bitput *put, const struct type *type, double value)
+static void put_float(struct bit_writer *put, const struct type *type, double value)
 {
     assert(type->bits == 32 || type->bits == 64);
     float narrow = (float)value;
@@ -59,19 +59,19 @@ static void put_float(struct bitput *put, const struct type *type, double value)
 }
 
 /* Characters or bytes; of a fixed number, with zeros behind. */
-static void put_text(struct bitput *put, const struct type *type, ttr_text text)
+static void put_text(struct bit_writer *put, const struct type *type, ttr_text text)
 {
     bool is_fixed = type->kind != TYPE_STRING && type->reference.names_n == 0;
     size_t n = is_fixed && text.n > type->count ? (size_t)type->count : text.n;
-    bitput_align(put, 3);
-    bitput_bytes(put, text.p, n);
+    bit_writer_align(put, 3);
+    bit_writer_add_bytes(put, text.p, n);
     if (is_fixed)
-        bitput_zeros(put, (type->count - n) * 8);
+        bit_writer_add_zeros(put, (type->count - n) * 8);
     if (type->kind == TYPE_STRING)
-        bitput_zeros(put, 8);
+        bit_writer_add_zeros(put, 8);
 }
 
-static void put_scalar(struct bitput *put, const struct type *type, const ttr_value *value)
+static void put_scalar(struct bit_writer *put, const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
     case TYPE_FLOAT:
@@ -91,19 +91,19 @@ static const ttr_field nothing = {.name = {"", 0}};
 
 /* Returns the next field without a step. After the last field it returns one without a value, so
  * that wrong types do no harm. */
-static const ttr_field *next(const struct encode *encode)
+static const ttr_field *next(const struct field_encoder *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
 }
 
 /* The same, with a step. */
-static const ttr_field *take(struct encode *encode)
+static const ttr_field *take(struct field_encoder *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at++] : &nothing;
 }
 
 /* How many elements, or bytes, the next value has. */
-static uint64_t length_of(const struct encode *encode)
+static uint64_t length_of(const struct field_encoder *encode)
 {
     const ttr_value *value = &next(encode)->value;
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
@@ -111,15 +111,15 @@ static uint64_t length_of(const struct encode *encode)
 
 /* An array that always has as many elements has them also where no fields are left, as in a packet
  * that is not like the others. */
-static void put_missing(struct encode *encode, const struct type *type)
+static void put_missing(struct field_encoder *encode, const struct type *type)
 {
-    bitput_align(&encode->put, type->align);
+    bit_writer_align(&encode->put, type->align);
     for (uint64_t i = 0; i < type->count; i++)
         encode_value(encode, type->element);
 }
 
 /* Elements of an array, or bytes as numbers of 8 bits. */
-static void put_elements(struct encode *encode, const struct type *type)
+static void put_elements(struct field_encoder *encode, const struct type *type)
 {
     if (encode->at == encode->n && type->kind == TYPE_ARRAY && !type->has_inline_length) {
         put_missing(encode, type);
@@ -128,23 +128,23 @@ static void put_elements(struct encode *encode, const struct type *type)
     const uint64_t length = length_of(encode);
     const ttr_value value = take(encode)->value;
     const struct type *element = type->element;
-    bitput_align(&encode->put, type->has_inline_length
-                                   ? type->minimum_align
-                                   : type->align); /* even where there are no elements */
+    bit_writer_align(&encode->put, type->has_inline_length
+                                       ? type->minimum_align
+                                       : type->align); /* even where there are no elements */
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
     if (value.type != TTR_TYPE_ARRAY) {
-        bitput_align(&encode->put, 3);
-        bitput_bytes(&encode->put, value.text.p, value.text.n);
+        bit_writer_align(&encode->put, 3);
+        bit_writer_add_bytes(&encode->put, value.text.p, value.text.n);
         return;
     }
     for (uint32_t i = 0; i < value.count && encode->at < encode->n; i++)
         encode_value(encode, element);
 }
 
-void encode_members(struct encode *encode, const struct type *type)
+void encode_members(struct field_encoder *encode, const struct type *type)
 {
-    bitput_align(&encode->put, type->align);
+    bit_writer_align(&encode->put, type->align);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         if (i + 1 < type->members_n && encode_is_length(member, member + 1))
@@ -162,7 +162,7 @@ static bool is_wrapper(const struct type *type, const ttr_value *value)
     return value->type != TTR_TYPE_STRUCT && (value->type != TTR_TYPE_ARRAY || is_pair);
 }
 
-static void encode_value(struct encode *encode, const struct type *type)
+static void encode_value(struct field_encoder *encode, const struct type *type)
 {
     const ttr_value *value = &next(encode)->value;
     if (type->kind == TYPE_STRUCT) {

@@ -9,22 +9,22 @@
  * a struct; bytes as an array of 8-bit numbers. Fields of another shape come out as nonsense, but
  * nothing is read or written where it should not be. Not encoded: VARIANT and OPTIONAL (a writer
  * has a class for each shape), FLAGS and BITS wider than 64 bits, other encodings than 8-bit.
- * Memory: see base/bitput.h. */
+ * Memory: see base/bit_writer.h. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_ENCODE_H
 #define TRACETTA_LAYOUT_LAYOUT_ENCODE_H
 
-#include "base/bitput.h"
+#include "base/bit_writer.h"
 #include "model/context.h"
 #include "model/type.h"
 
-struct encode {
-    struct bitput put;
+struct field_encoder {
+    struct bit_writer put;
     const ttr_field *field; /* all fields, borrowed */
     size_t n, at;           /* how many there are; index of the next one */
 };
 
 /* Begins with n fields. */
-static inline void encode_begin(struct encode *encode, const ttr_field *field, size_t n)
+static inline void encode_begin(struct field_encoder *encode, const ttr_field *field, size_t n)
 {
     encode->field = field;
     encode->n = n;
@@ -32,6 +32,6 @@ static inline void encode_begin(struct encode *encode, const ttr_field *field, s
 }
 
 /* Encodes the next fields as the members of a struct (a root: no field stands for itself). */
-void encode_members(struct encode *encode, const struct type *type);
+void encode_members(struct field_encoder *encode, const struct type *type);
 
 #endif

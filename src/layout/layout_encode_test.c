@@ -34,8 +34,8 @@ static void check(const struct type *type, const ttr_field *field, size_t n, con
 {
     struct buffer buffer;
     buffer_init(&buffer, alloc_default());
-    struct encode encode;
-    encode.put = bitput_begin(&buffer);
+    struct field_encoder encode;
+    encode.put = bit_writer_init(&buffer);
     encode_begin(&encode, field, n);
     encode_members(&encode, type);
     assert_int_equal(encode.at, n);
@@ -256,8 +256,8 @@ static void fields_of_another_shape_do_no_harm(void **state)
     ttr_field field[] = {group_field(TTR_TYPE_STRUCT, 9), uint_field(7),
                          group_field(TTR_TYPE_ARRAY, UINT32_MAX), text_field(TTR_TYPE_TEXT, "x")};
     for (size_t n = 0; n <= 4; n++) {
-        struct encode encode;
-        encode.put = bitput_begin(&buffer);
+        struct field_encoder encode;
+        encode.put = bit_writer_init(&buffer);
         encode_begin(&encode, field, n);
         encode_members(&encode, &type);
         assert_int_equal(encode.at, n);

@@ -5,12 +5,12 @@
  * against the end of the record before it is touched. */
 #include "layout/layout_program.h"
 
-_Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct layout_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
 const struct op layout_walk_over[2] = {{.step = {.code = GIVE_NOTHING}},
                                        {.step = {.code = GIVE_NOTHING}}};
 
-static APART bool stop(struct layout_walk *walk, const struct op *op, enum layout_end why)
+static APART bool stop(struct layout_iter *walk, const struct op *op, enum layout_status why)
 {
     walk->run.member = op->step.member;
     walk->end = why;
@@ -18,13 +18,13 @@ static APART bool stop(struct layout_walk *walk, const struct op *op, enum layou
     return false;
 }
 
-static inline uint64_t left(const struct layout_walk *walk)
+static inline uint64_t left(const struct layout_iter *walk)
 {
     return walk->run.bits.end - walk->run.bits.at;
 }
 
 /* Gives a number that was loaded. */
-static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field *field,
+static inline bool give(struct layout_iter *walk, const struct op *op, ttr_field *field,
                         uint64_t number)
 {
     step_copy_field(field, &op->field);
@@ -33,13 +33,13 @@ static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field
     return true;
 }
 
-static inline bool give_float(struct layout_walk *walk, const struct op *op, ttr_field *field,
+static inline bool give_float(struct layout_iter *walk, const struct op *op, ttr_field *field,
                               uint32_t bits)
 {
-    return give(walk, op, field, bits_of_double(load_single(bits)));
+    return give(walk, op, field, bits_of_double(load_float32(bits)));
 }
 
-static struct value_place place_at(const struct layout_walk *walk, const struct op *op,
+static struct value_place place_at(const struct layout_iter *walk, const struct op *op,
                                    uint64_t advance)
 {
     return (struct value_place){.step = &op->step,
@@ -49,7 +49,7 @@ static struct value_place place_at(const struct layout_walk *walk, const struct 
                                 .scratch = walk->scratch};
 }
 
-static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_text(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     step_copy_field(field, &op->field);
     const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at + op->step.advance) >> 3);
@@ -59,7 +59,7 @@ static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_f
 }
 
 /* Fields that stand still and take more than a load; their bits are there. */
-static APART bool give_still(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_still(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     struct value_place place = place_at(walk, op, op->step.advance);
     step_copy_field(field, &op->field);
@@ -68,13 +68,13 @@ static APART bool give_still(struct layout_walk *walk, const struct op *op, ttr_
     return true;
 }
 
-static APART bool give_leb(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_leb(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     struct value_place place = place_at(walk, op, op->step.advance);
     const uint8_t *end = place.base + (place.end >> 3), *p = place.base + (place.at >> 3);
     size_t n = p < end ? leb_length(p, end) : 0;
     if (n == 0)
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop(walk, op, LAYOUT_TRUNCATED);
     step_copy_field(field, &op->field);
     value_leb(&place, n, &field->value);
     walk->op = op;
@@ -82,21 +82,21 @@ static APART bool give_leb(struct layout_walk *walk, const struct op *op, ttr_fi
 }
 
 /* How many elements or bytes a moving step gives. */
-static inline uint64_t take_count(struct layout_walk *walk, const struct step *step)
+static inline uint64_t take_count(struct layout_iter *walk, const struct step *step)
 {
     if (step->flags & STEP_LOADS) {
         const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at - step->jump) >> 3);
-        walk->run.slots[step->slot] = load_plain((enum load)step->load, p);
+        walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p);
     }
     return step_count(step, &walk->run);
 }
 
-static APART bool give_array(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_array(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     uint64_t count = step_count(&op->step, &walk->run);
     if (count > UINT32_MAX) {
         walk->run.value = count;
-        return stop(walk, op, LAYOUT_HUGE);
+        return stop(walk, op, LAYOUT_OUT_OF_RANGE);
     }
     step_copy_field(field, &op->field);
     field->value.count = (uint32_t)count;
@@ -105,22 +105,22 @@ static APART bool give_array(struct layout_walk *walk, const struct op *op, ttr_
 }
 
 /* Moves over what a step passes; false when it is not there. */
-static inline bool advance(struct layout_walk *walk, const struct op *op)
+static inline bool advance(struct layout_iter *walk, const struct op *op)
 {
     if (UNLIKELY(op->step.advance > left(walk)))
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at += op->step.advance;
     return true;
 }
 
-static APART bool give_string8(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_string8(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
     const uint8_t *base = walk->run.bits.base, *p = base + (walk->run.bits.at >> 3);
     const uint8_t *zero = find_zero(base, p, base + (walk->run.bits.end >> 3));
     if (UNLIKELY(!zero))
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
     step_copy_field(field, &op->field);
     field->value.text = (ttr_text){(const char *)p, (size_t)(zero - p)};
@@ -128,7 +128,7 @@ static APART bool give_string8(struct layout_walk *walk, const struct op *op, tt
     return true;
 }
 
-static APART bool give_string_wide(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_string_wide(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
@@ -136,20 +136,20 @@ static APART bool give_string_wide(struct layout_walk *walk, const struct op *op
     step_copy_field(field, &op->field);
     size_t n = value_wide_string(&place, &field->value);
     if (UNLIKELY(n == SIZE_MAX))
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at += ((uint64_t)n + op->step.width) << 3;
     walk->op = op;
     return true;
 }
 
-static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_taken(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
     uint64_t count = take_count(walk, &op->step);
     if (UNLIKELY(count > left(walk) >> 3)) {
         walk->run.value = count;
-        return stop(walk, op, count > UINT32_MAX ? LAYOUT_HUGE : LAYOUT_SHORT);
+        return stop(walk, op, count > UINT32_MAX ? LAYOUT_OUT_OF_RANGE : LAYOUT_TRUNCATED);
     }
     struct value_place place = place_at(walk, op, 0);
     const uint8_t *p = place.base + (place.at >> 3);
@@ -166,7 +166,7 @@ static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_
 }
 
 /* The array itself. */
-static APART bool give_elements(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_elements(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     const struct step *step = &op->step;
     if (!advance(walk, op))
@@ -180,15 +180,15 @@ static APART bool give_elements(struct layout_walk *walk, const struct op *op, t
         return true;
     uint64_t at = (walk->run.bits.at + mask) & ~mask;
     if (at > walk->run.bits.end || count * step->amount - step->width > walk->run.bits.end - at)
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at = at;
     return true;
 }
 
-static bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field);
+static bool give_behind(struct layout_iter *walk, const struct op *op, ttr_field *field);
 
 /* An element, whose bits are known to be there, or what follows the last. */
-static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field,
+static inline bool give_element(struct layout_iter *walk, const struct op *op, ttr_field *field,
                                 enum load load, bool is_single)
 {
     const struct step *step = &op->step;
@@ -200,12 +200,12 @@ static inline bool give_element(struct layout_walk *walk, const struct op *op, t
     }
     --*elements_left;
     walk->run.bits.at = at + step->amount;
-    uint64_t number = load_plain(load, walk->run.bits.base + (at >> 3));
+    uint64_t number = load_whole_number(load, walk->run.bits.base + (at >> 3));
     return give(walk, op - step->jump, field,
-                is_single ? bits_of_double(load_single((uint32_t)number)) : number);
+                is_single ? bits_of_double(load_float32((uint32_t)number)) : number);
 }
 
-static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_enum(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     struct value_place place = place_at(walk, op, op->step.advance);
     step_copy_field(field, &op->field);
@@ -216,20 +216,20 @@ static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_f
 }
 
 /* Ends the walk well. */
-static APART bool finish(struct layout_walk *walk, const struct op *op)
+static APART bool finish(struct layout_iter *walk, const struct op *op)
 {
     if (!advance(walk, op))
         return false;
-    walk->end = LAYOUT_FINE;
+    walk->end = LAYOUT_OK;
     walk->op = layout_walk_over;
     return false;
 }
 
 /* Runs silent steps from one on; gives the next that is none, NULL where the walk ends. */
-static inline const struct op *skip_silent(struct layout_walk *walk, const struct op *op)
+static inline const struct op *skip_silent(struct layout_iter *walk, const struct op *op)
 {
     while (op->step.code < GIVE_NUMBER) {
-        enum layout_end why;
+        enum layout_status why;
         if (op->step.code == STEP_END ? !finish(walk, op) : !advance(walk, op))
             return NULL;
         uint32_t next = layout_silent(&op->step, &walk->run, &walk->loops, &why);
@@ -243,7 +243,7 @@ static inline const struct op *skip_silent(struct layout_walk *walk, const struc
     return op;
 }
 
-static bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field);
+static bool give_other(struct layout_iter *walk, const struct op *op, ttr_field *field);
 
 #define LOAD_AT(load) give(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
 #define LOAD_SIGNED_AT(type, load) \
@@ -256,12 +256,12 @@ static inline uint8_t load_u8(const uint8_t *p)
 
 /* Gives the field of a step. */
 /* long: one case per load */
-static inline bool give_step(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static inline bool give_step(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     const uint8_t *base = walk->run.bits.base;
     uint64_t at = walk->run.bits.at;
     if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < GIVE_STRING8)
-        return stop(walk, op, LAYOUT_SHORT);
+        return stop(walk, op, LAYOUT_TRUNCATED);
     switch (op->step.code) {
     case GIVE_NUMBER + LOAD_U8:
         return LOAD_AT(load_u8);
@@ -333,7 +333,7 @@ static inline bool give_step(struct layout_walk *walk, const struct op *op, ttr_
 }
 
 /* What is not so frequent. */
-static APART bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_other(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     switch (op->step.code) {
     case GIVE_NUMBER + LOAD_BITS: {
@@ -361,13 +361,13 @@ static APART bool give_other(struct layout_walk *walk, const struct op *op, ttr_
 }
 
 /* Gives the next field that comes behind silent steps. */
-static APART bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool give_behind(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     op = skip_silent(walk, op);
     return op && give_step(walk, op, field);
 }
 
-static inline bool next(struct layout_walk *walk, ttr_field *field)
+static inline bool next(struct layout_iter *walk, ttr_field *field)
 {
     const struct op *op = walk->op + 1;
     if (op->step.code == STEP_END)
@@ -376,7 +376,7 @@ static inline bool next(struct layout_walk *walk, ttr_field *field)
 }
 
 /* Makes a walk stand before the first step; run.bits and imports are there. */
-static inline void begin(struct layout_walk *walk, const struct layout *layout,
+static inline void begin(struct layout_iter *walk, const struct layout *layout,
                          const struct op *program)
 {
     struct bits *bits = &walk->run.bits;
@@ -387,17 +387,17 @@ static inline void begin(struct layout_walk *walk, const struct layout *layout,
     walk->run.spins = 0;
     walk->run.order = ORDER_ANY;
     walk->loops.depth = 0;
-    walk->end = LAYOUT_FINE;
+    walk->end = LAYOUT_OK;
     walk->op = program;
     if (UNLIKELY(at > bits->end)) {
-        walk->end = LAYOUT_SHORT;
+        walk->end = LAYOUT_TRUNCATED;
         walk->op = layout_walk_over;
         return;
     }
     bits->at = at;
 }
 
-void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
+void layout_iter_begin(struct layout_iter *walk, const struct layout *layout,
                        const struct bits *bits, struct arena *scratch)
 {
     walk->run.bits = *bits;
@@ -407,7 +407,7 @@ void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
     begin(walk, layout, layout->walk);
 }
 
-bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
+bool layout_iter_next(struct layout_iter *walk, ttr_field *field, const struct type **type)
 {
     if (!next(walk, field))
         return false;
@@ -415,7 +415,7 @@ bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct t
     return true;
 }
 
-unsigned layout_walk_leb(const struct layout_walk *walk)
+unsigned layout_iter_leb128_size(const struct layout_iter *walk)
 {
     struct value_place place = place_at(walk, walk->op, walk->op->step.advance);
     return (unsigned)leb_length(place.base + (place.at >> 3), place.base + (place.end >> 3));
@@ -429,10 +429,10 @@ static bool is_named(const struct type_member *member, ttr_text name)
            (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0);
 }
 
-bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
-                     const struct type_reference *reference, uint64_t *value)
+bool layout_evaluate_reference(const struct layout *layout, const struct layout_cursor *run,
+                               const struct type_reference *reference, uint64_t *value)
 {
-    struct layout_walk walk;
+    struct layout_iter walk;
     uint64_t matched = 1; /* bit n: the first n names are those of the way here */
     bool is_found = false;
     ttr_field field;
@@ -461,11 +461,11 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
 
 /* --- Fields of events --- */
 
-static void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
+static void layout_begin_event(const ttr_fields *fields, struct layout_iter *walk)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     if (schema->is_in_payload)
-        walk->run.bits = bits_over(fields->event->payload, fields->event->body & schema->body_mask,
+        walk->run.bits = bits_init(fields->event->payload, fields->event->body & schema->body_mask,
                                    (uint64_t)fields->event->payload_size * 8);
     else
         schema->place(schema, fields->event, &walk->run);
@@ -474,43 +474,44 @@ static void layout_begin_event(const ttr_fields *fields, struct layout_walk *wal
 }
 
 /* A walk of nothing: over, with no bits that could be asked for. */
-static void begin_nothing(struct layout_walk *walk)
+static void begin_nothing(struct layout_iter *walk)
 {
-    walk->run.bits = bits_over(NULL, 0, 0);
+    walk->run.bits = bits_init(NULL, 0, 0);
     walk->op = layout_walk_over;
 }
 
 /* Nothing is done before it is known how fields are wanted. */
 static void layout_fields_begin(ttr_fields *fields)
 {
-    const struct layout_schema *schema = fields->own;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
-    walk->unbegun = schema->layout ? layout_start_with(schema) : 0;
+    const struct layout_schema *schema = fields->ctx;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
+    walk->unbegun = schema->layout ? layout_iter_start_flags(schema) : 0;
     if (schema->layout)
         walk->straight = schema->layout->straight;
     else
         begin_nothing(walk);
 }
 
-const void *layout_start(const struct layout *layout)
+const void *layout_iter_start(const struct layout *layout)
 {
     return layout->straight ? (const void *)layout->straight : layout->walk;
 }
 
-uint64_t layout_start_with(const struct layout_schema *schema)
+uint64_t layout_iter_start_flags(const struct layout_schema *schema)
 {
     return schema->is_in_payload
                ? (uint64_t)schema->body_mask << LAYOUT_MASK_SHIFT | LAYOUT_IN_PAYLOAD
-               : LAYOUT_TO_PLACE;
+               : LAYOUT_TO_LOCATE;
 }
 
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct layout_schema *schema = fields->own;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    const struct layout_schema *schema = fields->ctx;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
     walk->unbegun = 0;
     const struct layout *layout =
-        schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
+        schema->locate_group ? schema->locate_group(schema, fields->event, group, &walk->run)
+                             : NULL;
     walk->scratch = schema->scratch;
     if (layout)
         begin(walk, layout, layout->walk);
@@ -520,7 +521,7 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
     if (UNLIKELY(walk->unbegun))
         layout_begin_event(fields, walk);
     return next(walk, field);
@@ -528,14 +529,14 @@ static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 
 static const struct type *layout_fields_type(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     return walk->op->step.type;
 }
 
 /* A text of given room is where the walk has just been. */
 static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const struct step *step = &walk->op->step;
     if (step->code != GIVE_TEXT && step->code != GIVE_TEXT_TAKEN)
         return false;
@@ -552,7 +553,7 @@ static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *tex
 static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                                 ttr_text *label)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const struct type *type = walk->op->step.type;
     if (i == 0) { /* the walk may have gone on since */
         *label = value->text;
@@ -561,16 +562,16 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     if (!type || !type->labels)
         return false;
     bool is_flags = type->kind == TYPE_FLAGS;
-    const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i)
-                                              : type_label_of(type->labels, value->v.u, i);
+    const struct type_label *found = is_flags ? type_find_flag(type->labels, value->v.u, i)
+                                              : type_find_label(type->labels, value->v.u, i);
     if (found)
         *label = found->name;
     return found != NULL;
 }
 
-static uint64_t layout_packet(const void *own, const ttr_event *event)
+static uint64_t layout_packet(const void *ctx, const ttr_event *event)
 {
-    const struct layout_schema *schema = own;
+    const struct layout_schema *schema = ctx;
     return schema->packet ? schema->packet(schema, event) : 0;
 }
 

@@ -87,7 +87,7 @@ enum order {
 #define STEP_LOADS                                                                                \
     32u /* GIVE_..._TAKEN, GIVE_ELEMENTS: first the number of `load` `jump` bits before goes into \
            the slot */
-#define STEP_INLINE_SLOT LAYOUT_SLOTS /* lengths right before what they count */
+#define STEP_INLINE_SLOT LAYOUT_SLOTS_MAX /* lengths right before what they count */
 
 struct step {
     uint64_t advance;
@@ -217,11 +217,11 @@ static inline uint64_t step_load(const struct step *step, const uint8_t *base, u
                                  uint64_t end)
 {
     return step->load == LOAD_BITS ? step_load_bits(step, base, at, end)
-                                   : load_plain((enum load)step->load, base + (at >> 3));
+                                   : load_whole_number((enum load)step->load, base + (at >> 3));
 }
 
 /* How many elements a step is about. */
-static inline uint64_t step_count(const struct step *step, const struct layout_run *run)
+static inline uint64_t step_count(const struct step *step, const struct layout_cursor *run)
 {
     return step->flags & STEP_FIXED ? step->count : run->slots[step->slot];
 }
@@ -229,8 +229,8 @@ static inline uint64_t step_count(const struct step *step, const struct layout_r
 /* Runs a silent step other than END whose advance is done.  Gives where to go on: 0 = at the step
  * behind it, STEP_STOPS = nowhere, and then `end` says why. */
 #define STEP_STOPS UINT32_MAX
-uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops,
-                       enum layout_end *end);
+uint32_t layout_silent(const struct step *step, struct layout_cursor *run,
+                       struct layout_loops *loops, enum layout_status *end);
 
 /* The length of a LEB128 number in bytes, 0 when it has no end before `end`. */
 size_t leb_length(const uint8_t *p, const uint8_t *end);
@@ -276,13 +276,13 @@ extern const struct op layout_walk_over[2];
 struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n);
 
 /* For layout_field_ops: see field_ops.hold. */
-uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held);
+uint32_t layout_fields_hold(ttr_fields *fields, struct field_cache *held);
 
 /* Where an event's record begins in its payload; NULL: it does not lie there, or the walk has
  * begun. */
 static inline const uint8_t *straight_begin(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const ttr_event *event = fields->event;
     const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
     return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size
@@ -303,11 +303,11 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
 /* How many elements or bytes a step of a straight way gives, p being where what counts them ends;
  * where the walk may need that later, it is kept. */
 static inline uint64_t straight_count(const struct op *op, const struct straight_step *step,
-                                      const uint8_t *p, struct layout_walk *walk)
+                                      const uint8_t *p, struct layout_iter *walk)
 {
     if (op->step.flags & STEP_FIXED)
         return op->step.count;
-    return walk->run.slots[step->slot] = load_plain((enum load)step->load, p - step->back);
+    return walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p - step->back);
 }
 
 static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)

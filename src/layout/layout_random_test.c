@@ -20,7 +20,7 @@ struct slow {
     const uint8_t *bytes;
     uint64_t at, end;
     int order; /* of the bits just read: 1 little, 2 big, 0 none */
-    enum layout_end why;
+    enum layout_status why;
     char path[256]; /* names down to here, "p.a.b" */
     struct {
         char path[256];
@@ -30,7 +30,7 @@ struct slow {
     struct text *to;
 };
 
-static bool slow_stop(struct slow *slow, enum layout_end why)
+static bool slow_stop(struct slow *slow, enum layout_status why)
 {
     slow->why = why;
     return false;
@@ -40,7 +40,7 @@ static bool slow_align(struct slow *slow, uint64_t bits)
 {
     uint64_t to = slow->at + (bits - slow->at % bits) % bits;
     if (to > slow->end)
-        return slow_stop(slow, LAYOUT_SHORT);
+        return slow_stop(slow, LAYOUT_TRUNCATED);
     slow->at = to;
     return true;
 }
@@ -54,9 +54,9 @@ static bool slow_bits(struct slow *slow, const struct type *type, uint64_t *valu
         return false;
     int order = type->is_big_endian ? 2 : 1;
     if (slow->at % 8 && slow->order && slow->order != order)
-        return slow_stop(slow, LAYOUT_MISPLACED);
+        return slow_stop(slow, LAYOUT_MISALIGNED);
     if (type->bits > slow->end - slow->at)
-        return slow_stop(slow, LAYOUT_SHORT);
+        return slow_stop(slow, LAYOUT_TRUNCATED);
     slow->order = order;
     uint64_t x = 0;
     for (uint64_t i = 0; i < type->bits; i++) {
@@ -93,7 +93,7 @@ static bool slow_find(struct slow *slow, const struct type_reference *reference,
             *value = slow->known[i].value;
             return true;
         }
-    return slow_stop(slow, LAYOUT_ABSENT);
+    return slow_stop(slow, LAYOUT_NUMBER_ABSENT);
 }
 
 struct slow_name {
@@ -129,7 +129,7 @@ static bool slow_number(struct slow *slow, const struct type *type, struct slow_
         value.v.f = type->bits == 32 ? (double)f : double_of_bits(value.v.u);
     }
     if (type->labels) {
-        value.hint = TTR_HINT_ENUM;
+        value.hint = TTR_DISPLAY_ENUM;
         for (uint32_t i = 0; i < type->labels->n; i++)
             for (uint32_t k = 0; k < type->labels->label[i].ranges_n; k++) {
                 const struct type_range *range = &type->labels->label[i].ranges[k];
@@ -152,7 +152,7 @@ static bool slow_leb(struct slow *slow, const struct type *type, struct slow_nam
         return false;
     for (unsigned shift = 0;; shift += 7) {
         if (slow->end - slow->at < 8)
-            return slow_stop(slow, LAYOUT_SHORT);
+            return slow_stop(slow, LAYOUT_TRUNCATED);
         uint8_t byte = slow->bytes[slow->at / 8];
         slow->at += 8;
         if (shift < 64)
@@ -178,7 +178,7 @@ static bool slow_string(struct slow *slow, struct slow_name at)
     while (begin + n < slow->end / 8 && slow->bytes[begin + n])
         n++;
     if (begin + n >= slow->end / 8)
-        return slow_stop(slow, LAYOUT_SHORT);
+        return slow_stop(slow, LAYOUT_TRUNCATED);
     slow->at += 8 * (n + 1);
     slow_give(slow, at,
               (ttr_value){.text = {(const char *)slow->bytes + begin, n}, .type = TTR_TYPE_TEXT});
@@ -192,7 +192,7 @@ static bool slow_bytes(struct slow *slow, const struct type *type, struct slow_n
         (type->reference.names_n && !slow_find(slow, &type->reference, &count)))
         return false;
     if (count > (slow->end - slow->at) / 8)
-        return slow_stop(slow, count > UINT32_MAX ? LAYOUT_HUGE : LAYOUT_SHORT);
+        return slow_stop(slow, count > UINT32_MAX ? LAYOUT_OUT_OF_RANGE : LAYOUT_TRUNCATED);
     const char *p = (const char *)slow->bytes + slow->at / 8;
     slow->at += count * 8;
     if (type->kind == TYPE_TEXT)
@@ -214,7 +214,7 @@ static bool slow_array(struct slow *slow, const struct type *type, struct slow_n
         return false;
     }
     if (count > UINT32_MAX)
-        return slow_stop(slow, LAYOUT_HUGE);
+        return slow_stop(slow, LAYOUT_OUT_OF_RANGE);
     slow_give(slow, at, (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)count});
     for (uint64_t i = 0; i < count; i++)
         if (!slow_value(slow, type->element, (struct slow_name){"", at.depth + 1}))
@@ -243,7 +243,7 @@ static bool slow_choice(struct slow *slow, const struct type *type, struct slow_
                                        : selector != 0;
         if (is_there)
             return slow_value(slow, type->element, at);
-        slow_give(slow, at, (ttr_value){.hint = TTR_HINT_ABSENT});
+        slow_give(slow, at, (ttr_value){.hint = TTR_DISPLAY_ABSENT});
         return true;
     }
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -427,8 +427,8 @@ static void cut_everywhere(struct both *both, const uint8_t *bytes, uint64_t at,
         size_t n = (size_t)(cut + 7) / 8;
         uint8_t *copy = malloc(n ? n : 1);
         memcpy(copy, bytes, n);
-        struct layout_run run = {.bits = bits_over(copy, at, cut)};
-        if (table_dump(&both->table, &run, &both->fast) != LAYOUT_SHORT)
+        struct layout_cursor run = {.bits = bits_init(copy, at, cut)};
+        if (table_dump(&both->table, &run, &both->fast) != LAYOUT_TRUNCATED)
             fail_msg("%s at %u cut at %u of %u: %s", both->maker.text, (unsigned)at, (unsigned)cut,
                      (unsigned)end, both->fast.p);
         free(copy);
@@ -444,18 +444,18 @@ static void compare(struct both *both, const struct type *payload, const uint8_t
     both->wanted.n = 0;
     both->wanted.p[0] = 0;
     (void)slow_members(slow, payload, 0);
-    struct layout_run run = {.bits = bits_over(bytes, at, BYTES * 8)};
-    enum layout_end end = table_dump(&both->table, &run, &both->fast);
+    struct layout_cursor run = {.bits = bits_init(bytes, at, BYTES * 8)};
+    enum layout_status end = table_dump(&both->table, &run, &both->fast);
     put(&both->wanted, "%s%s", both->wanted.n && slow->why ? " " : "", end_text(slow->why));
     if (end != slow->why)
         fail_msg("%s at %u\n  got    %s\n  wanted %s", both->maker.text, (unsigned)at, both->fast.p,
                  both->wanted.p);
-    if (end != LAYOUT_FINE) {
+    if (end != LAYOUT_OK) {
         both->other++;
         return;
     }
     both->fine++;
-    assert_int_equal(layout_measure(both->table.layout, &run), LAYOUT_FINE);
+    assert_int_equal(layout_find_record_end(both->table.layout, &run), LAYOUT_OK);
     if (strcmp(both->fast.p, both->wanted.p) != 0 || run.bits.at != slow->at)
         fail_msg("%s at %u\n  got    %s\n  wanted %s\n  end %u wanted %u", both->maker.text,
                  (unsigned)at, both->fast.p, both->wanted.p, (unsigned)run.bits.at,
@@ -498,7 +498,7 @@ static void same_fields(struct both *both, const ttr_event *event, unsigned of_s
     unsigned of_event = 0;
     ttr_fields_begin(both->table.t, event, &fields);
     for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0;
-         n = ttr_more_fields(both->buffer, &field)) {
+         n = ttr_event_fields_next(both->buffer, &field)) {
         for (uint32_t i = 0; i < n; i++, of_event++)
             if (!ttr_fields_next(&fields, &wanted) || !is_same_field(&field[i], &wanted))
                 fail_msg("%s: held field %u of event %u is another", both->maker.text, of_event,
@@ -506,14 +506,14 @@ static void same_fields(struct both *both, const ttr_event *event, unsigned of_s
         same_labels(both, &fields, &field[n - 1]);
     }
     assert_false(ttr_fields_next(&fields, &wanted));
-    assert_int_equal(ttr_more_fields(both->buffer, &field), 0);
+    assert_int_equal(ttr_event_fields_next(both->buffer, &field), 0);
 }
 
 static void place_all(const struct layout_schema *schema, const ttr_event *event,
-                      struct layout_run *run)
+                      struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
 /* Whole records and cut ones, and the same ones again, so that what was held of one serves others
@@ -521,23 +521,23 @@ static void place_all(const struct layout_schema *schema, const ttr_event *event
 static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
 {
     struct table *table = &both->table;
-    const bool is_at_any_byte = layout_is_at_any_byte(table->layout);
-    struct layout_schema own = {.layout = table->layout,
+    const bool is_at_any_byte = layout_is_byte_aligned(table->layout);
+    struct layout_schema ctx = {.layout = table->layout,
                                 .scratch = &table->scratch,
                                 .place = place_all,
                                 .is_in_payload = is_at_any_byte,
                                 .body_mask = 0xff};
     const struct schema known = {.ops = &layout_field_ops,
-                                 .own = &own,
-                                 .start = layout_start(table->layout),
-                                 .start_with = layout_start_with(&own)};
+                                 .ctx = &ctx,
+                                 .start = layout_iter_start(table->layout),
+                                 .start_with = layout_iter_start_flags(&ctx)};
     const ttr_id schema = context_add_schema(table->t, &known);
     for (unsigned i = 0; i < 8 * n; i++) {
         const uint32_t cut = any(&both->maker, 4) ? 0 : (uint32_t)any(&both->maker, BYTES),
                        body = 8u * (unsigned)any(&both->maker, 5);
-        struct layout_run run = {.bits = bits_over(bytes[i % n], body, BYTES * 8)};
+        struct layout_cursor run = {.bits = bits_init(bytes[i % n], body, BYTES * 8)};
         const bool is_fine =
-            body / 8 <= BYTES - cut && layout_measure(table->layout, &run) == LAYOUT_FINE;
+            body / 8 <= BYTES - cut && layout_find_record_end(table->layout, &run) == LAYOUT_OK;
         const uint32_t size = is_fine ? (uint32_t)(run.bits.at + 7) / 8 : BYTES - cut;
         uint8_t *copy = malloc(size ? size : 1);
         memcpy(copy, bytes[i % n], size);

@@ -76,14 +76,14 @@ static bool set_part(struct layout_part *part, const struct straight_step *step)
     }
 }
 
-uint32_t layout_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
-                      uint32_t *reach)
+uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
+                           uint32_t *reach)
 {
-    const struct layout_schema *own = schema->own;
+    const struct layout_schema *ctx = schema->ctx;
     if (schema->ops != &layout_field_ops || !schema->start ||
-        !(schema->start_with & LAYOUT_IN_PAYLOAD) || !own->layout->straight)
+        !(schema->start_with & LAYOUT_IN_PAYLOAD) || !ctx->layout->straight)
         return 0;
-    const struct straight *straight = own->layout->straight;
+    const struct straight *straight = ctx->layout->straight;
     const struct straight_step *step = straight->step + 1;
     const struct op *op = straight->ops + 1;
     *reach = straight->reach;
@@ -103,8 +103,8 @@ uint32_t layout_parts(const struct schema *schema, struct layout_part *part, uin
     return 0;
 }
 
-void layout_part_value(const struct layout_part *part, const struct layout_record *record,
-                       const uint8_t *at, ttr_value *value)
+void layout_decode_part(const struct layout_part *part, const struct layout_record *record,
+                        const uint8_t *at, ttr_value *value)
 {
     const struct value_place place = {.step = &part->op->step,
                                       .base = record->base,
@@ -113,9 +113,9 @@ void layout_part_value(const struct layout_part *part, const struct layout_recor
                                       .scratch = record->scratch};
     *value = part->field->value;
     if (part->kind == LAYOUT_PART_SINGLE) {
-        value->v.f = load_single((uint32_t)load_plain((enum load)part->load, at));
+        value->v.f = load_float32((uint32_t)load_whole_number((enum load)part->load, at));
     } else if (part->kind == LAYOUT_PART_NUMBER || part->kind == LAYOUT_PART_ENUM) {
-        value->v.u = load_plain((enum load)part->load, at);
+        value->v.u = load_whole_number((enum load)part->load, at);
         if (part->kind == LAYOUT_PART_ENUM)
             value_enum(&place, value);
     } else if (part->kind == LAYOUT_PART_STILL) {

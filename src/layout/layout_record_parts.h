@@ -37,9 +37,9 @@ enum layout_part_kind {
     LAYOUT_PART_READY,  /* the field needs no value: structures, nulls */
     LAYOUT_PART_NUMBER, /* read by `load` */
     LAYOUT_PART_SINGLE, /* a float of four bytes, read by `load` */
-    LAYOUT_PART_ENUM,   /* a number with names, read by `load`; layout_part_value knows the names */
-    LAYOUT_PART_TEXT,   /* of `count` bytes, or up to its first zero */
-    LAYOUT_PART_STILL,  /* all else: layout_part_value */
+    LAYOUT_PART_ENUM,  /* a number with names, read by `load`; layout_decode_part knows the names */
+    LAYOUT_PART_TEXT,  /* of `count` bytes, or up to its first zero */
+    LAYOUT_PART_STILL, /* all else: layout_decode_part */
     /* Move. */
     LAYOUT_PART_STRING,       /* up to a zero */
     LAYOUT_PART_LAST_STRING,  /* the same with only fixed parts behind it: up to `reach` + 1 bytes
@@ -66,8 +66,8 @@ struct layout_part {
 /* The parts of a schema's records and how many bytes must be there up to the first one that moves;
  * gives how many parts, the last being END.  0: the records cannot be taken so, or have more than
  * `room` parts. */
-uint32_t layout_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
-                      uint32_t *reach);
+uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
+                           uint32_t *reach);
 
 /* A record in its event's payload. */
 struct layout_record {
@@ -77,24 +77,24 @@ struct layout_record {
 
 /* The record of an event of a schema that has parts; false where it does not begin at a byte of the
  * payload. */
-static inline bool layout_record_of(const struct schema *schema, const ttr_event *event,
-                                    struct layout_record *record)
+static inline bool layout_locate_record(const struct schema *schema, const ttr_event *event,
+                                        struct layout_record *record)
 {
     const uint64_t body = event->body & (schema->start_with >> LAYOUT_MASK_SHIFT);
     record->base = event->payload;
     record->begin = event->payload + (body >> 3);
     record->end = event->payload + event->payload_size;
-    record->scratch = ((const struct layout_schema *)schema->own)->scratch;
+    record->scratch = ((const struct layout_schema *)schema->ctx)->scratch;
     return body % 8 == 0 && body >> 3 <= event->payload_size;
 }
 
 /* The value of a number, or of a part that stands still and has no other kind, at a place of the
  * record. */
-void layout_part_value(const struct layout_part *part, const struct layout_record *record,
-                       const uint8_t *at, ttr_value *value);
+void layout_decode_part(const struct layout_part *part, const struct layout_record *record,
+                        const uint8_t *at, ttr_value *value);
 
 /* A number of whole bytes at a byte. */
-static inline uint64_t load_plain(enum load load, const uint8_t *p)
+static inline uint64_t load_whole_number(enum load load, const uint8_t *p)
 {
     switch (load) {
     case LOAD_U8:
@@ -126,7 +126,7 @@ static inline uint64_t load_plain(enum load load, const uint8_t *p)
     }
 }
 
-static inline double load_single(uint32_t bits)
+static inline double load_float32(uint32_t bits)
 {
     float f;
     memcpy(&f, &bits, sizeof f);

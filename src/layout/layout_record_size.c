@@ -2,24 +2,25 @@
  *
  * The loop below has the steps that nearly all records are made of; the others are in
  * layout_silent.  Every step that moves checks against the end by subtraction; every loop either
- * moves or counts against LAYOUT_SPINS, so no record takes longer than its bits allow. */
+ * moves or counts against LAYOUT_EMPTY_ELEMENTS_MAX, so no record takes longer than its bits allow.
+ */
 #include "layout/layout_program.h"
 
 /* Ends a run badly. */
-static uint32_t stop(const struct step *step, struct layout_run *run, enum layout_end *end,
-                     enum layout_end why)
+static uint32_t stop(const struct step *step, struct layout_cursor *run, enum layout_status *end,
+                     enum layout_status why)
 {
     run->member = step->member;
     *end = why;
     return STEP_STOPS;
 }
 
-static uint32_t spin(const struct step *step, struct layout_run *run, uint64_t n,
-                     enum layout_end *end)
+static uint32_t spin(const struct step *step, struct layout_cursor *run, uint64_t n,
+                     enum layout_status *end)
 {
-    if (n > LAYOUT_SPINS - run->spins) {
+    if (n > LAYOUT_EMPTY_ELEMENTS_MAX - run->spins) {
         run->value = n;
-        return stop(step, run, end, LAYOUT_HUGE);
+        return stop(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     run->spins += (uint32_t)n;
     return 0;
@@ -31,66 +32,68 @@ static uint64_t aligned(uint64_t at, uint64_t mask)
 }
 
 /* Moves to a place ahead. */
-static uint32_t move_to(const struct step *step, struct layout_run *run, uint64_t to,
-                        enum layout_end *end)
+static uint32_t move_to(const struct step *step, struct layout_cursor *run, uint64_t to,
+                        enum layout_status *end)
 {
     if (to < run->bits.at || to > run->bits.end)
-        return stop(step, run, end, LAYOUT_SHORT);
+        return stop(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at = to;
     return 0;
 }
 
 /* Passes over `count` elements of fixed size. */
-static uint32_t take(const struct step *step, struct layout_run *run, uint64_t count,
-                     enum layout_end *end)
+static uint32_t take(const struct step *step, struct layout_cursor *run, uint64_t count,
+                     enum layout_status *end)
 {
     uint64_t at = run->bits.at;
     if (UNLIKELY(count > UINT32_MAX)) {
         run->value = count;
-        return stop(step, run, end, LAYOUT_HUGE);
+        return stop(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     if (count == 0)
         return 0;
     /* amount is below 2^31 here. */
     at = aligned(at, (UINT64_C(1) << step->align) - 1);
     if (at > run->bits.end || count * step->amount - step->width > run->bits.end - at)
-        return stop(step, run, end, LAYOUT_SHORT);
+        return stop(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at = at + (count * step->amount - step->width);
     return 0;
 }
 
-static uint32_t check_order(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t check_order(const struct step *step, struct layout_cursor *run,
+                            enum layout_status *end)
 {
     bool is_inside = run->bits.at & 7;
     if (is_inside &&
         (step->order == ORDER_BYTES || (run->order != ORDER_ANY && run->order != step->order)))
-        return stop(step, run, end, LAYOUT_MISPLACED);
+        return stop(step, run, end, LAYOUT_MISALIGNED);
     run->order = step->order;
     return 0;
 }
 
-static uint32_t pass_text(const struct step *step, struct layout_run *run, unsigned unit,
-                          enum layout_end *end)
+static uint32_t pass_text(const struct step *step, struct layout_cursor *run, unsigned unit,
+                          enum layout_status *end)
 {
     const uint8_t *p = run->bits.base + (run->bits.at >> 3),
                   *limit = run->bits.base + (run->bits.end >> 3);
     size_t n = p <= limit ? wide_length(p, limit, unit) : SIZE_MAX;
     if (n == SIZE_MAX)
-        return stop(step, run, end, LAYOUT_SHORT);
+        return stop(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at += ((uint64_t)n + unit) * 8;
     return 0;
 }
 
-static uint32_t pass_leb(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t pass_leb(const struct step *step, struct layout_cursor *run,
+                         enum layout_status *end)
 {
     const uint8_t *p = run->bits.base + (run->bits.at >> 3),
                   *limit = run->bits.base + (run->bits.end >> 3);
     size_t n = p < limit ? leb_length(p, limit) : 0;
     if (n == 0)
-        return stop(step, run, end, LAYOUT_SHORT);
+        return stop(step, run, end, LAYOUT_TRUNCATED);
     if (step->code == STEP_LEB_SAVE) {
         if (!leb_value(p, n, step->type->kind == TYPE_VAR_INT, &run->slots[step->slot]))
-            return stop(step, run, end, LAYOUT_HUGE);
+            return stop(step, run, end, LAYOUT_OUT_OF_RANGE);
         if (step->flags & STEP_MAY_LACK)
             run->absent &= ~(UINT32_C(1) << step->slot);
     }
@@ -98,13 +101,13 @@ static uint32_t pass_leb(const struct step *step, struct layout_run *run, enum l
     return 0;
 }
 
-static uint32_t begin_loop(const struct step *step, struct layout_run *run,
-                           struct layout_loops *loops, enum layout_end *end)
+static uint32_t begin_loop(const struct step *step, struct layout_cursor *run,
+                           struct layout_loops *loops, enum layout_status *end)
 {
     uint64_t count = step_count(step, run);
     if (count > UINT32_MAX) {
         run->value = count;
-        return stop(step, run, end, LAYOUT_HUGE);
+        return stop(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     if (count == 0)
         return step->jump;
@@ -113,8 +116,8 @@ static uint32_t begin_loop(const struct step *step, struct layout_run *run,
     return 0;
 }
 
-static uint32_t again(const struct step *step, struct layout_run *run, struct layout_loops *loops,
-                      enum layout_end *end)
+static uint32_t again(const struct step *step, struct layout_cursor *run,
+                      struct layout_loops *loops, enum layout_status *end)
 {
     uint32_t top = loops->depth - 1;
     if (run->bits.at == loops->began[top] && spin(step, run, 1, end) == STEP_STOPS)
@@ -126,14 +129,15 @@ static uint32_t again(const struct step *step, struct layout_run *run, struct la
     return 0;
 }
 
-static uint32_t pass_unit(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t pass_unit(const struct step *step, struct layout_cursor *run,
+                          enum layout_status *end)
 {
     uint64_t used = run->bits.at % step->amount;
     bool crosses = used != 0 && step->width > step->amount - used;
     return crosses ? move_to(step, run, run->bits.at + (step->amount - used), end) : 0;
 }
 
-static uint32_t choose(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t choose(const struct step *step, struct layout_cursor *run, enum layout_status *end)
 {
     uint64_t selector = run->slots[step->slot];
     if (!step->table) /* an optional without ranges */
@@ -148,7 +152,7 @@ static uint32_t choose(const struct step *step, struct layout_run *run, enum lay
     return index;
 }
 
-static void save(const struct step *step, struct layout_run *run)
+static void save(const struct step *step, struct layout_cursor *run)
 {
     run->slots[step->slot] =
         step_load(step, run->bits.base, run->bits.at - step->width, run->bits.end);
@@ -156,8 +160,8 @@ static void save(const struct step *step, struct layout_run *run)
         run->absent &= ~(UINT32_C(1) << step->slot);
 }
 
-uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops,
-                       enum layout_end *end)
+uint32_t layout_silent(const struct step *step, struct layout_cursor *run,
+                       struct layout_loops *loops, enum layout_status *end)
 {
     switch (step->code) {
     case STEP_ALIGN:
@@ -184,13 +188,13 @@ uint32_t layout_silent(const struct step *step, struct layout_run *run, struct l
     case STEP_LEB_SAVE:
         return pass_leb(step, run, end);
     case STEP_REQUIRE:
-        return run->absent >> step->slot & 1 ? stop(step, run, end, LAYOUT_ABSENT) : 0;
+        return run->absent >> step->slot & 1 ? stop(step, run, end, LAYOUT_NUMBER_ABSENT) : 0;
     case STEP_WHOLE:
         run->has_cut_text |= run->slots[step->slot] % step->amount != 0;
         return 0;
     case STEP_SPINS: {
         uint64_t count = step_count(step, run), each = step->amount;
-        return spin(step, run, count > LAYOUT_SPINS ? count : count * each, end);
+        return spin(step, run, count > LAYOUT_EMPTY_ELEMENTS_MAX ? count : count * each, end);
     }
     case STEP_LOOP:
         return begin_loop(step, run, loops, end);
@@ -206,21 +210,21 @@ uint32_t layout_silent(const struct step *step, struct layout_run *run, struct l
     }
 }
 
-static enum layout_end short_of(struct layout_run *run, const struct step *step, uint64_t at)
+static enum layout_status short_of(struct layout_cursor *run, const struct step *step, uint64_t at)
 {
     run->bits.at = at;
     run->member = step->member;
-    return LAYOUT_SHORT;
+    return LAYOUT_TRUNCATED;
 }
 
-static __attribute__((noinline)) enum layout_end measure(const struct layout *layout,
-                                                         struct layout_run *run)
+static __attribute__((noinline)) enum layout_status measure(const struct layout *layout,
+                                                            struct layout_cursor *run)
 {
     const struct step *step = layout->measure;
     const uint8_t *base = run->bits.base;
     uint64_t at = aligned(run->bits.at, layout->start_mask), end = run->bits.end;
     struct layout_loops loops;
-    enum layout_end why;
+    enum layout_status why;
     loops.depth = 0;
     run->absent = layout->absent;
     run->spins = 0;
@@ -233,7 +237,7 @@ static __attribute__((noinline)) enum layout_end measure(const struct layout *la
         at += step->advance;
         if (LIKELY(step->code == STEP_END)) {
             run->bits.at = at;
-            return LAYOUT_FINE;
+            return LAYOUT_OK;
         }
         if (step->code == STEP_STRING8) {
             const uint8_t *zero = find_zero(base, base + (at >> 3), base + (end >> 3));
@@ -241,7 +245,8 @@ static __attribute__((noinline)) enum layout_end measure(const struct layout *la
                 return short_of(run, step, at);
             at = ((uint64_t)(zero - base) + 1) << 3;
         } else if (step->code == STEP_COUNTED) {
-            uint64_t count = load_plain((enum load)step->load, base + ((at - step->jump) >> 3));
+            uint64_t count =
+                load_whole_number((enum load)step->load, base + ((at - step->jump) >> 3));
             run->slots[step->slot] = count;
             run->bits.at = at;
             if (UNLIKELY(take(step, run, count, &why) == STEP_STOPS))
@@ -258,12 +263,12 @@ static __attribute__((noinline)) enum layout_end measure(const struct layout *la
     }
 }
 
-enum layout_end layout_measure(const struct layout *layout, struct layout_run *run)
+enum layout_status layout_find_record_end(const struct layout *layout, struct layout_cursor *run)
 {
     uint64_t at = aligned(run->bits.at, layout->start_mask), end = run->bits.end,
              bits = layout->measure->advance;
     if (layout->measure->code != STEP_END || at > end || bits > end - at)
         return measure(layout, run);
     run->bits.at = at + bits;
-    return LAYOUT_FINE;
+    return LAYOUT_OK;
 }

@@ -308,7 +308,7 @@ static bool pass(struct compiler *c, bool is_finding)
 static bool give_slot(struct compiler *c, struct use *use, uint32_t *busy_until, uint32_t now)
 {
     bool is_lasting = use->is_import || use->may_lack;
-    for (uint8_t slot = 0; slot < LAYOUT_SLOTS; slot++) {
+    for (uint8_t slot = 0; slot < LAYOUT_SLOTS_MAX; slot++) {
         if (busy_until[slot] > now)
             continue;
         busy_until[slot] = is_lasting ? UINT32_MAX : use->last + 1;
@@ -319,7 +319,7 @@ static bool give_slot(struct compiler *c, struct use *use, uint32_t *busy_until,
     }
     char text[120];
     return compiler_refuse(c, "%s is one of more than %u lengths and selectors needed at a time",
-                           reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS);
+                           reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS_MAX);
 }
 
 /* The use without a slot that is in use first; lasting ones before all. */
@@ -340,7 +340,7 @@ static struct use *next_use(struct compiler *c, const bool *is_done)
 
 static bool give_slots(struct compiler *c)
 {
-    uint32_t busy_until[LAYOUT_SLOTS] = {0};
+    uint32_t busy_until[LAYOUT_SLOTS_MAX] = {0};
     bool is_done[COMPILE_REFERENCES] = {false};
     for (struct use *use; (use = next_use(c, is_done)) != NULL;) {
         is_done[use - c->uses] = true;
@@ -354,7 +354,7 @@ static bool give_slots(struct compiler *c)
 static bool list_imports(struct compiler *c)
 {
     struct layout_import *imports =
-        arena_take(c->spec->arena, (c->layout->imports_n + 1) * sizeof *imports);
+        arena_alloc(c->spec->arena, (c->layout->imports_n + 1) * sizeof *imports);
     if (!imports) {
         (void)fail_memory(c->error);
         return false;

@@ -96,7 +96,7 @@ static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup
 static struct lookup *keep(struct compiler *c, const struct gathered *all,
                            const struct lookup_entry *entry, size_t n)
 {
-    struct lookup *lookup = arena_take(c->spec->arena, sizeof *lookup + n * sizeof *entry);
+    struct lookup *lookup = arena_alloc(c->spec->arena, sizeof *lookup + n * sizeof *entry);
     if (!lookup) {
         (void)fail_memory(c->error);
         return NULL;
@@ -150,11 +150,11 @@ static const void *new_label_table(struct compiler *c, const struct type_labels 
 
 static const void *new_flag_table(struct compiler *c, const struct type_labels *labels)
 {
-    uint64_t *masks = arena_take(c->spec->arena, (labels->n + UINT64_C(1)) * sizeof *masks);
+    uint64_t *masks = arena_alloc(c->spec->arena, (labels->n + UINT64_C(1)) * sizeof *masks);
     if (!masks)
         (void)fail_memory(c->error);
     for (uint32_t i = 0; masks && i < labels->n; i++)
-        masks[i] = type_flag_bits(&labels->label[i]);
+        masks[i] = type_flag_mask(&labels->label[i]);
     return masks;
 }
 

@@ -15,11 +15,12 @@
 
 uint64_t step_load_bits(const struct step *step, const uint8_t *base, uint64_t at, uint64_t end)
 {
-    struct bits bits = bits_over(base, at, end);
-    uint64_t x = step->flags & STEP_BIG ? bits_be(&bits, step->width) : bits_le(&bits, step->width);
+    struct bits bits = bits_init(base, at, end);
+    uint64_t x = step->flags & STEP_BIG ? bits_read_be(&bits, step->width)
+                                        : bits_read_le(&bits, step->width);
     if (step->flags & STEP_REVERSED)
         x = bits_reverse(x, step->width);
-    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign(x, step->width) : x;
+    return step->flags & STEP_SIGNED ? (uint64_t)bits_sign_extend(x, step->width) : x;
 }
 
 /* --- Labels --- */
@@ -35,11 +36,12 @@ void value_enum(const struct value_place *place, ttr_value *value)
         return;
     value->text = labels->label[index].name;
     value->count = 1;
-    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
-    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS;
+    uint32_t n = labels->n < LAYOUT_LABELS_SEARCHED_MAX ? labels->n : LAYOUT_LABELS_SEARCHED_MAX;
+    for (uint32_t i = index + 1; lookup->has_overlaps && i < n && value->count < LAYOUT_LABELS_MAX;
          i++) {
         const struct type_label *label = &labels->label[i];
-        value->count += type_in_ranges(label->ranges, label->ranges_n, labels->is_signed, number);
+        value->count +=
+            type_ranges_contain(label->ranges, label->ranges_n, labels->is_signed, number);
     }
 }
 
@@ -47,8 +49,8 @@ static void value_flags(const struct value_place *place, ttr_value *value)
 {
     const struct type_labels *labels = place->step->type->labels;
     const uint64_t *masks = place->step->table;
-    uint32_t n = labels->n < LAYOUT_LABELS_SEEN ? labels->n : LAYOUT_LABELS_SEEN;
-    for (uint32_t i = 0; i < n && value->count < LAYOUT_LABELS; i++) {
+    uint32_t n = labels->n < LAYOUT_LABELS_SEARCHED_MAX ? labels->n : LAYOUT_LABELS_SEARCHED_MAX;
+    for (uint32_t i = 0; i < n && value->count < LAYOUT_LABELS_MAX; i++) {
         if (!(masks[i] & value->v.u))
             continue;
         if (value->count++ == 0)
@@ -84,13 +86,13 @@ static bool as_bytes(const struct value_place *place, ttr_value *value)
     const struct step *step = place->step;
     size_t n = (step->width + 7u) / 8u;
     value->type = TTR_TYPE_BYTES;
-    value->hint = TTR_HINT_RAW;
+    value->hint = TTR_DISPLAY_RAW;
     value->bits = 0;
     if (!((place->at | step->width) & 7) && !(step->flags & STEP_REVERSED)) {
         value->text = (ttr_text){(const char *)place->base + (place->at >> 3), n};
         return true;
     }
-    uint8_t *to = place->scratch ? arena_take(place->scratch, n) : NULL;
+    uint8_t *to = place->scratch ? arena_alloc(place->scratch, n) : NULL;
     value->text = (ttr_text){(const char *)to, to ? n : 0};
     for (size_t i = 0; to && i < n; i++) {
         uint64_t from = 8 * (uint64_t)i, left = step->width - from;
@@ -102,12 +104,12 @@ static bool as_bytes(const struct value_place *place, ttr_value *value)
 
 static void value_bool(const struct value_place *place, ttr_value *value)
 {
-    struct bits bits = bits_over(place->base, place->at, place->at + place->step->width);
+    struct bits bits = bits_init(place->base, place->at, place->at + place->step->width);
     bool is_big = place->step->flags & STEP_BIG;
     uint64_t any = 0;
     while (bits_left(&bits) > 0) {
         unsigned n = bits_left(&bits) < 64 ? (unsigned)bits_left(&bits) : 64;
-        any |= is_big ? bits_be(&bits, n) : bits_le(&bits, n);
+        any |= is_big ? bits_read_be(&bits, n) : bits_read_le(&bits, n);
     }
     value->v.u = any != 0;
 }
@@ -180,7 +182,7 @@ static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct aren
                         ttr_text *text)
 {
     size_t room = n * 10 + 2, at = room;
-    char *to = scratch ? arena_take(scratch, room) : NULL;
+    char *to = scratch ? arena_alloc(scratch, room) : NULL;
     if (!to)
         return false;
     while (n > 0) {
@@ -225,7 +227,7 @@ static bool put_wide(uint32_t *limbs, size_t n, bool is_signed, struct arena *sc
     ttr_text text;
     if (!put_decimal(limbs, n, is_negative, scratch, &text))
         return false;
-    *value = (ttr_value){.text = text, .type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER};
+    *value = (ttr_value){.text = text, .type = TTR_TYPE_TEXT, .hint = TTR_DISPLAY_DECIMAL};
     return true;
 }
 
@@ -302,7 +304,7 @@ void value_leb(const struct value_place *place, size_t n, ttr_value *value)
             return;
     }
     *value =
-        (ttr_value){.text = {(const char *)p, n}, .type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW};
+        (ttr_value){.text = {(const char *)p, n}, .type = TTR_TYPE_BYTES, .hint = TTR_DISPLAY_RAW};
 }
 
 /* --- Wide characters --- */
@@ -362,20 +364,20 @@ static size_t ascii_string(const struct value_place *place, ttr_value *value)
 {
     const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
     const size_t room = (size_t)(end - p) / 2 + 8;
-    char *spare = place->scratch ? arena_spare(place->scratch, room) : NULL;
+    char *spare = place->scratch ? arena_next_free(place->scratch, room) : NULL;
     if (spare) {
         const size_t n = utf8_from_ascii16(spare, place->base, p, end);
         value->text = (ttr_text){spare, n};
         if (n == SIZE_MAX)
             return n;
-        arena_keep(place->scratch, n);
+        arena_commit(place->scratch, n);
         return 2 * n;
     }
-    char *to = place->scratch ? arena_take(place->scratch, room) : NULL;
+    char *to = place->scratch ? arena_alloc(place->scratch, room) : NULL;
     if (!to)
         return SIZE_MAX;
     const size_t n = utf8_from_ascii16(to, place->base, p, end);
-    arena_trim(place->scratch, to, n < room ? n : 0);
+    arena_shrink_last(place->scratch, to, n < room ? n : 0);
     value->text = (ttr_text){to, n};
     return n == SIZE_MAX ? n : 2 * n;
 }
@@ -389,7 +391,7 @@ size_t value_wide_string(const struct value_place *place, ttr_value *value)
         return n;
     n = wide_length(p, end, place->step->width);
     char *to = n != SIZE_MAX && is_usual && place->scratch
-                   ? arena_take(place->scratch, n + n / 2 + 3)
+                   ? arena_alloc(place->scratch, n + n / 2 + 3)
                    : NULL;
     if (to)
         value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
@@ -406,7 +408,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three.
      */
     char *to =
-        place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
+        place->scratch && n < SIZE_MAX / 2 - 8 ? arena_alloc(place->scratch, n + n / 2 + 3) : NULL;
     if (!to) {
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)p, n};
@@ -421,7 +423,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     }
     while (p < end) {
         if ((size_t)(end - p) < unit) {
-            at += utf8_put(to + at, 0xfffd);
+            at += utf8_encode(to + at, 0xfffd);
             break;
         }
         uint32_t c = load_character(p, encoding);
@@ -434,7 +436,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
             c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff);
             p += unit;
         }
-        at += utf8_put(to + at, c);
+        at += utf8_encode(to + at, c);
     }
     value->text = (ttr_text){to, at};
 }

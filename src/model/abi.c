@@ -1,7 +1,7 @@
 /* Sizes that programs are compiled with: a change here is a change of the ABI, and wants a new
  * soversion. Structs that begin with `size` may grow; these may not.  Left out: machines with
  * 32-bit pointers. */
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
 
 _Static_assert(sizeof(void *) != 8 || sizeof(ttr_event) == 128, "ttr_event is frozen");
 _Static_assert(sizeof(void *) != 8 || sizeof(ttr_field) == 64, "ttr_field is frozen");

@@ -21,7 +21,7 @@ static bool ends_with(ttr_text name, const char *end)
     return name.n >= n && memcmp(name.p + name.n - n, end, n) == 0;
 }
 
-uint8_t activity_opcode(ttr_text name)
+uint8_t activity_opcode_of_name(ttr_text name)
 {
     return ends_with(name, "Start") ? ACTIVITY_START : ends_with(name, "Stop") ? ACTIVITY_STOP : 0;
 }
@@ -69,7 +69,7 @@ static ttr_text task_of(ttr_text name)
     return name;
 }
 
-ttr_id activity_task(ttr *t, ttr_id name)
+ttr_id activity_task_of_name(ttr *t, ttr_id name)
 {
     ttr_text text = ttr_text_get(t, name), task = task_of(text);
     return task.n == text.n ? name : ttr_text_add(t, task.p, task.n);
@@ -84,7 +84,7 @@ static uint64_t link_on_thread(const ttr *t, ttr_id thread, ttr_id task)
     return hash_pair(known.tid, hash_bytes(text.p, text.n));
 }
 
-void activity_mark(const ttr *t, ttr_event *event, ttr_id task)
+void activity_make_span(const ttr *t, ttr_event *event, ttr_id task)
 {
     if (event->kind != TTR_KIND_INSTANT ||
         (event->opcode != ACTIVITY_START && event->opcode != ACTIVITY_STOP))
@@ -95,9 +95,9 @@ void activity_mark(const ttr *t, ttr_event *event, ttr_id task)
         id ? hash_pair(load_u64le(id), load_u64le(id + 8)) : link_on_thread(t, event->thread, task);
 }
 
-ttr_id activity_name(const ttr *t, const ttr_event *event)
+ttr_id activity_span_name(const ttr *t, const ttr_event *event)
 {
-    if (!activity_is(event))
+    if (!activity_is_start_or_stop(event))
         return event->name;
     ttr_text text = ttr_text_get(t, event->name), task = task_of(text);
     ttr_id id = task.n == text.n ? 0 : ttr_text_find(t, task.p, task.n);
@@ -139,7 +139,7 @@ static size_t put_path(char *to, const uint8_t *id)
         else if (!take_number(id, &at, &number))
             break;
         to[n++] = is_overflow ? '$' : '/';
-        n += number_put_u64(to + n, number);
+        n += number_format_u64(to + n, number);
     }
     to[n++] = '/';
     return n > 2 ? n : 0;
@@ -152,7 +152,7 @@ static bool is_path(const uint8_t *id, uint64_t pid)
     return stored == sum || (pid && stored == (sum ^ (uint32_t)pid));
 }
 
-size_t activity_text(char *to, const uint8_t *id, uint64_t pid)
+size_t activity_format_id(char *to, const uint8_t *id, uint64_t pid)
 {
     size_t n = is_path(id, pid) ? put_path(to, id) : 0;
     for (size_t i = 0; n == 0 && i < 16; i++) {
@@ -162,7 +162,7 @@ size_t activity_text(char *to, const uint8_t *id, uint64_t pid)
     return n ? n : 32;
 }
 
-size_t activity_parent(ttr_text path)
+size_t activity_parent_length(ttr_text path)
 {
     if (path.n < 4 || path.p[0] != '/')
         return 0;

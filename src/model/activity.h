@@ -17,31 +17,31 @@
 #define ACTIVITY_TEXT_MAX 80u /* bytes of an id as text */
 
 /* Whether an event begins or ends an activity. */
-static inline bool activity_is(const ttr_event *event)
+static inline bool activity_is_start_or_stop(const ttr_event *event)
 {
     return (event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END) &&
            (event->opcode == ACTIVITY_START || event->opcode == ACTIVITY_STOP);
 }
 
 /* The opcode that a name stands for: it ends with "Start" or "Stop"; 0 = neither. */
-uint8_t activity_opcode(ttr_text name);
+uint8_t activity_opcode_of_name(ttr_text name);
 
 /* The task of a start or stop event of that name, added to the texts when new; 0 when memory is
  * out. */
-ttr_id activity_task(ttr *t, ttr_id name);
+ttr_id activity_task_of_name(ttr *t, ttr_id name);
 
 /* Makes an instant with the opcode of a start or stop what it means. */
-void activity_mark(const ttr *t, ttr_event *event, ttr_id task);
+void activity_make_span(const ttr *t, ttr_event *event, ttr_id task);
 
 /* What a begin or end is called as a span: an activity by its task, all others by their name. */
-ttr_id activity_name(const ttr *t, const ttr_event *event);
+ttr_id activity_span_name(const ttr *t, const ttr_event *event);
 
 /* Puts an id as text: a path where it is one of the process, else a GUID as hexadecimal digits;
  * gives its length. */
-size_t activity_text(char *to, const uint8_t *id, uint64_t pid);
+size_t activity_format_id(char *to, const uint8_t *id, uint64_t pid);
 
 /* The length of a path without its last part; 0 where the text is no path, or has no more than one
  * part. */
-size_t activity_parent(ttr_text path);
+size_t activity_parent_length(ttr_text path);
 
 #endif

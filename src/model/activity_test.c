@@ -15,7 +15,7 @@ static void seal(uint8_t *id, uint32_t pid)
 static void check_text(const uint8_t *id, uint64_t pid, const char *expected)
 {
     char text[ACTIVITY_TEXT_MAX + 1] = {0};
-    size_t n = activity_text(text, id, pid);
+    size_t n = activity_format_id(text, id, pid);
     assert_string_equal(text, expected);
     assert_int_equal(n, strlen(expected));
 }
@@ -62,11 +62,11 @@ static void id_that_is_no_path_is_hexadecimal(void **state)
 static void parent_of_a_path_is_what_it_goes_on_from(void **state)
 {
     (void)state;
-    assert_int_equal(activity_parent((ttr_text){"//1/22/3/", 9}), 7);
-    assert_int_equal(activity_parent((ttr_text){"//1/22/", 7}), 4);
-    assert_int_equal(activity_parent((ttr_text){"//1/", 4}), 0);
-    assert_int_equal(activity_parent((ttr_text){"//1$22/", 7}), 0);
-    assert_int_equal(activity_parent((ttr_text){"12a0", 4}), 0);
+    assert_int_equal(activity_parent_length((ttr_text){"//1/22/3/", 9}), 7);
+    assert_int_equal(activity_parent_length((ttr_text){"//1/22/", 7}), 4);
+    assert_int_equal(activity_parent_length((ttr_text){"//1/", 4}), 0);
+    assert_int_equal(activity_parent_length((ttr_text){"//1$22/", 7}), 0);
+    assert_int_equal(activity_parent_length((ttr_text){"12a0", 4}), 0);
 }
 
 static ttr_id text(ttr *t, const char *p)
@@ -88,10 +88,11 @@ static void task_is_the_name_without_its_end(void **state)
                                            {"x", "x"}};
     ttr *t = ttr_new(NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_string_equal(ttr_text_get(t, activity_task(t, text(t, names[i][0]))).p, names[i][1]);
-    assert_int_equal(activity_opcode((ttr_text){"RequestStart", 12}), ACTIVITY_START);
-    assert_int_equal(activity_opcode((ttr_text){"Stop", 4}), ACTIVITY_STOP);
-    assert_int_equal(activity_opcode((ttr_text){"Restart", 7}), 0);
+        assert_string_equal(ttr_text_get(t, activity_task_of_name(t, text(t, names[i][0]))).p,
+                            names[i][1]);
+    assert_int_equal(activity_opcode_of_name((ttr_text){"RequestStart", 12}), ACTIVITY_START);
+    assert_int_equal(activity_opcode_of_name((ttr_text){"Stop", 4}), ACTIVITY_STOP);
+    assert_int_equal(activity_opcode_of_name((ttr_text){"Restart", 7}), 0);
     ttr_free(t);
 }
 
@@ -100,7 +101,7 @@ static void start_and_stop_become_ends_of_a_span(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint8_t id[16] = {1}, other[16] = {[15] = 1};
-    ttr_id task = activity_task(t, text(t, "RequestStart"));
+    ttr_id task = activity_task_of_name(t, text(t, "RequestStart"));
     ttr_event start = {.kind = TTR_KIND_INSTANT,
                        .opcode = 1,
                        .activity = id,
@@ -110,15 +111,15 @@ static void start_and_stop_become_ends_of_a_span(void **state)
     stop.opcode = 2;
     stop.thread = context_thread(t, 0, 1, 2);
     plain.opcode = 0;
-    activity_mark(t, &start, task);
-    activity_mark(t, &stop, task);
-    activity_mark(t, &plain, task);
+    activity_make_span(t, &start, task);
+    activity_make_span(t, &stop, task);
+    activity_make_span(t, &plain, task);
     assert_int_equal(start.kind, TTR_KIND_ASYNC_BEGIN);
     assert_int_equal(stop.kind, TTR_KIND_ASYNC_END);
     assert_int_equal(plain.kind, TTR_KIND_INSTANT);
     assert_true(start.link == stop.link); /* by its id, on any thread */
-    assert_int_equal(activity_name(t, &start), task);
-    assert_int_equal(activity_name(t, &plain), plain.name);
+    assert_int_equal(activity_span_name(t, &start), task);
+    assert_int_equal(activity_span_name(t, &plain), plain.name);
     ttr_event again = {.kind = TTR_KIND_INSTANT,
                        .opcode = 1,
                        .activity = other,
@@ -126,9 +127,9 @@ static void start_and_stop_become_ends_of_a_span(void **state)
               bare = again, moved = again;
     bare.activity = moved.activity = NULL;
     moved.thread = stop.thread;
-    activity_mark(t, &again, task);
-    activity_mark(t, &bare, task);
-    activity_mark(t, &moved, task);
+    activity_make_span(t, &again, task);
+    activity_make_span(t, &bare, task);
+    activity_make_span(t, &moved, task);
     assert_true(again.link != start.link);
     assert_true(bare.link != moved.link); /* by its thread */
     ttr_free(t);

@@ -70,16 +70,17 @@ void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const ch
     builder->event.name = intern_text(builder, name);
 }
 
-ttr_event *ttr_event_edit(ttr_builder *builder)
+ttr_event *ttr_event_attributes(ttr_builder *builder)
 {
     return &builder->event;
 }
 
-void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
+void ttr_event_set_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
     if (builder->event.source >= builder->t->sources_n) { /* callers may set any */
         refuse(builder, TTR_E_MISUSE,
-               "ttr_on_thread: the event's source is no input of the context; 0 stands for events "
+               "ttr_event_set_thread: the event's source is no input of the context; 0 stands for "
+               "events "
                "built by hand");
         return;
     }
@@ -87,7 +88,7 @@ void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
     builder->failed |= builder->event.thread == 0;
 }
 
-void ttr_on_provider(ttr_builder *builder, const char *provider)
+void ttr_event_set_provider(ttr_builder *builder, const char *provider)
 {
     builder->event.provider = intern_text(builder, provider);
 }
@@ -101,8 +102,8 @@ static const char *field_flaw(const ttr_builder *builder, const ttr_field *field
     const bool has_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     if (value->type >= TTR_TYPE_COUNT)
         return "its type is none of ttr_type";
-    if (value->hint > TTR_HINT_ABSENT)
-        return "its hint is none of ttr_hint";
+    if (value->hint > TTR_DISPLAY_ABSENT)
+        return "its hint is none of ttr_display";
     if (field->group > TTR_GROUP_HEADER)
         return "its group is none of ttr_group";
     if (field->name_id >= strings || value->text_id >= strings)
@@ -112,15 +113,15 @@ static const char *field_flaw(const ttr_builder *builder, const ttr_field *field
     return NULL;
 }
 
-void ttr_put_field(ttr_builder *builder, const ttr_field *field)
+void ttr_add_field(ttr_builder *builder, const ttr_field *field)
 {
     char why[sizeof builder->why];
     const char *flaw = field_flaw(builder, field);
-    const bool is_deep = !flaw && field->depth > PACKED_DEEPEST;
+    const bool is_deep = !flaw && field->depth > EVENT_COPY_DEPTH_MAX;
     if (is_deep)
         flaw = "it lies deeper than 255 levels";
     if (!flaw) {
-        packed_add(builder->t, &builder->fields, field);
+        event_copy_add_field(builder->t, &builder->fields, field);
         return;
     }
     (void)snprintf(why, sizeof why, "field \"%.*s\": %s",
@@ -131,43 +132,43 @@ void ttr_put_field(ttr_builder *builder, const ttr_field *field)
 
 static void put(ttr_builder *builder, const char *name, const ttr_value *value)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
+    ttr_add_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
 }
 
-void ttr_put_null(ttr_builder *builder, const char *name)
+void ttr_add_null(ttr_builder *builder, const char *name)
 {
     put(builder, name, &(ttr_value){.type = TTR_TYPE_NULL});
 }
 
-void ttr_put_bool(ttr_builder *builder, const char *name, bool value)
+void ttr_add_bool(ttr_builder *builder, const char *name, bool value)
 {
     put(builder, name, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = value});
 }
 
-void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value)
+void ttr_add_uint(ttr_builder *builder, const char *name, uint64_t value)
 {
     put(builder, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
-void ttr_put_int(ttr_builder *builder, const char *name, int64_t value)
+void ttr_add_int(ttr_builder *builder, const char *name, int64_t value)
 {
     put(builder, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
 }
 
-void ttr_put_float(ttr_builder *builder, const char *name, double value)
+void ttr_add_float(ttr_builder *builder, const char *name, double value)
 {
     put(builder, name, &(ttr_value){.type = TTR_TYPE_FLOAT, .v.f = value});
 }
 
-void ttr_put_text(ttr_builder *builder, const char *name, const char *value)
+void ttr_add_text(ttr_builder *builder, const char *name, const char *value)
 {
     if (value)
         put(builder, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
     else
-        ttr_put_null(builder, name);
+        ttr_add_null(builder, name);
 }
 
-void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
+void ttr_add_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
 {
     put(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
@@ -179,12 +180,12 @@ static void settle(ttr_builder *builder)
     ttr_event *event = &builder->event;
     event->payload = builder->fields.bytes;
     event->payload_size = (uint32_t)builder->fields.n;
-    event->schema = SCHEMA_PACKED;
+    event->schema = SCHEMA_EVENT_COPY;
     event->body = event->stack = event->part = 0;
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
 }
 
-ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
+ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
     if (!builder->is_begun)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -203,7 +204,7 @@ ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *err
 ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *error)
 {
     ttr_batch batch;
-    ttr_status status = ttr_event_take(builder, &batch, error);
+    ttr_status status = ttr_event_build(builder, &batch, error);
     return status == TTR_OK ? ttr_write(writer, &batch, error) : status;
 }
 

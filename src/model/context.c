@@ -6,18 +6,18 @@
 
 #include <string.h>
 
-#include "io/descriptors.h"
+#include "io/descriptor_pool.h"
 #include "model/event_copy.h"
 #include "model/type.h"
 
 /* The caller's allocator with the memory limit in front: what would pass the limit fails like any
  * other allocation. */
-static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *counted_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
-    ttr *t = own;
+    ttr *t = ctx;
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
-    void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    void *block = t->alloc.resize(t->alloc.ctx, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
     return block;
@@ -38,7 +38,7 @@ static bool add_nones(ttr *t)
     t->threads[0] = (struct thread){0};
     t->tracks[0] = (ttr_track){0};
     t->schemas[0] = (struct schema){0};
-    t->schemas[SCHEMA_PACKED] = (struct schema){.ops = &packed_field_ops, .own = t};
+    t->schemas[SCHEMA_EVENT_COPY] = (struct schema){.ops = &event_copy_field_ops, .ctx = t};
     t->threads_n = t->tracks_n = 1;
     t->schemas_n = 2;
     return context_add_source(t, "", "") == 0;
@@ -50,16 +50,16 @@ ttr *ttr_new(const ttr_options *options)
     if (options && options->size < sizeof *options)
         return NULL;
     if (options && options->resize)
-        alloc = (struct alloc){.resize = options->resize, .own = options->own};
+        alloc = (struct alloc){.resize = options->resize, .ctx = options->ctx};
     ttr *t = alloc_zero(&alloc, 1, sizeof *t);
     if (!t)
         return NULL;
     t->alloc = alloc;
-    t->counted = (struct alloc){.resize = counted_resize, .own = t};
+    t->counted = (struct alloc){.resize = counted_resize, .ctx = t};
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
-    t->descriptors = descriptors_new(&t->counted);
-    if (!t->descriptors || !intern_init(&t->strings, &t->counted) || !add_nones(t)) {
+    t->descriptor_pool = descriptor_pool_new(&t->counted);
+    if (!t->descriptor_pool || !intern_init(&t->strings, &t->counted) || !add_nones(t)) {
         ttr_free(t);
         return NULL;
     }
@@ -71,10 +71,10 @@ void ttr_free(ttr *t)
     if (!t)
         return;
     for (size_t i = 0; i < t->sources_n; i++) {
-        pairmap_free(&t->sources[i].processes);
-        pairmap_free(&t->sources[i].threads);
-        pairmap_free(&t->sources[i].threads_by_tid);
-        pairmap_free(&t->sources[i].names_by_tid);
+        pair_map_free(&t->sources[i].processes);
+        pair_map_free(&t->sources[i].threads);
+        pair_map_free(&t->sources[i].threads_by_tid);
+        pair_map_free(&t->sources[i].names_by_tid);
         alloc_free(&t->counted, t->sources[i].attributes, t->sources[i].attributes_capacity,
                    sizeof(ttr_attribute));
     }
@@ -85,41 +85,41 @@ void ttr_free(ttr *t)
     alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
     symbols_free(&t->symbols);
     intern_free(&t->strings);
-    descriptors_drop(t->descriptors);
+    descriptor_pool_unref(t->descriptor_pool);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
 }
 
-void ttr_watch(ttr *t, ttr_progress progress, void *own)
+void ttr_progress_set(ttr *t, ttr_progress progress, void *ctx)
 {
     t->progress = progress;
-    t->progress_own = own;
+    t->progress_ctx = ctx;
 }
 
 void context_share_descriptors(ttr *t, const ttr *with)
 {
-    descriptors_drop(t->descriptors);
-    t->descriptors = descriptors_hold(with->descriptors);
+    descriptor_pool_unref(t->descriptor_pool);
+    t->descriptor_pool = descriptor_pool_ref(with->descriptor_pool);
 }
 
-void context_offer(ttr *t, struct offer *offer)
+void context_publish_offer(ttr *t, struct offer *offer)
 {
-    struct offer **chain = &t->offers[offer->key % OFFERS];
+    struct offer **chain = &t->offers[offer->key % OFFER_CHAINS];
     offer->next = *chain;
     *chain = offer;
 }
 
-void context_withdraw(ttr *t, const struct offer *offer)
+void context_withdraw_offer(ttr *t, const struct offer *offer)
 {
-    struct offer **link = &t->offers[offer->key % OFFERS];
+    struct offer **link = &t->offers[offer->key % OFFER_CHAINS];
     while (*link != offer)
         link = &(*link)->next;
     *link = offer->next;
 }
 
-struct offer *context_offered(const ttr *t, const void *of, uint64_t key)
+struct offer *context_find_offer(const ttr *t, const void *of, uint64_t key)
 {
-    struct offer *offer = t->offers[key % OFFERS];
+    struct offer *offer = t->offers[key % OFFER_CHAINS];
     while (offer && (offer->of != of || offer->key != key))
         offer = offer->next;
     return offer;
@@ -137,23 +137,23 @@ uint16_t context_add_source(ttr *t, const char *path, const char *format)
     *entry = (struct source_entry){
         .path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
     t->traces_n += t->sources_n > 0; /* the first is the caller */
-    pairmap_init(&entry->processes, &t->counted);
-    pairmap_init(&entry->threads, &t->counted);
-    pairmap_init(&entry->threads_by_tid, &t->counted);
-    pairmap_init(&entry->names_by_tid, &t->counted);
+    pair_map_init(&entry->processes, &t->counted);
+    pair_map_init(&entry->threads, &t->counted);
+    pair_map_init(&entry->threads_by_tid, &t->counted);
+    pair_map_init(&entry->names_by_tid, &t->counted);
     return (uint16_t)t->sources_n++;
 }
 
 static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
 {
-    struct pairmap *map = &t->sources[source].processes;
-    const uint32_t *known = pairmap_get(map, pid, 0);
+    struct pair_map *map = &t->sources[source].processes;
+    const uint32_t *known = pair_map_get(map, pid, 0);
     if (known)
         return *known;
     if (t->processes_n >= UINT32_MAX ||
         !grow_to(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1,
                  sizeof *t->processes) ||
-        !pairmap_put(map, pid, 0, (uint32_t)t->processes_n))
+        !pair_map_put(map, pid, 0, (uint32_t)t->processes_n))
         return UINT32_MAX;
     t->processes[t->processes_n] = (struct process){.pid = pid, .source = source};
     return (uint32_t)t->processes_n++;
@@ -172,7 +172,7 @@ static ttr_id add_thread(ttr *t, const struct thread *thread)
  * learned. */
 static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
-    const uint32_t *id = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
+    const uint32_t *id = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);
     if (!id || t->threads[*id].pid_known)
         return 0;
     t->threads[*id].process = process;
@@ -183,7 +183,7 @@ static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t proce
 ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid)
 {
     struct source_entry *entry = &t->sources[source];
-    const uint32_t *known = pairmap_get(&entry->threads, pid, tid);
+    const uint32_t *known = pair_map_get(&entry->threads, pid, tid);
     if (known)
         return *known;
     uint32_t process = process_index(t, source, pid);
@@ -196,15 +196,15 @@ ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid)
                                             .source = source,
                                             .pid_known = true,
                                             .tid_known = true});
-    if (!id || !pairmap_put(&entry->threads, pid, tid, id) ||
-        !pairmap_put(&entry->threads_by_tid, tid, 0, id))
+    if (!id || !pair_map_put(&entry->threads, pid, tid, id) ||
+        !pair_map_put(&entry->threads_by_tid, tid, 0, id))
         return 0;
     return id;
 }
 
 ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
 {
-    const uint32_t *known = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
+    const uint32_t *known = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);
     if (known)
         return *known;
     uint32_t process = process_index(t, source, 0);
@@ -212,14 +212,14 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
         return 0;
     ttr_id id = add_thread(
         t, &(struct thread){.tid = tid, .process = process, .source = source, .tid_known = true});
-    return id && pairmap_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
+    return id && pair_map_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
 }
 
-ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
+ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
 {
     /* Stored beside the process under b = 1, so that it cannot be taken for a thread whatever its
      * tid. */
-    const uint32_t *known = pairmap_get(&t->sources[source].processes, pid, 1);
+    const uint32_t *known = pair_map_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
     uint32_t process = process_index(t, source, pid);
@@ -227,7 +227,7 @@ ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
         return 0;
     ttr_id id =
         add_thread(t, &(struct thread){.process = process, .source = source, .pid_known = true});
-    return id && pairmap_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
+    return id && pair_map_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
 }
 
 bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name)
@@ -235,31 +235,31 @@ bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name)
     uint32_t process = process_index(t, source, pid);
     if (process == UINT32_MAX)
         return false;
-    t->names_changes += t->processes[process].name != name;
+    t->name_change_count += t->processes[process].name != name;
     t->processes[process].name = name;
     return true;
 }
 
 bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name)
 {
-    t->names_changes++;
-    return pairmap_put(&t->sources[source].names_by_tid, tid, 0, name);
+    t->name_change_count++;
+    return pair_map_put(&t->sources[source].names_by_tid, tid, 0, name);
 }
 
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name)
 {
     if (!thread || thread >= t->threads_n)
         return;
-    t->names_changes += t->threads[thread].name != name;
+    t->name_change_count += t->threads[thread].name != name;
     t->threads[thread].name = name;
 }
 
-void context_name_process_of(ttr *t, ttr_id thread, ttr_id name)
+void context_name_process_of_thread(ttr *t, ttr_id thread, ttr_id name)
 {
     if (!thread || thread >= t->threads_n)
         return;
     struct process *process = &t->processes[t->threads[thread].process];
-    t->names_changes += process->name != name;
+    t->name_change_count += process->name != name;
     process->name = name;
 }
 
@@ -281,7 +281,7 @@ ttr_id context_add_schema(ttr *t, const struct schema *schema)
     return (ttr_id)t->schemas_n++;
 }
 
-void context_number_schema(ttr *t, ttr_id id, uint32_t number, uint32_t version)
+void context_set_event_number(ttr *t, ttr_id id, uint32_t number, uint32_t version)
 {
     struct schema *schema = &t->schemas[id];
     schema->has_number = true;
@@ -302,27 +302,27 @@ void context_drop_schema(ttr *t, ttr_id schema)
     t->schemas[schema] = (struct schema){0};
 }
 
-ttr_id context_packed_schema(ttr *t, ttr_id schema)
+ttr_id context_copy_schema(ttr *t, ttr_id schema)
 {
     const struct schema *from = context_schema(t, schema);
-    if (from->ops == &packed_field_ops)
+    if (from->ops == &event_copy_field_ops)
         return schema;
     if (!from->event_class && !from->has_number)
-        return SCHEMA_PACKED;
+        return SCHEMA_EVENT_COPY;
     if (from->packed)
         return from->packed;
-    const struct schema packed = {.ops = &packed_field_ops,
-                                  .own = t,
-                                  .event_class = from->event_class,
-                                  .beneath = from->beneath ? from->beneath : schema,
-                                  .has_number = from->has_number,
-                                  .number = from->number,
-                                  .version = from->version,
-                                  .has_texts = from->has_texts,
-                                  .has_packet =
-                                      from->has_packet ||
-                                      (from->ops && from->ops->begin_group && from->event_class &&
-                                       type_is_rich(from->event_class->root[ROOT_PACKET_CONTEXT]))};
+    const struct schema packed = {
+        .ops = &event_copy_field_ops,
+        .ctx = t,
+        .event_class = from->event_class,
+        .beneath = from->beneath ? from->beneath : schema,
+        .has_number = from->has_number,
+        .number = from->number,
+        .version = from->version,
+        .has_texts = from->has_texts,
+        .has_packet = from->has_packet ||
+                      (from->ops && from->ops->begin_group && from->event_class &&
+                       type_has_user_value(from->event_class->root[ROOT_PACKET_CONTEXT]))};
     ttr_id id = context_add_schema(t, &packed);
     t->schemas[schema].packed = id;
     return id;
@@ -350,7 +350,7 @@ bool ttr_thread_get(const ttr *t, ttr_id id, ttr_thread *out)
                         .tid_known = thread->tid_known};
     if (!out->thread_name && thread->tid_known) {
         const uint32_t *name =
-            pairmap_get(&t->sources[thread->source].names_by_tid, thread->tid, 0);
+            pair_map_get(&t->sources[thread->source].names_by_tid, thread->tid, 0);
         out->thread_name = name ? *name : 0;
     }
     return true;
@@ -392,11 +392,11 @@ static bool keep_text(ttr *t, ttr_text *text)
     return true;
 }
 
-bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute)
+bool context_add_interned_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute)
 {
     struct source_entry *entry = &t->sources[source];
-    if (!alloc_reserve_few(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity,
-                           entry->attributes_n + 1, sizeof *entry->attributes))
+    if (!alloc_reserve_small(&t->counted, (void **)&entry->attributes, &entry->attributes_capacity,
+                             entry->attributes_n + 1, sizeof *entry->attributes))
         return false;
     entry->attributes[entry->attributes_n++] = *attribute;
     return true;
@@ -408,7 +408,7 @@ bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_
     if (!keep_text(t, &attribute.name) ||
         (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
         return false;
-    return context_add_kept_attribute(t, source, &attribute);
+    return context_add_interned_attribute(t, source, &attribute);
 }
 
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from)

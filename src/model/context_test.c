@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "model/context.h"
 
@@ -31,20 +31,20 @@ static void what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn
     ttr *t = ttr_new(NULL);
     struct offer offers[] = {{.of = &here, .key = 7},
                              {.of = &there, .key = 7},
-                             {.of = &here, .key = 7 + OFFERS}}; /* of one chain */
-    assert_null(context_offered(t, &here, 7));
+                             {.of = &here, .key = 7 + OFFER_CHAINS}}; /* of one chain */
+    assert_null(context_find_offer(t, &here, 7));
     for (size_t i = 0; i < 3; i++)
-        context_offer(t, &offers[i]);
+        context_publish_offer(t, &offers[i]);
     for (size_t i = 0; i < 3; i++)
-        assert_ptr_equal(context_offered(t, offers[i].of, offers[i].key), &offers[i]);
-    assert_null(context_offered(t, &there, 7 + OFFERS));
-    context_withdraw(t, &offers[1]);
-    assert_null(context_offered(t, &there, 7));
-    assert_ptr_equal(context_offered(t, &here, 7), &offers[0]);
-    assert_ptr_equal(context_offered(t, &here, 7 + OFFERS), &offers[2]);
-    context_withdraw(t, &offers[2]);
-    context_withdraw(t, &offers[0]);
-    assert_null(context_offered(t, &here, 7));
+        assert_ptr_equal(context_find_offer(t, offers[i].of, offers[i].key), &offers[i]);
+    assert_null(context_find_offer(t, &there, 7 + OFFER_CHAINS));
+    context_withdraw_offer(t, &offers[1]);
+    assert_null(context_find_offer(t, &there, 7));
+    assert_ptr_equal(context_find_offer(t, &here, 7), &offers[0]);
+    assert_ptr_equal(context_find_offer(t, &here, 7 + OFFER_CHAINS), &offers[2]);
+    context_withdraw_offer(t, &offers[2]);
+    context_withdraw_offer(t, &offers[0]);
+    assert_null(context_find_offer(t, &here, 7));
     ttr_free(t);
 }
 
@@ -160,18 +160,18 @@ static void the_path_told_with_events_is_that_of_their_trace(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t first = context_add_source(t, "folder/a", "x");
-    assert_int_equal(context_told_path(t, first), 0);
+    assert_int_equal(context_displayed_path(t, first), 0);
     assert_true(context_name_trace(t, first, "folder"));
     uint16_t second = context_add_source(t, "folder/b", "x");
     context_share_attributes(t, second, first);
-    assert_int_equal(context_told_path(t, first), 0);
-    assert_int_equal(context_told_path(t, second), 0);
+    assert_int_equal(context_displayed_path(t, first), 0);
+    assert_int_equal(context_displayed_path(t, second), 0);
     uint16_t other = context_add_source(t, "other", "x");
-    assert_string_equal(ttr_text_get(t, context_told_path(t, first)).p, "folder");
-    assert_string_equal(ttr_text_get(t, context_told_path(t, second)).p, "folder");
-    assert_string_equal(ttr_text_get(t, context_told_path(t, other)).p, "other");
-    assert_int_equal(ttr_text_get(t, context_told_path(t, 0)).n, 0);
-    assert_int_equal(context_told_path(t, 77), 0);
+    assert_string_equal(ttr_text_get(t, context_displayed_path(t, first)).p, "folder");
+    assert_string_equal(ttr_text_get(t, context_displayed_path(t, second)).p, "folder");
+    assert_string_equal(ttr_text_get(t, context_displayed_path(t, other)).p, "other");
+    assert_int_equal(ttr_text_get(t, context_displayed_path(t, 0)).n, 0);
+    assert_int_equal(context_displayed_path(t, 77), 0);
     ttr_free(t);
 }
 
@@ -180,8 +180,8 @@ static void process_entry_is_no_thread_of_any_tid(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source = context_add_source(t, "x", "fxt");
-    ttr_id whole = context_process(t, source, 7);
-    assert_int_equal(context_process(t, source, 7), whole);
+    ttr_id whole = context_process_thread(t, source, 7);
+    assert_int_equal(context_process_thread(t, source, 7), whole);
     assert_int_not_equal(context_thread(t, source, 7, 0), whole);
     assert_int_not_equal(context_thread(t, source, 7, 1), whole);
     ttr_thread thread;
@@ -211,7 +211,7 @@ static void memory_limit_stops_growth_without_breaking(void **state)
 
 static bool use_everything(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .ctx = alloc->ctx};
     ttr *t = ttr_new(&options);
     if (!t)
         return false;
@@ -219,7 +219,7 @@ static bool use_everything(const struct alloc *alloc)
     bool good = source != UINT16_MAX;
     for (uint64_t i = 0; good && i < 100; i++)
         good = context_thread(t, source, i, i + 1000) && context_thread_by_tid(t, source, i) &&
-               context_process(t, source, i) && context_name_process(t, source, i, 1) &&
+               context_process_thread(t, source, i) && context_name_process(t, source, i, 1) &&
                context_name_tid(t, source, i, 1) &&
                context_add_track(t, &(ttr_track){.number = i}) &&
                context_add_schema(t, &(struct schema){0});

@@ -9,7 +9,7 @@
 #define DEPTH_MAX 48u /* more than descriptions keep to (type.h) */
 #define SHOWN_MAX 8u  /* names of a reference */
 
-/* What ttr_declarations.state holds. */
+/* What ttr_field_declarations.state holds. */
 struct walk {
     uint32_t root; /* the next, in the order below */
     uint32_t depth, given;
@@ -26,11 +26,11 @@ struct walk {
     } frame[DEPTH_MAX];
 };
 
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_declarations *)0)->state), "a walk fits");
-_Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root),
+_Static_assert(sizeof(struct walk) <= sizeof(((ttr_field_declarations *)0)->state), "a walk fits");
+_Static_assert(sizeof(((ttr_event_class *)0)->ctx) == sizeof(((struct event_class *)0)->root),
                "all roots");
 
-bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about)
+bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_event_class *about)
 {
     size_t size = about->size;
     struct input *in = size >= sizeof *about ? reader_input(reader, index) : NULL;
@@ -39,22 +39,22 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
     if (!in || !in->format->description ||
         !in->format->description->describe(in, i, &class, &events))
         return false;
-    *about = (ttr_class){.size = size,
-                         .name = class.name,
-                         .id = class.id,
-                         .stream = class.stream_id,
-                         .stream_name = class.stream_name,
-                         .emf_uri = class.emf_uri,
-                         .message = class.message,
-                         .description = class.description,
-                         .log_level = class.log_level,
-                         .has_log_level = class.has_log_level,
-                         .level = class.level,
-                         .events = events,
-                         .version = class.version,
-                         .has_version = class.has_version};
+    *about = (ttr_event_class){.size = size,
+                               .name = class.name,
+                               .id = class.id,
+                               .stream = class.stream_id,
+                               .stream_name = class.stream_name,
+                               .emf_uri = class.emf_uri,
+                               .message = class.message,
+                               .description = class.description,
+                               .log_level = class.log_level,
+                               .has_log_level = class.has_log_level,
+                               .level = class.level,
+                               .events = events,
+                               .version = class.version,
+                               .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
-        about->own[k] = class.root[k];
+        about->ctx[k] = class.root[k];
     return true;
 }
 
@@ -79,11 +79,11 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
     return status;
 }
 
-void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk)
+void ttr_field_declarations_begin(const ttr_event_class *about, ttr_field_declarations *walk)
 {
-    *walk = (ttr_declarations){.own = {NULL}};
+    *walk = (ttr_field_declarations){.ctx = {NULL}};
     for (size_t i = 0; i < ROOT_COUNT; i++)
-        walk->own[i] = about->own[i];
+        walk->ctx[i] = about->ctx[i];
 }
 
 static uint8_t value_type_of(const struct type *type)
@@ -103,8 +103,8 @@ static uint8_t value_type_of(const struct type *type)
 static uint8_t hint_of(const struct type *type)
 {
     if (type->kind == TYPE_FLAGS)
-        return TTR_HINT_FLAGS;
-    return type->labels && type->kind != TYPE_BITS ? TTR_HINT_ENUM : type->hint;
+        return TTR_DISPLAY_FLAGS;
+    return type->labels && type->kind != TYPE_BITS ? TTR_DISPLAY_ENUM : type->hint;
 }
 
 static uint8_t group_of(enum type_root root)
@@ -130,10 +130,10 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
 
 /* The names of a reference as people see them, as the names of the fields; very long ones as they
  * are stored. */
-static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk,
+static const ttr_text *show_reference(const ttr_field_declarations *declarations, struct walk *walk,
                                       const struct type_reference *reference)
 {
-    const struct type *type = reference->names_n ? declarations->own[reference->root] : NULL;
+    const struct type *type = reference->names_n ? declarations->ctx[reference->root] : NULL;
     if (reference->names_n > SHOWN_MAX)
         return reference->names;
     for (uint32_t i = 0; i < reference->names_n; i++) {
@@ -145,13 +145,13 @@ static const ttr_text *show_reference(const ttr_declarations *declarations, stru
 }
 
 static void describe(const struct walk *walk, const struct type_member *member,
-                     const struct type *type, ttr_declaration *declaration)
+                     const struct type *type, ttr_field_declaration *declaration)
 {
     static const ttr_text nameless = {"", 0};
     bool has_length =
         type->kind == TYPE_ARRAY || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
     bool has_reference = type->reference.names_n > 0;
-    *declaration = (ttr_declaration){
+    *declaration = (ttr_field_declaration){
         .name = !member           ? nameless
                 : member->shown.p ? member->shown
                                   : member->name,
@@ -198,10 +198,10 @@ static bool holds_others(const struct type *type)
 }
 
 /* Begins the next root that is there. */
-static bool enter_root(ttr_declarations *declarations, struct walk *walk)
+static bool enter_root(ttr_field_declarations *declarations, struct walk *walk)
 {
     for (uint32_t root = walk->root ? walk->root : ROOT_PACKET_CONTEXT; root < ROOT_COUNT; root++) {
-        const struct type *type = declarations->own[root];
+        const struct type *type = declarations->ctx[root];
         if (!type)
             continue;
         walk->root = root + 1;
@@ -219,8 +219,9 @@ static void note_ranges(struct walk *walk, const struct type *around,
 {
     bool is_option = member && around->kind == TYPE_VARIANT;
     walk->number =
-        type->labels && (hint_of(type) == TTR_HINT_ENUM || hint_of(type) == TTR_HINT_FLAGS) ? type
-                                                                                            : NULL;
+        type->labels && (hint_of(type) == TTR_DISPLAY_ENUM || hint_of(type) == TTR_DISPLAY_FLAGS)
+            ? type
+            : NULL;
     walk->label = walk->label_range = walk->selector_at = 0;
     walk->selector = is_option ? member->ranges : type->kind == TYPE_OPTIONAL ? type->ranges : NULL;
     walk->selector_n = is_option                     ? member->ranges_n
@@ -229,11 +230,12 @@ static void note_ranges(struct walk *walk, const struct type *around,
     walk->selector_name = is_option ? member->name : (ttr_text){"", 0};
 }
 
-bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *declaration)
+bool ttr_field_declarations_next(ttr_field_declarations *declarations,
+                                 ttr_field_declaration *declaration)
 {
     struct walk *walk = (struct walk *)(void *)declarations->state;
     const struct type_member *member;
-    while (walk->given < TTR_DECLARATIONS_MAX) {
+    while (walk->given < TTR_FIELD_DECLARATIONS_MAX) {
         if (walk->depth == 0 && !enter_root(declarations, walk))
             return false;
         struct frame *frame = &walk->frame[walk->depth - 1];
@@ -253,7 +255,7 @@ bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *decl
     return false;
 }
 
-bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
+bool ttr_field_declarations_label(ttr_field_declarations *declarations, ttr_label *label)
 {
     struct walk *walk = (struct walk *)(void *)declarations->state;
     const struct type_labels *labels = walk->number ? walk->number->labels : NULL;
@@ -270,7 +272,7 @@ bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
     return true;
 }
 
-bool ttr_declarations_selector(ttr_declarations *declarations, ttr_label *label)
+bool ttr_field_declarations_selector(ttr_field_declarations *declarations, ttr_label *label)
 {
     struct walk *walk = (struct walk *)(void *)declarations->state;
     if (walk->selector_at == walk->selector_n)

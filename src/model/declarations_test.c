@@ -12,8 +12,8 @@
 struct scene {
     struct support_heap heap;
     struct arena arena;
-    ttr_class about;
-    ttr_declarations walk;
+    ttr_event_class about;
+    ttr_field_declarations walk;
 };
 
 static void set_up(struct scene *scene, enum type_root root, const char *types)
@@ -21,8 +21,8 @@ static void set_up(struct scene *scene, enum type_root root, const char *types)
     *scene = (struct scene){.about = {.size = sizeof scene->about}};
     support_heap_init(&scene->heap, 0);
     arena_init(&scene->arena, &scene->heap.alloc);
-    scene->about.own[root] = type_of_text(&scene->arena, types);
-    ttr_declarations_begin(&scene->about, &scene->walk);
+    scene->about.ctx[root] = type_of_text(&scene->arena, types);
+    ttr_field_declarations_begin(&scene->about, &scene->walk);
 }
 
 static void tear_down(struct scene *scene)
@@ -35,10 +35,10 @@ static void tear_down(struct scene *scene)
 static void list(struct scene *scene, char *to, size_t size)
 {
     static const char *const choices[] = {"", " optional", " variant"};
-    ttr_declaration it;
+    ttr_field_declaration it;
     size_t n = 0;
     *to = '\0';
-    while (ttr_declarations_next(&scene->walk, &it)) {
+    while (ttr_field_declarations_next(&scene->walk, &it)) {
         n +=
             (size_t)snprintf(to + n, size - n, "%s%u %.*s %s%s", n ? "; " : "", it.depth,
                              (int)it.name.n, it.name.p, ttr_type_text(it.type), choices[it.choice]);
@@ -72,32 +72,32 @@ static void what_may_not_be_there_follows_its_choice(void **state)
 {
     (void)state;
     struct scene scene;
-    ttr_declaration it;
+    ttr_field_declaration it;
     ttr_label label;
     set_up(&scene, ROOT_PAYLOAD, "n:i8 o:?p.n(1,3..5):u8 v:|p.n(few=0..2:u16,minus=-1:s)");
-    assert_true(ttr_declarations_next(&scene.walk, &it));
-    assert_false(ttr_declarations_selector(&scene.walk, &label));
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_OPTIONAL &&
+    assert_true(ttr_field_declarations_next(&scene.walk, &it));
+    assert_false(ttr_field_declarations_selector(&scene.walk, &label));
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_OPTIONAL &&
                 it.depth == 0);
     assert_int_equal(it.reference_group, TTR_GROUP_PAYLOAD);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 1 &&
+    assert_true(ttr_field_declarations_selector(&scene.walk, &label) && label.low == 1 &&
                 label.high == 1);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 3 &&
+    assert_true(ttr_field_declarations_selector(&scene.walk, &label) && label.low == 3 &&
                 label.high == 5);
-    assert_false(ttr_declarations_selector(&scene.walk, &label));
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.depth == 1 && it.name.n == 0 &&
+    assert_false(ttr_field_declarations_selector(&scene.walk, &label));
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.depth == 1 && it.name.n == 0 &&
                 it.type == TTR_TYPE_UINT);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_VARIANT &&
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.choice == TTR_CHOICE_VARIANT &&
                 it.type == TTR_TYPE_NULL);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.depth == 1);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == 0 &&
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.depth == 1);
+    assert_true(ttr_field_declarations_selector(&scene.walk, &label) && label.low == 0 &&
                 label.high == 2);
     support_assert_text(label.name.p, label.name.n, "few");
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.type == TTR_TYPE_TEXT);
-    assert_true(ttr_declarations_selector(&scene.walk, &label) && label.low == UINT64_MAX &&
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.type == TTR_TYPE_TEXT);
+    assert_true(ttr_field_declarations_selector(&scene.walk, &label) && label.low == UINT64_MAX &&
                 label.high == UINT64_MAX);
-    assert_false(ttr_declarations_next(&scene.walk, &it));
-    assert_false(ttr_declarations_next(&scene.walk, &it));
+    assert_false(ttr_field_declarations_next(&scene.walk, &it));
+    assert_false(ttr_field_declarations_next(&scene.walk, &it));
     tear_down(&scene);
 }
 
@@ -105,19 +105,21 @@ static void labels_are_given_range_by_range(void **state)
 {
     (void)state;
     struct scene scene;
-    ttr_declaration it;
+    ttr_field_declaration it;
     ttr_label label;
     set_up(&scene, ROOT_PAYLOAD, "plain:u8 e:u8=A=1,B=2..5; f:g8=low=0;");
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.hint == TTR_HINT_NONE);
-    assert_false(ttr_declarations_label(&scene.walk, &label));
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.hint == TTR_HINT_ENUM);
-    assert_true(ttr_declarations_label(&scene.walk, &label) && label.low == 1 && label.high == 1);
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.hint == TTR_DISPLAY_NONE);
+    assert_false(ttr_field_declarations_label(&scene.walk, &label));
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.hint == TTR_DISPLAY_ENUM);
+    assert_true(ttr_field_declarations_label(&scene.walk, &label) && label.low == 1 &&
+                label.high == 1);
     support_assert_text(label.name.p, label.name.n, "A");
-    assert_true(ttr_declarations_label(&scene.walk, &label) && label.low == 2 && label.high == 5);
+    assert_true(ttr_field_declarations_label(&scene.walk, &label) && label.low == 2 &&
+                label.high == 5);
     support_assert_text(label.name.p, label.name.n, "B");
-    assert_false(ttr_declarations_label(&scene.walk, &label));
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.hint == TTR_HINT_FLAGS);
-    assert_true(ttr_declarations_label(&scene.walk, &label) && label.high == 0);
+    assert_false(ttr_field_declarations_label(&scene.walk, &label));
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.hint == TTR_DISPLAY_FLAGS);
+    assert_true(ttr_field_declarations_label(&scene.walk, &label) && label.high == 0);
     tear_down(&scene);
 }
 
@@ -125,22 +127,22 @@ static void groups_stand_in_the_order_of_an_event_and_technical_fields_say_so(vo
 {
     (void)state;
     struct scene scene;
-    ttr_declaration it;
+    ttr_field_declaration it;
     set_up(&scene, ROOT_SPECIFIC_CONTEXT, "s:u8");
-    scene.about.own[ROOT_PACKET_HEADER] = type_of_text(&scene.arena, "never:u8");
-    scene.about.own[ROOT_PACKET_CONTEXT] = type_of_text(&scene.arena, "size:u32^5 cpu:u32");
-    scene.about.own[ROOT_EVENT_HEADER] = type_of_text(&scene.arena, "id:u8>");
-    scene.about.own[ROOT_COMMON_CONTEXT] = type_of_text(&scene.arena, "vpid:i32");
-    ttr_declarations_begin(&scene.about, &scene.walk);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET &&
+    scene.about.ctx[ROOT_PACKET_HEADER] = type_of_text(&scene.arena, "never:u8");
+    scene.about.ctx[ROOT_PACKET_CONTEXT] = type_of_text(&scene.arena, "size:u32^5 cpu:u32");
+    scene.about.ctx[ROOT_EVENT_HEADER] = type_of_text(&scene.arena, "id:u8>");
+    scene.about.ctx[ROOT_COMMON_CONTEXT] = type_of_text(&scene.arena, "vpid:i32");
+    ttr_field_declarations_begin(&scene.about, &scene.walk);
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET &&
                 it.is_technical);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET &&
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET &&
                 !it.is_technical && !it.is_big_endian);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_HEADER &&
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_HEADER &&
                 it.is_big_endian && it.align == 8);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_COMMON);
-    assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_CONTEXT);
-    assert_false(ttr_declarations_next(&scene.walk, &it));
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_COMMON);
+    assert_true(ttr_field_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_CONTEXT);
+    assert_false(ttr_field_declarations_next(&scene.walk, &it));
     tear_down(&scene);
 }
 
@@ -151,20 +153,20 @@ static void descriptions_that_grow_without_end_are_cut(void **state)
     (void)state;
     struct type level[30] = {{.kind = TYPE_UINT, .bits = 8}};
     struct type_member members[30][2];
-    ttr_class about = {.size = sizeof about};
-    ttr_declarations walk;
-    ttr_declaration it;
+    ttr_event_class about = {.size = sizeof about};
+    ttr_field_declarations walk;
+    ttr_field_declaration it;
     uint32_t n = 0;
     for (size_t i = 1; i < 30; i++) {
         members[i][0] = members[i][1] =
             (struct type_member){.name = {"x", 1}, .type = &level[i - 1]};
         level[i] = (struct type){.kind = TYPE_STRUCT, .members = members[i], .members_n = 2};
     }
-    about.own[ROOT_PAYLOAD] = &level[29];
-    ttr_declarations_begin(&about, &walk);
-    while (ttr_declarations_next(&walk, &it))
+    about.ctx[ROOT_PAYLOAD] = &level[29];
+    ttr_field_declarations_begin(&about, &walk);
+    while (ttr_field_declarations_next(&walk, &it))
         n++;
-    assert_int_equal(n, TTR_DECLARATIONS_MAX);
+    assert_int_equal(n, TTR_FIELD_DECLARATIONS_MAX);
 }
 
 static void formats_that_describe_nothing_have_no_classes(void **state)
@@ -173,7 +175,7 @@ static void formats_that_describe_nothing_have_no_classes(void **state)
     static const uint8_t fxt[8] = {0x10, 0, 0x04, 0x46, 0x78, 0x54, 0x16, 0};
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
-    ttr_class about = {.size = sizeof about};
+    ttr_event_class about = {.size = sizeof about};
     ttr_text text;
     ttr_reader *reader = ttr_open_memory(t, fxt, sizeof fxt, "x", NULL, &error);
     assert_non_null(reader);

@@ -62,10 +62,10 @@ static bool is_counted_bytes(uint8_t type)
 static void packed_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
-    const ttr *t = fields->own;
+    const ttr *t = fields->ctx;
     struct packed_walk walk = {.strings = &t->strings,
                                .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_over(event->payload, event->payload_size, 0);
+    walk.at = cursor_init(event->payload, event->payload_size, 0);
     if (event->body)
         (void)cursor_skip(&walk.at, event->body);
     memcpy(fields->state, &walk, sizeof walk);
@@ -86,13 +86,14 @@ static ttr_text label_at(const struct packed_walk *walk, uint32_t i)
 
 static bool take_more(struct packed_walk *walk, struct cursor *from, ttr_field *field)
 {
-    const uint8_t *bytes = cursor_take(from, MORE);
+    const uint8_t *bytes = cursor_read_bytes(from, MORE);
     struct packed_more more;
     if (!bytes)
         return false;
     memcpy(&more, bytes, sizeof more);
-    walk->labels = cursor_take(from, labels_size(more.labels));
-    const uint8_t *type = more.flags & HAS_TYPE ? cursor_take(from, sizeof walk->chosen) : NULL;
+    walk->labels = cursor_read_bytes(from, labels_size(more.labels));
+    const uint8_t *type =
+        more.flags & HAS_TYPE ? cursor_read_bytes(from, sizeof walk->chosen) : NULL;
     if (!walk->labels || (more.flags & HAS_TYPE && !type))
         return false;
     if (type)
@@ -146,8 +147,8 @@ static const struct type *type_of(const struct type *type, const ttr_value *valu
 
 static bool is_called(const struct type_member *member, ttr_text name)
 {
-    ttr_text own = member->shown.p ? member->shown : member->name;
-    return own.n == name.n && (name.n == 0 || memcmp(own.p, name.p, name.n) == 0);
+    ttr_text ctx = member->shown.p ? member->shown : member->name;
+    return ctx.n == name.n && (name.n == 0 || memcmp(ctx.p, name.p, name.n) == 0);
 }
 
 /* Fields come in the order of members, some of which have none: so the search begins at *next, and
@@ -220,7 +221,7 @@ static uint64_t widened(uint8_t type, uint64_t x, uint8_t width)
 static bool give_repeated(struct packed_walk *walk, ttr_field *field)
 {
     uint8_t low[8] = {0};
-    const uint8_t *bytes = cursor_take(&walk->at, walk->width);
+    const uint8_t *bytes = cursor_read_bytes(&walk->at, walk->width);
     if (!bytes)
         return false;
     memcpy(low, bytes, walk->width);
@@ -245,7 +246,7 @@ static bool begin_repeated(struct packed_walk *walk, uint32_t n, ttr_field *fiel
 static inline bool take_head(struct packed_walk *walk, struct cursor *from,
                              struct packed_head *head, ttr_field *field)
 {
-    const uint8_t *bytes = cursor_take(from, HEAD);
+    const uint8_t *bytes = cursor_read_bytes(from, HEAD);
     if (!bytes)
         return false;
     memcpy(head, bytes, sizeof *head);
@@ -263,12 +264,12 @@ static inline bool take_head(struct packed_walk *walk, struct cursor *from,
 static inline bool take_value(struct cursor *from, const struct packed_head *head, ttr_field *field)
 {
     if (is_counted_bytes(field->value.type)) {
-        const uint8_t *text = cursor_take(from, head->count);
+        const uint8_t *text = cursor_read_bytes(from, head->count);
         field->value.text = (ttr_text){(const char *)text, head->count};
         return text && cursor_skip(from, (8 - head->count % 8) % 8);
     }
     field->value.count = head->count;
-    const uint8_t *scalar = cursor_take(from, 8);
+    const uint8_t *scalar = cursor_read_bytes(from, 8);
     if (scalar)
         memcpy(&field->value.v, scalar, 8);
     return scalar != NULL;
@@ -306,11 +307,11 @@ static bool packed_goes_on(const ttr_fields *fields, const ttr_value *text)
     return ((const struct packed_walk *)fields->state)->goes_on;
 }
 
-static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t packed_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room)
 {
-    (void)own;
-    struct cursor c = cursor_over(event->payload, event->body, 0);
+    (void)ctx;
+    struct cursor c = cursor_init(event->payload, event->body, 0);
     (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
     uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
     for (uint32_t i = 0; i < n && i < room; i++)
@@ -321,7 +322,7 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
 /* Where what stands behind the ids and the stack of a copy begins. */
 static struct cursor behind_frames(const ttr_event *event)
 {
-    struct cursor c = cursor_over(event->payload, event->body, 0);
+    struct cursor c = cursor_init(event->payload, event->body, 0);
     (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
     const uint64_t frames = event->stack ? cursor_u64le(&c) : 0;
     if (frames > cursor_left(&c) / 8 || !cursor_skip(&c, (size_t)frames * 8))
@@ -329,38 +330,40 @@ static struct cursor behind_frames(const ttr_event *event)
     return c;
 }
 
-struct packed_part packed_packet(const ttr *t, const ttr_event *copy)
+struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy)
 {
     if (!context_schema(t, copy->schema)->has_packet || !copy->payload)
-        return (struct packed_part){.n = 0};
+        return (struct event_copy_packet){.n = 0};
     struct cursor c = behind_frames(copy);
     const uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
     const size_t at = copy->body - cursor_left(&c);
-    const uint8_t *bytes = n <= cursor_left(&c) ? cursor_take(&c, (size_t)n) : NULL;
-    return bytes ? (struct packed_part){bytes, (size_t)n, at} : (struct packed_part){.n = 0};
+    const uint8_t *bytes = n <= cursor_left(&c) ? cursor_read_bytes(&c, (size_t)n) : NULL;
+    return bytes ? (struct event_copy_packet){bytes, (size_t)n, at}
+                 : (struct event_copy_packet){.n = 0};
 }
 
 static void packed_begin_group(ttr_fields *fields, ttr_group group)
 {
     const ttr_event *event = fields->event;
-    const ttr *t = fields->own;
-    const struct packed_part part =
-        group == TTR_GROUP_PACKET ? packed_packet(t, event) : (struct packed_part){.n = 0};
+    const ttr *t = fields->ctx;
+    const struct event_copy_packet part = group == TTR_GROUP_PACKET
+                                              ? event_copy_find_packet(t, event)
+                                              : (struct event_copy_packet){.n = 0};
     struct packed_walk walk = {.strings = &t->strings,
                                .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_over(event->payload, part.at + part.n, 0);
+    walk.at = cursor_init(event->payload, part.at + part.n, 0);
     if (part.at)
         (void)cursor_skip(&walk.at, part.at);
     memcpy(fields->state, &walk, sizeof walk);
 }
 
-const struct field_ops packed_field_ops = {.begin = packed_begin,
-                                           .next = packed_next,
-                                           .begin_group = packed_begin_group,
-                                           .label = packed_label,
-                                           .frames = packed_frames,
-                                           .type = packed_type,
-                                           .goes_on = packed_goes_on};
+const struct field_ops event_copy_field_ops = {.begin = packed_begin,
+                                               .next = packed_next,
+                                               .begin_group = packed_begin_group,
+                                               .label = packed_label,
+                                               .frames = packed_frames,
+                                               .type = packed_type,
+                                               .goes_on = packed_goes_on};
 
 static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -371,7 +374,8 @@ static ttr_id add_id(ttr *t, struct buffer *to, ttr_text text)
 
 static bool has_labels(const ttr_value *value)
 {
-    return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
+    return (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) &&
+           value->count > 0;
 }
 
 /* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it
@@ -379,12 +383,12 @@ static bool has_labels(const ttr_value *value)
 static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    const struct type *chosen = fields && field->choices ? field_type(fields) : NULL;
+    const struct type *chosen = fields && field->choices ? fields_declared_type(fields) : NULL;
     struct packed_more more = {.group = field->group,
                                .base = value->base,
                                .choices = field->choices,
                                .flags = chosen ? HAS_TYPE : 0};
-    more.flags |= fields && text_goes_on(fields, value) ? GOES_ON : 0;
+    more.flags |= fields && text_has_bytes_after_end(fields, value) ? GOES_ON : 0;
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
@@ -404,7 +408,7 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
     const ttr_value *value = &field->value;
     bool counted = is_counted_bytes(value->type), labelled = has_labels(value);
     bool has_more = field->group || value->base || field->choices || labelled ||
-                    (fields && text_goes_on(fields, value));
+                    (fields && text_has_bytes_after_end(fields, value));
     ttr_id name_id = field->name_id || !field->name.n ? field->name_id : add_id(t, to, field->name);
     to->failed |= counted && value->text.n > UINT32_MAX - 8;
     struct packed_head head = {
@@ -412,7 +416,8 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
         .hint = value->hint,
         .bits = value->bits,
         .name_id = name_id,
-        .depth = (uint8_t)(field->depth < PACKED_DEEPEST ? field->depth : PACKED_DEEPEST),
+        .depth =
+            (uint8_t)(field->depth < EVENT_COPY_DEPTH_MAX ? field->depth : EVENT_COPY_DEPTH_MAX),
         .text_id = value->text_id};
     head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);
@@ -460,7 +465,7 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
                         const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
-    const struct type *chosen = field->choices ? field_type(fields) : NULL;
+    const struct type *chosen = field->choices ? fields_declared_type(fields) : NULL;
     const struct packed_more more = {.group = field->group,
                                      .base = value->base,
                                      .choices = field->choices,
@@ -494,7 +499,7 @@ static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_fiel
     return true;
 }
 
-void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
+void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field)
 {
     add(t, to, field, NULL);
 }
@@ -514,7 +519,7 @@ static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
         (void)ttr_event_frames(t, event, all, n);
     for (uint32_t i = 0; all && i < n; i++)
         store_u64le(at + 8 + 8 * (size_t)i, all[i]);
-    buffer_filled(to, 8 + 8 * (size_t)n);
+    buffer_commit(to, 8 + 8 * (size_t)n);
     if (n > 512)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
@@ -546,12 +551,12 @@ static __attribute__((noinline)) void add_packet(ttr *t, struct buffer *to, cons
         store_u64le(to->bytes + at, to->n - at - 8);
 }
 
-size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
+size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy)
 {
     size_t at = to->n;
     ttr_fields fields;
     *copy = *event;
-    copy->schema = context_packed_schema(t, event->schema);
+    copy->schema = context_copy_schema(t, event->schema);
     to->failed |= !copy->schema;
     if (event->activity)
         buffer_add(to, event->activity, 16);

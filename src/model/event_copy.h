@@ -14,34 +14,34 @@
 #include "base/buffer.h"
 #include "model/context.h"
 
-#define PACKED_DEEPEST 255u /* what the depth of a field has room for */
+#define EVENT_COPY_DEPTH_MAX 255u /* what the depth of a field has room for */
 
-extern const struct field_ops packed_field_ops;
+extern const struct field_ops event_copy_field_ops;
 
 /* Appends a field; its name is interned, and of the names of an enumerated value the first.  The
  * buffer's failed flag tells of memory. */
-void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
+void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field);
 
 /* Appends an event that is to outlive its batch: first the 16 bytes of `activity` and `related`
  * where they are not NULL, then, where `stack` is not 0, the count of its frames and the frames, 8
  * bytes each, then, where the copy's schema has it (has_packet), the size of the fields of its
  * packet in 8 bytes and these fields, then all of its own.  `copy` becomes an event whose payload
- * is at the returned offset of the buffer; its pointers only tell what is there until packed_settle
- * puts them right. */
-size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
+ * is at the returned offset of the buffer; its pointers only tell what is there until
+ * event_copy_settle puts them right. */
+size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 
 /* The fields of its packet that a copy holds, as bytes: the same where packets say the same; none
  * where it holds none. */
-struct packed_part {
+struct event_copy_packet {
     const uint8_t *bytes;
     size_t n;
     size_t at; /* in the payload */
 };
 
-struct packed_part packed_packet(const ttr *t, const ttr_event *copy);
+struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy);
 
 /* Points a copy to its payload, wherever that has come to rest. */
-static inline void packed_settle(ttr_event *copy, const uint8_t *payload)
+static inline void event_copy_settle(ttr_event *copy, const uint8_t *payload)
 {
     copy->payload = copy->payload_size ? payload : NULL;
     copy->related = copy->related ? payload + (copy->activity ? 16 : 0) : NULL;

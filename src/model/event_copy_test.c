@@ -1,7 +1,7 @@
 /* Builders, packed fields, and copies that outlive their batch. */
 #include "support/support.h"
 
-#include <tracetta/tracetta.h>
+#include <tracetta/write.h>
 
 #include "model/event_copy.h"
 #include "model/type.h"
@@ -10,20 +10,20 @@ static ttr_event build_sample(ttr_builder *builder)
 {
     ttr_batch batch;
     ttr_event_begin(builder, TTR_KIND_SPAN, 100, "cat", "work");
-    ttr_on_thread(builder, 1, 2);
-    ttr_put_null(builder, "nothing");
-    ttr_put_bool(builder, "yes", true);
-    ttr_put_uint(builder, "big", UINT64_MAX);
-    ttr_put_int(builder, "small", INT64_MIN);
-    ttr_put_float(builder, "half", 0.5);
-    ttr_put_text(builder, "text", "hello");
-    ttr_put_bytes(builder, "bytes", "\0\xff\n", 3);
+    ttr_event_set_thread(builder, 1, 2);
+    ttr_add_null(builder, "nothing");
+    ttr_add_bool(builder, "yes", true);
+    ttr_add_uint(builder, "big", UINT64_MAX);
+    ttr_add_int(builder, "small", INT64_MIN);
+    ttr_add_float(builder, "half", 0.5);
+    ttr_add_text(builder, "text", "hello");
+    ttr_add_bytes(builder, "bytes", "\0\xff\n", 3);
     ttr_field list = {.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}};
     ttr_field item = {.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 7}};
-    ttr_put_field(builder, &list);
-    ttr_put_field(builder, &item);
-    ttr_put_field(builder, &item);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_field(builder, &list);
+    ttr_add_field(builder, &item);
+    ttr_add_field(builder, &item);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_int_equal(batch.n, 1);
     return *ttr_batch_at(&batch, 0);
 }
@@ -90,9 +90,9 @@ static void copy_is_independent_of_the_event_it_was_made_from(void **state)
     struct buffer buffer;
     buffer_init(&buffer, &t->counted);
     buffer_add_zeros(&buffer, 5);
-    size_t at = packed_copy(t, &buffer, &event, &copy);
+    size_t at = event_copy_add(t, &buffer, &event, &copy);
     assert_false(buffer.failed);
-    packed_settle(&copy, buffer.bytes + at);
+    event_copy_settle(&copy, buffer.bytes + at);
     ttr_builder_free(builder);
     check_sample(t, &copy);
     assert_int_equal(copy.flags, TTR_EVENT_CLAMPED);
@@ -144,19 +144,19 @@ static bool given_next(ttr_fields *fields, ttr_field *field)
                    .text = {"RED", 3},
                    .count = 3,
                    .type = TTR_TYPE_UINT,
-                   .hint = TTR_HINT_ENUM,
+                   .hint = TTR_DISPLAY_ENUM,
                    .bits = 8,
                    .base = 16}},
         {.name = {"none", 4},
          .choices = 2,
-         .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
+         .value = {.type = TTR_TYPE_NULL, .hint = TTR_DISPLAY_ABSENT}},
         {.name = {"wide", 4},
          .group = TTR_GROUP_CONTEXT,
          .value = {.text = {"18446744073709551616", 20},
                    .type = TTR_TYPE_TEXT,
-                   .hint = TTR_HINT_NUMBER}},
+                   .hint = TTR_DISPLAY_DECIMAL}},
         {.name = {"flags", 5},
-         .value = {.v = {.u = 8}, .type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS}},
+         .value = {.v = {.u = 8}, .type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_FLAGS}},
     };
     struct given *walk = (struct given *)fields->state;
     if (walk->at == sizeof given / sizeof given[0])
@@ -204,13 +204,13 @@ static void check_given(ttr *t, const ttr_event *event, uint32_t labels)
         expect_label(&fields, &field.value, i, i == 1 ? "GREEN" : "");
     assert_false(ttr_fields_label(&fields, &field.value, labels, &label));
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.type == TTR_TYPE_NULL && field.value.hint == TTR_HINT_ABSENT &&
+    assert_true(field.value.type == TTR_TYPE_NULL && field.value.hint == TTR_DISPLAY_ABSENT &&
                 field.choices == 2 && field.group == 0);
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.hint == TTR_HINT_NUMBER && field.group == TTR_GROUP_CONTEXT);
+    assert_true(field.value.hint == TTR_DISPLAY_DECIMAL && field.group == TTR_GROUP_CONTEXT);
     support_assert_text(field.value.text.p, field.value.text.n, "18446744073709551616");
     assert_true(ttr_fields_next(&fields, &field));
-    assert_true(field.value.hint == TTR_HINT_FLAGS && field.value.count == 0 &&
+    assert_true(field.value.hint == TTR_DISPLAY_FLAGS && field.value.count == 0 &&
                 field.value.v.u == 8);
     assert_false(ttr_fields_label(&fields, &field.value, 0, &label));
     assert_false(ttr_fields_next(&fields, &field));
@@ -228,10 +228,11 @@ static void fields_end_a_call_after_a_value_of_several_names(void **state)
     assert_int_equal(ttr_event_fields(buffer, &event, &field), 1);
     assert_true(ttr_event_label(buffer, &field[0].value, 1, &label));
     support_assert_text(label.p, label.n, "GREEN");
-    assert_int_equal(ttr_more_fields(buffer, &field), 3);
-    assert_true(field[0].value.hint == TTR_HINT_ABSENT && field[1].value.hint == TTR_HINT_NUMBER);
-    assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);
-    assert_int_equal(ttr_more_fields(buffer, &field), 0);
+    assert_int_equal(ttr_event_fields_next(buffer, &field), 3);
+    assert_true(field[0].value.hint == TTR_DISPLAY_ABSENT &&
+                field[1].value.hint == TTR_DISPLAY_DECIMAL);
+    assert_int_equal(field[2].value.hint, TTR_DISPLAY_FLAGS);
+    assert_int_equal(ttr_event_fields_next(buffer, &field), 0);
     assert_int_equal(ttr_event_fields(buffer, &unknown, &field), 0);
     ttr_field_buffer_free(buffer);
     ttr_free(t);
@@ -246,14 +247,14 @@ static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
     struct buffer buffer, again;
     buffer_init(&buffer, &t->counted);
     buffer_init(&again, &t->counted);
-    size_t at = packed_copy(t, &buffer, &event, &copy);
-    packed_settle(&copy, buffer.bytes + at);
+    size_t at = event_copy_add(t, &buffer, &event, &copy);
+    event_copy_settle(&copy, buffer.bytes + at);
     check_given(t, &event, 3);
     check_given(t, &copy, 3);
     /* A copy of the copy, cut anywhere. */
     ttr_event second;
-    at = packed_copy(t, &again, &copy, &second);
-    packed_settle(&second, again.bytes + at);
+    at = event_copy_add(t, &again, &copy, &second);
+    event_copy_settle(&second, again.bytes + at);
     check_given(t, &second, 3);
     for (uint32_t whole = second.payload_size; second.payload_size > 0;) {
         ttr_fields fields;
@@ -316,10 +317,10 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     ttr_field field;
     size_t n = 0;
     buffer_init(&buffer, &t->counted);
-    size_t at = packed_copy(t, &buffer, &event, &copy);
-    packed_settle(&copy, buffer.bytes + at);
+    size_t at = event_copy_add(t, &buffer, &event, &copy);
+    event_copy_settle(&copy, buffer.bytes + at);
     for (ttr_fields_begin(t, &copy, &fields); ttr_fields_next(&fields, &field); n++) {
-        const struct type *type = packed_field_ops.type(&fields);
+        const struct type *type = event_copy_field_ops.type(&fields);
         assert_int_equal(type ? type->base : 0, bases[n]);
     }
     assert_int_equal(n, sizeof bases);
@@ -340,24 +341,24 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
                              .group = element->group,
                              .value = {.type = TTR_TYPE_ARRAY, .count = n}};
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
-    ttr_put_field(builder, &list);
+    ttr_add_field(builder, &list);
     for (uint32_t i = 0; i < n; i++) {
         field = *element;
         field.value.v.u = value[i];
-        ttr_put_field(builder, &field);
+        ttr_add_field(builder, &field);
     }
-    ttr_put_uint(builder, "behind", 7);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_uint(builder, "behind", 7);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     buffer_init(&bytes, alloc_default());
-    assert_int_equal(packed_copy(t, &bytes, ttr_batch_at(&batch, 0), &copy), 0);
+    assert_int_equal(event_copy_add(t, &bytes, ttr_batch_at(&batch, 0), &copy), 0);
     assert_false(bytes.failed);
-    packed_settle(&copy, bytes.bytes);
+    event_copy_settle(&copy, bytes.bytes);
     for (uint32_t cut = 0; cut <= copy.payload_size;
          cut++) { /* no walk reads further than there are bytes */
         ttr_event part = copy;
-        uint8_t *own = test_malloc(cut + 1);
-        memcpy(own, bytes.bytes, cut);
-        part.payload = own;
+        uint8_t *ctx = test_malloc(cut + 1);
+        memcpy(ctx, bytes.bytes, cut);
+        part.payload = ctx;
         part.payload_size = cut;
         uint32_t got = 0;
         ttr_fields_begin(t, &part, &fields);
@@ -373,7 +374,7 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
             assert_true(got == 0 || field.value.v.u == (is_element ? value[got - 1] : 7));
         }
         assert_int_equal(got == n + 2, cut == copy.payload_size);
-        test_free(own);
+        test_free(ctx);
     }
     const uint32_t size = copy.payload_size;
     buffer_free(&bytes);
@@ -447,22 +448,22 @@ static void put_struct(ttr_builder *builder, uint64_t *seed, unsigned oddity)
         field[1].value.v.u = 300; /* more than it says to have room for */
     if (which == 5)
         field[1].value = (ttr_value){.type = TTR_TYPE_UINT,
-                                     .hint = TTR_HINT_ENUM,
+                                     .hint = TTR_DISPLAY_ENUM,
                                      .bits = 8,
                                      .v.u = 1,
                                      .count = 1,
                                      .text = {"ONE", 3}};
     const size_t n = which == 6 ? 3 : sizeof field / sizeof *field;
     for (size_t i = 0; i < n; i++)
-        ttr_put_field(builder, &field[i]);
+        ttr_add_field(builder, &field[i]);
     if (which != 7)
         return;
-    ttr_put_field(
+    ttr_add_field(
         builder,
         &(ttr_field){.name = {"a", 1}, .depth = 2, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    ttr_put_field(builder,
+    ttr_add_field(builder,
                   &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 1}});
-    ttr_put_field(builder,
+    ttr_add_field(builder,
                   &(ttr_field){.depth = 3, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = 2}});
 }
 
@@ -493,9 +494,9 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
     ttr_field a, b;
     buffer_init(&bytes, alloc_default());
     buffer_init(&again, alloc_default());
-    (void)packed_copy(t, &bytes, event, &copy);
-    packed_settle(&copy, bytes.bytes);
-    (void)packed_copy(t, &again, &copy, &second);
+    (void)event_copy_add(t, &bytes, event, &copy);
+    event_copy_settle(&copy, bytes.bytes);
+    (void)event_copy_add(t, &again, &copy, &second);
     assert_false(bytes.failed || again.failed);
     assert_int_equal(bytes.n, again.n);
     assert_memory_equal(bytes.bytes, again.bytes, bytes.n);
@@ -507,9 +508,9 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
     }
     assert_false(ttr_fields_next(&other, &b));
     for (uint32_t cut = 0; cut < bytes.n; cut++) {
-        uint8_t *own = test_malloc(cut + 1);
-        memcpy(own, bytes.bytes, cut);
-        copy.payload = own;
+        uint8_t *ctx = test_malloc(cut + 1);
+        memcpy(ctx, bytes.bytes, cut);
+        copy.payload = ctx;
         copy.payload_size = cut;
         ttr_fields_begin(t, event, &one);
         ttr_fields_begin(t, &copy, &other);
@@ -517,7 +518,7 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
             assert_true(ttr_fields_next(&one, &a));
             expect_same_field(&a, &b);
         }
-        test_free(own);
+        test_free(ctx);
     }
     buffer_free(&bytes);
     buffer_free(&again);
@@ -531,17 +532,17 @@ static void structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
     ttr_batch batch;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
     for (unsigned i = 0; i < 3; i++) {
-        ttr_put_field(builder,
+        ttr_add_field(builder,
                       &(ttr_field){.name = {"list", 4},
                                    .value = {.type = TTR_TYPE_ARRAY, .count = i == 1 ? n : 3}});
         for (uint32_t k = 0; i != 1 && k < 3; k++)
-            ttr_put_field(
+            ttr_add_field(
                 builder,
                 &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = k}});
         for (uint32_t k = 0; i == 1 && k < n; k++)
             put_struct(builder, &seed, oddity);
     }
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     expect_same_copies(t, ttr_batch_at(&batch, 0));
     ttr_builder_free(builder);
     ttr_free(t);
@@ -597,12 +598,12 @@ static void copies_know_which_option_was_chosen(void **state)
     ttr_field field;
     for (size_t i = 0; i < 2; i++) { /* the second is a copy of the copy */
         buffer_init(&buffer[i], &t->counted);
-        size_t at = packed_copy(t, &buffer[i], &event, &copy);
-        packed_settle(&copy, buffer[i].bytes + at);
+        size_t at = event_copy_add(t, &buffer[i], &event, &copy);
+        event_copy_settle(&copy, buffer[i].bytes + at);
         ttr_fields_begin(t, &copy, &fields);
         assert_true(ttr_fields_next(&fields, &field));
         assert_int_equal(field.choices, 2);
-        assert_ptr_equal(packed_field_ops.type(&fields), &option_types[2]);
+        assert_ptr_equal(event_copy_field_ops.type(&fields), &option_types[2]);
         assert_false(ttr_fields_next(&fields, &field));
         event = copy;
     }
@@ -622,8 +623,8 @@ static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "");
     given_begin(&fields);
     while (given_next(&fields, &field))
-        ttr_put_field(builder, &field);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+        ttr_add_field(builder, &field);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     check_given(t, ttr_batch_at(&batch, 0), 1);
     ttr_builder_free(builder);
     ttr_free(t);
@@ -636,26 +637,26 @@ static void event_of_a_source_that_is_none_has_no_thread(void **state)
     ttr_builder *builder = ttr_builder_new(t);
     ttr_batch batch;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "");
-    ttr_event_edit(builder)->source = 77;
-    ttr_on_thread(builder, 1, 2);
-    assert_int_not_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_event_attributes(builder)->source = 77;
+    ttr_event_set_thread(builder, 1, 2);
+    assert_int_not_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     ttr_builder_free(builder);
     ttr_free(t);
 }
 
 static bool build_with(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .ctx = alloc->ctx};
     ttr *t = ttr_new(&options);
     ttr_builder *builder = t ? ttr_builder_new(t) : NULL;
     bool good = builder != NULL;
     if (good) {
         ttr_batch batch;
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "category", "name");
-        ttr_on_thread(builder, 1, 2);
-        ttr_on_provider(builder, "provider");
-        ttr_put_text(builder, "key", "value");
-        good = ttr_event_take(builder, &batch, NULL) == TTR_OK;
+        ttr_event_set_thread(builder, 1, 2);
+        ttr_event_set_provider(builder, "provider");
+        ttr_add_text(builder, "key", "value");
+        good = ttr_event_build(builder, &batch, NULL) == TTR_OK;
     }
     ttr_builder_free(builder);
     ttr_free(t);

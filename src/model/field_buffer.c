@@ -10,7 +10,7 @@
 struct ttr_field_buffer {
     const ttr *t;
     struct alloc alloc;
-    struct held_fields *held; /* by schema; never more than there are */
+    struct field_cache *held; /* by schema; never more than there are */
     size_t held_n;
     size_t bytes; /* of fields in `held` */
     ttr_fields fields;
@@ -39,7 +39,7 @@ void ttr_field_buffer_free(ttr_field_buffer *buffer)
 }
 
 /* Makes more room for the fields of a schema, where it may have more. */
-static void widen(ttr_field_buffer *buffer, struct held_fields *held)
+static void widen(ttr_field_buffer *buffer, struct field_cache *held)
 {
     const uint32_t n = held->n ? held->n * 2 : HELD_FIELDS;
     const size_t more = (n - held->n) * sizeof *held->field;
@@ -48,16 +48,16 @@ static void widen(ttr_field_buffer *buffer, struct held_fields *held)
         field = alloc_resize(&buffer->alloc, held->field, held->n, n, sizeof *field);
     if (!field)
         return;
-    *held = (struct held_fields){.field = field, .n = n};
+    *held = (struct field_cache){.field = field, .n = n};
     buffer->bytes += more;
 }
 
 /* Returns the fields of a schema, NULL if there is no memory for them. */
-static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
+static struct field_cache *held_of(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
     if (schema >= buffer->held_n) {
-        struct held_fields *held =
+        struct field_cache *held =
             schema < n ? alloc_resize(&buffer->alloc, buffer->held, buffer->held_n, n, sizeof *held)
                        : NULL;
         if (!held)
@@ -73,7 +73,8 @@ static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
 
 static bool has_several_names(const ttr_value *value)
 {
-    return value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
+    return value->count > 1 &&
+           (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
 }
 
 /* Returns the next fields of a walk, in `spare`. */
@@ -99,7 +100,7 @@ static __attribute__((noinline)) uint32_t hold_first(ttr_field_buffer *buffer,
                                                      const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
-    struct held_fields *held =
+    struct field_cache *held =
         ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
     *field = held ? held->field : NULL;
     return held ? ops->hold(&buffer->fields, held) : 0;
@@ -109,9 +110,9 @@ uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, cons
 {
     const struct schema *schema = context_schema(buffer->t, event->schema);
     uint32_t n;
-    fields_begin(&buffer->fields, schema, event);
+    fields_begin_with_schema(&buffer->fields, schema, event);
     if (__builtin_expect(event->schema < buffer->held_n && buffer->held[event->schema].n, 1)) {
-        struct held_fields *held = &buffer->held[event->schema];
+        struct field_cache *held = &buffer->held[event->schema];
         *field = held->field;
         n = schema->ops->hold(&buffer->fields, held);
     } else {
@@ -120,12 +121,12 @@ uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, cons
     return __builtin_expect(n > 0, 1) ? n : walk_on(buffer, field);
 }
 
-uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
+uint32_t ttr_event_fields_next(ttr_field_buffer *buffer, const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
     if (__builtin_expect(!ops, 1))
         return 0;
-    struct held_fields *held = ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+    struct field_cache *held = ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
         widen(buffer, held);
     return walk_on(buffer, field);
@@ -137,7 +138,7 @@ bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uin
     return ttr_fields_label(&buffer->fields, value, i, label);
 }
 
-const ttr_fields *field_buffer_walk(const ttr_field_buffer *buffer)
+const ttr_fields *field_buffer_iter(const ttr_field_buffer *buffer)
 {
     return &buffer->fields;
 }

@@ -2,25 +2,27 @@
  * records of many types: layout_random_test.c. */
 #include "support/layout_test.h"
 
+#include <tracetta/write.h>
+
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
 /* A schema of records of one type. */
-static ttr_id schema_of(struct table *table, struct layout_schema *own, const char *text)
+static ttr_id schema_of(struct table *table, struct layout_schema *ctx, const char *text)
 {
     table_payload(table, text);
-    *own = (struct layout_schema){.layout = table->layout,
+    *ctx = (struct layout_schema){.layout = table->layout,
                                   .place = place,
-                                  .is_in_payload = layout_is_at_any_byte(table->layout),
+                                  .is_in_payload = layout_is_byte_aligned(table->layout),
                                   .body_mask = 0xff};
     const struct schema schema = {.ops = &layout_field_ops,
-                                  .own = own,
-                                  .start = layout_start(table->layout),
-                                  .start_with = layout_start_with(own)};
+                                  .ctx = ctx,
+                                  .start = layout_iter_start(table->layout),
+                                  .start_with = layout_iter_start_flags(ctx)};
     return context_add_schema(table->t, &schema);
 }
 
@@ -32,7 +34,7 @@ static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned
     uint32_t at = 0, elements = event->payload[0];
     *calls = 0;
     for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
-         n = ttr_more_fields(buffer, &field), ++*calls)
+         n = ttr_event_fields_next(buffer, &field), ++*calls)
         for (uint32_t i = 0; i < n; i++, at++) {
             assert_int_equal(field[i].depth, at > 0 && at <= elements);
             assert_int_equal(at == 0 ? field[i].value.count : field[i].value.v.u, at == 0 ? elements
@@ -47,11 +49,11 @@ static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void 
 {
     (void)state;
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     uint8_t bytes[202];
     unsigned calls, before = UINT32_MAX;
     table_open(&table);
-    ttr_event event = {.payload = bytes, .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+    ttr_event event = {.payload = bytes, .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
     for (unsigned i = 0; i < 200; i++)
         bytes[1 + i] = (uint8_t)i;
@@ -75,13 +77,13 @@ static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
 {
     (void)state;
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     static const uint8_t bytes[] = {2, 0, 1, 77};
     unsigned calls;
     table_open(&table);
     ttr_event event = {.payload = bytes,
                        .payload_size = sizeof bytes,
-                       .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+                       .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
     for (unsigned i = 0; i < 4; i++) {
         event.payload_size = sizeof bytes - i % 2;
@@ -103,13 +105,13 @@ static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
     ttr_error error;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "e");
     for (unsigned i = 0; i < 100; i++)
-        ttr_put_uint(builder, "n", i);
-    assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
+        ttr_add_uint(builder, "n", i);
+    assert_int_equal(ttr_event_build(builder, &batch, &error), TTR_OK);
     const ttr_event *event = ttr_batch_at(&batch, 0);
     for (unsigned k = 0; k < 3; k++) {
         uint64_t at = 0;
         for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
-             n = ttr_more_fields(buffer, &field))
+             n = ttr_event_fields_next(buffer, &field))
             for (uint32_t i = 0; i < n; i++)
                 assert_int_equal(field[i].value.v.u, at++);
         assert_int_equal(at, 100);
@@ -127,14 +129,14 @@ static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
 static bool gives_without(size_t n)
 {
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     struct support_heap heap;
     static const uint8_t bytes[] = {2, 0, 1, 77};
     table_open(&table);
     support_heap_init(&heap, n);
     const ttr_event event = {.payload = bytes,
                              .payload_size = sizeof bytes,
-                             .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+                             .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     const struct alloc usual = table.t->counted;
     unsigned calls;
     table.t->counted = heap.alloc;

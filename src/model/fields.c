@@ -6,7 +6,7 @@
 
 void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
 {
-    fields_begin(fields, context_schema(t, event->schema), event);
+    fields_begin_with_schema(fields, context_schema(t, event->schema), event);
 }
 
 void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group,
@@ -15,7 +15,7 @@ void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group grou
     const struct schema *schema = context_schema(t, event->schema);
     fields->event = event;
     fields->ops = schema->ops && schema->ops->begin_group ? schema->ops : NULL;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (fields->ops)
         schema->ops->begin_group(fields, group);
 }
@@ -29,7 +29,7 @@ bool ttr_fields_next(ttr_fields *fields, ttr_field *field)
 bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
 {
     const struct field_ops *ops = fields->ops;
-    if (value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS)
+    if (value->hint != TTR_DISPLAY_ENUM && value->hint != TTR_DISPLAY_FLAGS)
         return false;
     if (i >= value->count)
         return false;
@@ -67,7 +67,7 @@ uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addres
 {
     const struct schema *schema = context_schema(t, event->schema);
     if (event->stack && schema->ops && schema->ops->frames)
-        return schema->ops->frames(schema->own, event, addresses, room);
+        return schema->ops->frames(schema->ctx, event, addresses, room);
     return event->kind == TTR_KIND_SAMPLE ? frames_of_field(t, event, addresses, room) : 0;
 }
 
@@ -76,7 +76,7 @@ const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *
     const struct schema *schema = context_schema(t, event->schema);
     *n = 0;
     return event->stack && schema->ops && schema->ops->stack
-               ? schema->ops->stack(schema->own, event, n)
+               ? schema->ops->stack(schema->ctx, event, n)
                : NULL;
 }
 

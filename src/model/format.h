@@ -12,7 +12,7 @@
 struct buffer;
 struct event_class;
 struct folder;
-struct folder_begin;
+struct file_prefix;
 struct input;
 
 /* What a bidder sees: the first bytes of the (uncompressed) input, followed by at least 64 zero
@@ -25,15 +25,15 @@ struct peek {
 };
 
 /* A folder that was found below a directory. */
-struct folder_found {
+struct found_folder {
     struct folder *folder;
     const char *untold; /* a sentence why nothing in it can be read (it lacks a good anchor), or
                            NULL */
 };
 
 /* Folders of one format that were found below a directory. */
-struct folders_found {
-    const struct folder_found *list;
+struct found_folders {
+    const struct found_folder *list;
     size_t n;        /* >= 1 */
     bool has_others; /* there are more folders than these: if none of them can be read, the damage
                         that replaces them names the reason */
@@ -67,9 +67,9 @@ struct format_reader {
     /* Returns a sentence why this is not the format though it looks like it (a name clash), or
      * NULL.  Optional. */
     const char *(*refuse)(const struct peek *peek);
-    size_t state_size; /* of input->own, zeroed before open */
+    size_t state_size; /* of input->ctx, zeroed before open */
     ttr_status (*open)(struct input *in, ttr_error *error);
-    /* Adds up to in->batch events (at least one) with input_event, or returns TTR_END or an
+    /* Adds up to in->batch events (at least one) with input_add_event, or returns TTR_END or an
      * error. */
     ttr_status (*next)(struct input *in, ttr_error *error);
     void (*close)(struct input *in); /* also after a failed open */
@@ -103,8 +103,8 @@ struct format_folder {
      * one.  Owns all of them.  A folder that is `untold` is replaced by an input without events
      * with that damage (`directory.untold`); one that cannot be read, among others that can, too
      * (`trace.unreadable`).  NULL: each folder is a trace of its own. */
-    ttr_reader *(*open_several)(ttr *t, const struct folders_found *found,
-                                const ttr_read_options *options, ttr_error *error);
+    ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
+                                 const ttr_read_options *options, ttr_error *error);
 };
 
 /* Traces that come over a network. */
@@ -133,8 +133,8 @@ struct format_writer {
     bool writes_folder;
     /* Optional: returns whether a file may be of the trace whose anchor is next to it, by the first
      * bytes of both: other files keep the folder from being replaced. */
-    bool (*is_part)(const struct folder_begin *anchor, const struct folder_begin *file);
-    size_t state_size; /* of out->own, zeroed before create */
+    bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
+    size_t state_size; /* of out->ctx, zeroed before create */
     /* Makes state only: the first bytes are written with the first batch or by finish. */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
@@ -144,7 +144,7 @@ struct format_writer {
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
     /* Optional: returns whether the output is the same if the inputs of a reader, of which nothing
      * was read yet, come one after another. */
-    bool (*takes_scattered)(struct ttr_writer *out, ttr_reader *in);
+    bool (*can_use_stream_order)(struct ttr_writer *out, ttr_reader *in);
     /* Optional: frees the state, after finish or without it. */
     void (*drop)(struct ttr_writer *out);
 };

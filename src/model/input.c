@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/status.h"
 #include "model/options.h"
 
@@ -38,52 +38,52 @@ static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_
 {
     if (offset == NO_OFFSET)
         return (ttr_region){.offset = NO_OFFSET, .code = code};
-    uint64_t end = in->size ? in->size : in->source ? source_end(in->source) : UINT64_MAX;
+    uint64_t end = in->size ? in->size : in->source ? source_end_offset(in->source) : UINT64_MAX;
     offset = offset < end ? offset : end;
     return (ttr_region){
         .offset = offset, .bytes = bytes < end - offset ? bytes : end - offset, .code = code};
 }
 
-ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code,
-                        ttr_error *error, const char *format, ...)
+ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t bytes, const char *code,
+                            ttr_error *error, const char *format, ...)
 {
     va_list values;
     const ttr_region region = region_inside(in, offset, bytes, code);
     va_start(values, format);
-    notes_add(&in->notes, TTR_NOTE_DAMAGE, &region, format, values);
+    diagnostics_add(&in->notes, TTR_SEVERITY_DAMAGE, &region, format, values);
     va_end(values);
     if (!(in->flags & TTR_READ_STRICT))
         return TTR_OK;
-    char text[NOTES_TEXT_MAX];
+    char text[DIAGNOSTICS_TEXT_MAX];
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
     return fail(error, TTR_E_MALFORMED, region.offset, "%s (%s)", text, code);
 }
 
-void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code,
-                const char *format, ...)
+void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offset,
+                          const char *code, const char *format, ...)
 {
     va_list values;
     const ttr_region region = region_inside(in, offset, 0, code);
     va_start(values, format);
-    notes_add(&in->notes, severity, &region, format, values);
+    diagnostics_add(&in->notes, severity, &region, format, values);
     va_end(values);
 }
 
-ttr_status input_broken(struct input *in, const ttr_error *broken, ttr_error *error)
+ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken, ttr_error *error)
 {
-    return input_damage(in, broken->offset, 0, "input.compression", error, "%s", broken->text);
+    return input_add_damage(in, broken->offset, 0, "input.compression", error, "%s", broken->text);
 }
 
 ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error)
 {
-    ttr_error own;
-    ttr_status status = source_fill(in->source, offset, need, &in->window, &own);
+    ttr_error ctx;
+    ttr_status status = source_fill(in->source, offset, need, &in->window, &ctx);
     if (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED)
-        return input_broken(in, &own, error);
+        return input_add_stream_damage(in, &ctx, error);
     if (status != TTR_OK && error)
-        *error = own;
+        *error = ctx;
     return status;
 }
 
@@ -91,7 +91,7 @@ static void shift_times(struct input *in)
 {
     for (uint32_t i = 0; i < in->n; i++) {
         bool clamped = false;
-        in->events[i].time = clockmath_add(in->events[i].time, in->time_offset, &clamped);
+        in->events[i].time = add_saturated(in->events[i].time, in->time_offset, &clamped);
         if (clamped)
             in->events[i].flags |= TTR_EVENT_CLAMPED;
     }
@@ -224,7 +224,7 @@ static bool can_stop(const struct input *in)
            !(in->flags & TTR_READ_DEFINITIONS) && !in->time_offset;
 }
 
-static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)
+static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *some, ttr_error *error)
 {
     struct input *in = (struct input *)reader;
     if (!some)
@@ -259,21 +259,22 @@ static void free_events(struct input *in)
     in->events = NULL;
 }
 
-bool input_rename(struct input *in, const struct rename *what, int64_t time)
+bool input_add_name_change(struct input *in, const struct rename *what, int64_t time)
 {
     ttr *t = in->base.t;
     bool is_clamped = false;
     if (in->renames)
-        return renames_add(in->renames, what, clockmath_add(time, in->time_offset, &is_clamped),
-                           t->sources[in->id].lane);
-    rename_apply(t, what);
+        return pending_names_add(in->renames, what,
+                                 add_saturated(time, in->time_offset, &is_clamped),
+                                 t->sources[in->id].lane);
+    name_change_apply(t, what);
     return true;
 }
 
-void input_rest(struct input *in)
+void input_free_buffers(struct input *in)
 {
     free_events(in);
-    source_rest(in->source);
+    source_free_window(in->source);
 }
 
 static void input_close(ttr_reader *reader)
@@ -281,14 +282,14 @@ static void input_close(ttr_reader *reader)
     struct input *in = (struct input *)reader;
     const struct alloc *alloc = &in->base.t->counted;
     free_events(in);
-    if (in->own)
+    if (in->ctx)
         in->format->reader->close(in);
     source_close(in->source);
-    notes_free(&in->notes);
+    diagnostics_free(&in->notes);
     options_free(alloc, in->format_options, in->format_options_n);
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
-    alloc_free(alloc, in->own, 1, in->format->reader->state_size);
+    alloc_free(alloc, in->ctx, 1, in->format->reader->state_size);
     alloc_free(alloc, in->pending_error, 1, sizeof *in->pending_error);
     alloc_free(alloc, in, 1, sizeof *in);
 }
@@ -316,13 +317,13 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     report->version = in->version ? in->version : "";
     report->compression = source_compression(in->source);
     report->path = ttr_text_get(reader->t, reader->t->sources[in->id].path);
-    const uint64_t behind = in->window.offset + in->window.n, end = source_end(in->source);
+    const uint64_t behind = in->window.offset + in->window.n, end = source_end_offset(in->source);
     report->bytes =
         in->window.n == 0 && end < behind
             ? end
             : behind; /* what is damaged may say that more is to come far behind the end */
     report->disk_size = source_disk_size(in->source);
-    report->disk_used = source_disk_used(in->source);
+    report->disk_used = source_disk_bytes_read(in->source);
     report->shares_file = in->shares_file;
     if (in->shares_file)
         report->bytes = report->disk_size = report->disk_used = 0;
@@ -357,7 +358,7 @@ static struct input *input_self(ttr_reader *reader, size_t index)
     return index == 0 ? (struct input *)reader : NULL;
 }
 
-static struct notes *input_notes(ttr_reader *reader)
+static struct diagnostics *input_diagnostics(ttr_reader *reader)
 {
     return &((struct input *)reader)->notes;
 }
@@ -378,7 +379,7 @@ static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
 static void input_crowd(ttr_reader *reader, uint32_t batch)
 {
     struct input *in = (struct input *)reader;
-    batch = batch < INPUT_BATCH_LEAST ? INPUT_BATCH_LEAST : batch;
+    batch = batch < INPUT_BATCH_MIN ? INPUT_BATCH_MIN : batch;
     in->batch = batch < in->batch ? batch : in->batch;
 }
 
@@ -402,7 +403,7 @@ static void input_rank(ttr_reader *reader, uint32_t *next)
     in->base.t->sources[in->id].rank = (*next)++;
 }
 
-static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
+static void input_renames(ttr_reader *reader, struct pending_names *renames, uint32_t lane)
 {
     struct input *in = (struct input *)reader;
     in->renames = renames;
@@ -412,7 +413,7 @@ static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t 
 static const struct reader_ops input_ops = {.next = input_next,
                                             .close = input_close,
                                             .range = input_range,
-                                            .crowd = input_crowd,
+                                            .set_batch_size = input_crowd,
                                             .lend = input_lend,
                                             .kinds = input_kinds,
                                             .some = input_some,
@@ -420,15 +421,15 @@ static const struct reader_ops input_ops = {.next = input_next,
                                             .rank = input_rank,
                                             .report = input_report,
                                             .input = input_self,
-                                            .notes = input_notes};
+                                            .notes = input_diagnostics};
 
 static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options,
                          ttr_error *error)
 {
     ttr *t = in->base.t;
-    in->own = alloc_zero(&t->counted, 1, in->format->reader->state_size);
+    in->ctx = alloc_zero(&t->counted, 1, in->format->reader->state_size);
     in->id = context_add_source(t, path, in->format->name);
-    if (!in->own || in->id == UINT16_MAX)
+    if (!in->ctx || in->id == UINT16_MAX)
         return fail_memory(error);
     if (!options)
         return TTR_OK;
@@ -455,10 +456,10 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
         (ttr_reader){.t = t, .ops = &input_ops, .order = format->reader->order, .reports = 1};
     in->format = format;
     in->source = source;
-    in->batch = INPUT_BATCH;
+    in->batch = INPUT_BATCH_SIZE;
     in->until = INT64_MAX;
     in->max_record = UINT32_MAX;
-    notes_init(&in->notes, &t->counted);
+    diagnostics_init(&in->notes, &t->counted);
     buffer_init(&in->description, &t->counted);
     ttr_status status = set_up(in, path, options, error);
     if (status == TTR_OK)

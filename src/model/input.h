@@ -12,22 +12,22 @@
 #include "io/source.h"
 #include "model/context.h"
 #include "model/format.h"
-#include "model/notes.h"
+#include "model/diagnostics.h"
 #include "model/reader.h"
 #include "model/pending_names.h"
 
-#define INPUT_BATCH 256u /* events of a batch */
+#define INPUT_BATCH_SIZE 256u /* events of a batch */
 #define INPUT_RECORD_MIN \
     65536u /* bytes: what a limit of records cannot go below, since usual ones have as many */
-#define INPUT_BATCH_LEAST 16u /* the same where many inputs are read at once */
+#define INPUT_BATCH_MIN 16u /* the same where many inputs are read at once */
 
 struct input {
     struct ttr_reader base;
     const struct format *format;
-    void *own; /* the format's state, format->reader->state_size bytes */
+    void *ctx; /* the format's state, format->reader->state_size bytes */
     struct source *source;
     struct window window; /* what input_fill gave */
-    struct notes notes;
+    struct diagnostics notes;
     uint64_t size; /* bytes of the input, where the format found them out; 0 = it is for the source
                       to say */
     ttr_event *events; /* room for `batch` of them; NULL before the first `next` */
@@ -37,10 +37,11 @@ struct input {
                       offset; else INT64_MAX */
     bool is_stopped; /* the next event is at `stopped_at`, which is not before that */
     int64_t stopped_at;
-    ttr_event *lent;         /* room for events that a caller lent; NULL: it is the input's own */
-    struct renames *renames; /* where names told between events wait; NULL: they hold at once */
-    uint16_t id;             /* ttr_event.source */
-    uint32_t flags;          /* TTR_READ_* */
+    ttr_event *lent; /* room for events that a caller lent; NULL: it is the input's own */
+    struct pending_names
+        *renames;   /* where names told between events wait; NULL: they hold at once */
+    uint16_t id;    /* ttr_event.source */
+    uint32_t flags; /* TTR_READ_* */
     uint64_t max_record;
     int64_t time_offset;
     uint64_t events_total, lost, lost_packets, gaps;
@@ -66,7 +67,8 @@ struct input {
 TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error);
 
 /* Notes that damage, of which the source told; for who reads the source before the format does. */
-TTR_MUST ttr_status input_broken(struct input *in, const ttr_error *broken, ttr_error *error);
+TTR_MUST ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken,
+                                            ttr_error *error);
 
 /* Zeroes an event by whole vectors: compilers make a string instruction of a plain assignment,
  * which costs as much as decoding. */
@@ -82,7 +84,7 @@ static inline void input_clear_event(ttr_event *event)
 
 /* The next event of the batch, zeroed but for `source`; the caller checks in->n < in->batch before.
  */
-static inline ttr_event *input_event(struct input *in)
+static inline ttr_event *input_add_event(struct input *in)
 {
     ttr_event *event = &in->events[in->n++];
     input_clear_event(event);
@@ -98,21 +100,21 @@ const char *input_option(const struct input *in, const char *key);
 
 /* Damage: `bytes` from `offset` are not decoded.  TTR_OK to go on (adjacent ranges of one code grow
  * together), or the strict mode's error. */
-TTR_MUST ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes,
-                                 const char *code, ttr_error *error, const char *format, ...)
+TTR_MUST ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t bytes,
+                                     const char *code, ttr_error *error, const char *format, ...)
     TTR_PRINTF(6, 7);
 
 /* A remark or an oddity; cheap when the code was noted before. */
-void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code,
-                const char *format, ...) TTR_PRINTF(5, 6);
+void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offset,
+                          const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 /* Names a thread or a process from an event on, whose time is before the user's offset.  What comes
  * before that must be given: the batch is empty, but for the event itself.  False when memory is
  * out. */
-TTR_MUST bool input_rename(struct input *in, const struct rename *what, int64_t time);
+TTR_MUST bool input_add_name_change(struct input *in, const struct rename *what, int64_t time);
 
 /* Frees what is at hand of an input that has ended: its events, and its bytes. */
-void input_rest(struct input *in);
+void input_free_buffers(struct input *in);
 
 /* Makes an input over a source (taken over, also on failure) for a format. */
 TTR_MUST struct input *input_new(ttr *t, struct source *source, const struct format *format,

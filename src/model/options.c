@@ -62,8 +62,8 @@ ttr_status options_copy(const struct options_list *list, char ***copies, size_t 
     *n = given_n + 1;
     size_t used = 0;
     for (size_t i = 0; i < given_n; i++) {
-        const char *own = own_part(list->format, list->given[i]);
-        ttr_status status = own ? copy_one(list, own, &(*copies)[used++], error) : TTR_OK;
+        const char *ctx = own_part(list->format, list->given[i]);
+        ttr_status status = ctx ? copy_one(list, ctx, &(*copies)[used++], error) : TTR_OK;
         if (status != TTR_OK)
             return status;
     }

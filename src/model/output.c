@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "model/options.h"
-#include "model/output_shared.h"
+#include "model/parallel_writer.h"
 #include "model/reader.h"
 
 #define DRAIN_AT ((size_t)256 * 1024)
@@ -29,7 +29,7 @@ static ttr_status hand_over(struct ttr_writer *out, ttr_error *error)
 
 ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
 {
-    if ((out->buffer.n < DRAIN_AT || out->is_half) && !out->buffer.failed)
+    if ((out->buffer.n < DRAIN_AT || out->is_helper) && !out->buffer.failed)
         return TTR_OK;
     return hand_over(out, error);
 }
@@ -47,27 +47,28 @@ ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *ev
                 path.p);
 }
 
-bool output_can_rewrite(const struct ttr_writer *out)
+bool output_can_overwrite(const struct ttr_writer *out)
 {
-    return sink_can_rewrite(out->sink);
+    return sink_can_overwrite(out->sink);
 }
 
-ttr_status output_hold(struct ttr_writer *out, ttr_error *error)
+ttr_status output_delay(struct ttr_writer *out, ttr_error *error)
 {
-    return sink_hold(out->sink, error);
+    return sink_delay_output(out->sink, error);
 }
 
-ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
-                          ttr_error *error)
+ttr_status output_overwrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
+                            ttr_error *error)
 {
     ttr_status status = hand_over(out, error);
-    return status == TTR_OK ? sink_rewrite(out->sink, at, bytes, n, error) : status;
+    return status == TTR_OK ? sink_overwrite(out->sink, at, bytes, n, error) : status;
 }
 
-ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n, ttr_error *error)
+ttr_status output_insert_prefix(struct ttr_writer *out, const void *bytes, size_t n,
+                                ttr_error *error)
 {
     ttr_status status = hand_over(out, error);
-    return status == TTR_OK ? sink_prefix(out->sink, bytes, n, error) : status;
+    return status == TTR_OK ? sink_insert_prefix(out->sink, bytes, n, error) : status;
 }
 
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
@@ -79,8 +80,8 @@ bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
 void output_free(struct ttr_writer *out)
 {
     const struct alloc *alloc = &out->t->counted;
-    output_drop_shared(out);
-    if (out->own && out->format->writer->drop)
+    parallel_writer_stop(out);
+    if (out->ctx && out->format->writer->drop)
         out->format->writer->drop(out);
     sink_abandon(out->sink);
     folder_abandon(out->folder);
@@ -88,7 +89,7 @@ void output_free(struct ttr_writer *out)
     options_free(alloc, out->format_options, out->format_options_n);
     alloc_free(alloc, out->told, out->format->writer->losses_n, sizeof *out->told);
     alloc_free(alloc, out->ledger, out->format->writer->losses_n, sizeof *out->ledger);
-    alloc_free(alloc, out->own, 1, out->format->writer->state_size);
+    alloc_free(alloc, out->ctx, 1, out->format->writer->state_size);
     alloc_free(alloc, out, 1, sizeof *out);
 }
 
@@ -96,10 +97,10 @@ static ttr_status set_up(struct ttr_writer *out, const ttr_write_options *option
 {
     const struct alloc *alloc = &out->t->counted;
     const struct format *format = out->format;
-    out->own = alloc_zero(alloc, 1, format->writer->state_size);
+    out->ctx = alloc_zero(alloc, 1, format->writer->state_size);
     out->ledger = alloc_zero(alloc, format->writer->losses_n, sizeof *out->ledger);
     out->told = alloc_zero(alloc, format->writer->losses_n, sizeof *out->told);
-    if (!out->own || (format->writer->losses_n && (!out->ledger || !out->told)))
+    if (!out->ctx || (format->writer->losses_n && (!out->ledger || !out->told)))
         return fail_memory(error);
     if (format->writer->losses_n)
         memcpy(out->ledger, format->writer->losses, format->writer->losses_n * sizeof *out->ledger);
@@ -136,7 +137,7 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
     return NULL;
 }
 
-struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
+struct ttr_writer *output_new_helper(const struct ttr_writer *out, ttr *t)
 {
     const ttr_write_options options = {.size = sizeof options,
                                        .flags = out->flags,
@@ -146,17 +147,17 @@ struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
     struct ttr_writer *twin =
         output_new(t, (struct output_target){.sink = NULL}, out->format, &options, &error);
     if (twin)
-        twin->is_half = true;
+        twin->is_helper = true;
     return twin;
 }
 
 /* Makes a failure stick and tells it. */
-static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_error *own,
+static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_error *ctx,
                         ttr_error *error)
 {
     if (status != TTR_OK && out->stuck == TTR_OK) {
         out->stuck = status;
-        out->stuck_error = *own;
+        out->stuck_error = *ctx;
         (void)snprintf(out->stuck_error.format, sizeof out->stuck_error.format, "%s",
                        out->format->name);
     }
@@ -173,11 +174,11 @@ static ttr_status refuse_ended(ttr_error *error)
 
 static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
 {
-    if (!(out->flags & TTR_WRITE_STRICT) || out->lost_any == 0)
+    if (!(out->flags & TTR_WRITE_STRICT) || out->losses_total == 0)
         return TTR_OK;
     for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
-            return fail_option(
+            return error_set_option(
                 error,
                 fail(error, TTR_E_LOSS, out->ledger[i].first_offset,
                      "%s cannot hold %s: they %s; leave TTR_WRITE_STRICT out to accept that",
@@ -186,24 +187,25 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t),
-                      void *own)
+bool ttr_writer_parallel(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *ctx, ttr *t),
+                         void *ctx)
 {
     const bool is_fresh =
                    out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared,
                is_strict = out->flags & TTR_WRITE_STRICT;
     if (!is_fresh || is_strict || !out->format->writer->pass || out->folder || threads == 0)
         return false;
-    return output_share(out, threads < SHARED_MOST ? threads : SHARED_MOST,
-                        &(struct output_again){open, own});
+    return parallel_writer_start(out, threads < SHARED_MOST ? threads : SHARED_MOST,
+                                 &(struct reader_reopener){open, ctx});
 }
 
-bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
+bool ttr_writer_allow_stream_order(ttr_writer *out, ttr_reader *in)
 {
     const bool is_fresh =
         out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
-    const bool is_scattered = is_fresh && out->format->writer->takes_scattered &&
-                              out->format->writer->takes_scattered(out, in) && reader_scatter(in);
+    const bool is_scattered = is_fresh && out->format->writer->can_use_stream_order &&
+                              out->format->writer->can_use_stream_order(out, in) &&
+                              reader_allow_stream_order(in);
     out->is_scattered |= is_scattered;
     return is_scattered;
 }
@@ -214,55 +216,55 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
         return stick(out, TTR_OK, NULL, error);
     if (out->has_ended)
         return refuse_ended(error);
-    ttr_error own = {0};
-    ttr_status status = out->shared ? output_write_shared(out, batch, &own)
-                                    : out->format->writer->write(out, batch, &own);
+    ttr_error ctx = {0};
+    ttr_status status = out->shared ? parallel_writer_write(out, batch, &ctx)
+                                    : out->format->writer->write(out, batch, &ctx);
     if (status == TTR_OK)
-        status = refuse_loss(out, &own);
+        status = refuse_loss(out, &ctx);
     if (status == TTR_OK)
-        status = output_drain(out, &own);
-    return stick(out, status, &own, error);
+        status = output_drain(out, &ctx);
+    return stick(out, status, &ctx, error);
 }
 
 ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = out->stuck;
     if (status == TTR_OK && out->has_ended)
         return refuse_ended(error);
     if (status == TTR_OK)
-        status = output_settle_shared(out, &own);
+        status = parallel_writer_flush(out, &ctx);
     if (status == TTR_OK)
-        status = hand_over(out, &own);
+        status = hand_over(out, &ctx);
     if (status == TTR_OK)
-        status = out->folder ? folder_flush(out->folder, &own) : sink_flush(out->sink, &own);
-    return stick(out, status, &own, error);
+        status = out->folder ? folder_flush(out->folder, &ctx) : sink_flush(out->sink, &ctx);
+    return stick(out, status, &ctx, error);
 }
 
 ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (!out)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no writer to end");
     if (out->has_ended)
         return stick(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;
     if (status == TTR_OK)
-        status = output_settle_shared(out, &own);
+        status = parallel_writer_flush(out, &ctx);
     if (status == TTR_OK)
-        status = out->format->writer->finish(out, &own);
+        status = out->format->writer->finish(out, &ctx);
     if (status == TTR_OK)
-        status = refuse_loss(out, &own);
+        status = refuse_loss(out, &ctx);
     if (status == TTR_OK)
-        status = hand_over(out, &own);
+        status = hand_over(out, &ctx);
     out->bytes = ttr_writer_bytes(out);
     out->has_ended = true;
     if (status == TTR_OK) {
-        status = out->folder ? folder_finish(out->folder, &own) : sink_finish(out->sink, &own);
+        status = out->folder ? folder_finish(out->folder, &ctx) : sink_finish(out->sink, &ctx);
         out->folder = NULL;
         out->sink = NULL;
     }
-    return stick(out, status, &own, error);
+    return stick(out, status, &ctx, error);
 }
 
 ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
@@ -273,17 +275,17 @@ ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
     return status;
 }
 
-void ttr_abandon(ttr_writer *out)
+void ttr_writer_abort(ttr_writer *out)
 {
     if (out)
         output_free(out);
 }
 
-const char *ttr_writer_temporary(const ttr_writer *out)
+const char *ttr_writer_temporary_path(const ttr_writer *out)
 {
     if (out->has_ended)
         return NULL;
-    return out->folder ? folder_temporary(out->folder) : sink_temporary(out->sink);
+    return out->folder ? folder_temporary_path(out->folder) : sink_temporary_path(out->sink);
 }
 
 uint64_t ttr_writer_bytes(const ttr_writer *out)
@@ -302,9 +304,9 @@ uint64_t ttr_writer_events(const ttr_writer *out)
 size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
 {
     size_t n = 0;
-    ttr_error own = {0};
-    const ttr_status status = out->stuck == TTR_OK ? output_settle_shared(out, &own) : TTR_OK;
-    (void)stick(out, status, &own, NULL);
+    ttr_error ctx = {0};
+    const ttr_status status = out->stuck == TTR_OK ? parallel_writer_flush(out, &ctx) : TTR_OK;
+    (void)stick(out, status, &ctx, NULL);
     for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
             out->told[n++] = out->ledger[i];

@@ -3,32 +3,33 @@
 
 #include "model/context.h"
 
-void renames_init(struct renames *renames, ttr *t)
+void pending_names_init(struct pending_names *renames, ttr *t)
 {
-    *renames = (struct renames){.t = t};
+    *renames = (struct pending_names){.t = t};
 }
 
-void renames_free(struct renames *renames)
+void pending_names_free(struct pending_names *renames)
 {
     alloc_free(&renames->t->counted, renames->waiting, renames->room, sizeof *renames->waiting);
-    *renames = (struct renames){.t = renames->t};
+    *renames = (struct pending_names){.t = renames->t};
 }
 
-static bool is_before(const struct rename_waiting *a, const struct rename_waiting *b)
+static bool is_before(const struct pending_name *a, const struct pending_name *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
     return a->lane != b->lane ? a->lane < b->lane : a->told < b->told;
 }
 
-bool renames_add(struct renames *renames, const struct rename *what, int64_t time, uint32_t lane)
+bool pending_names_add(struct pending_names *renames, const struct rename *what, int64_t time,
+                       uint32_t lane)
 {
-    const struct rename_waiting added = {
+    const struct pending_name added = {
         .time = time, .told = renames->told++, .lane = lane, .what = *what};
     if (!alloc_reserve(&renames->t->counted, (void **)&renames->waiting, &renames->room,
                        renames->n + 1, sizeof added))
         return false;
-    struct rename_waiting *heap = renames->waiting;
+    struct pending_name *heap = renames->waiting;
     size_t at = renames->n++;
     for (; at > 0 && is_before(&added, &heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
@@ -36,22 +37,22 @@ bool renames_add(struct renames *renames, const struct rename *what, int64_t tim
     return true;
 }
 
-void rename_apply(ttr *t, const struct rename *what)
+void name_change_apply(ttr *t, const struct rename *what)
 {
     const ttr_id name = what->like ? t->threads[what->like].name : what->name;
     if (what->like && !name)
         return;
     if (what->is_of_process)
-        context_name_process_of(t, what->thread, name);
+        context_name_process_of_thread(t, what->thread, name);
     else
         context_name_thread(t, what->thread, name);
 }
 
 /* Takes the first one out of the heap. */
-static void drop_first(struct renames *renames)
+static void drop_first(struct pending_names *renames)
 {
-    struct rename_waiting *heap = renames->waiting;
-    const struct rename_waiting last = heap[--renames->n];
+    struct pending_name *heap = renames->waiting;
+    const struct pending_name last = heap[--renames->n];
     size_t at = 0, next;
     while ((next = 2 * at + 1) < renames->n) {
         next += next + 1 < renames->n && is_before(&heap[next + 1], &heap[next]);
@@ -63,13 +64,13 @@ static void drop_first(struct renames *renames)
     heap[at] = last;
 }
 
-static void apply_first(struct renames *renames)
+static void apply_first(struct pending_names *renames)
 {
-    rename_apply(renames->t, &renames->waiting[0].what);
+    name_change_apply(renames->t, &renames->waiting[0].what);
     drop_first(renames);
 }
 
-void renames_apply_all(struct renames *renames)
+void pending_names_apply_all(struct pending_names *renames)
 {
     while (renames->n)
         apply_first(renames);
@@ -77,13 +78,13 @@ void renames_apply_all(struct renames *renames)
 
 /* Whether an event comes before the name: one of the same lane and time does not, for a reader ends
  * its batch before it tells a name. */
-static bool comes_before(const ttr *t, const ttr_event *event, const struct rename_waiting *next)
+static bool comes_before(const ttr *t, const ttr_event *event, const struct pending_name *next)
 {
     return event->time < next->time ||
            (event->time == next->time && t->sources[event->source].lane < next->lane);
 }
 
-uint32_t renames_apply(struct renames *renames, const ttr_batch *batch)
+uint32_t pending_names_apply(struct pending_names *renames, const ttr_batch *batch)
 {
     uint32_t n = 0;
     while (renames->n && !comes_before(renames->t, ttr_batch_at(batch, 0), &renames->waiting[0]))

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "model/context.h"
 #include "model/pending_names.h"
@@ -19,13 +19,13 @@ static ttr_id name_of(ttr *t, ttr_id id)
 }
 
 /* Two inputs, which are lanes 0 and 1. */
-static void set_up(ttr *t, uint16_t source[2], struct renames *renames)
+static void set_up(ttr *t, uint16_t source[2], struct pending_names *renames)
 {
     for (uint32_t i = 0; i < 2; i++) {
         source[i] = context_add_source(t, i ? "b" : "a", "x");
         t->sources[source[i]].lane = i;
     }
-    renames_init(renames, t);
+    pending_names_init(renames, t);
 }
 
 static void a_batch_ends_before_the_next_name(void **state)
@@ -33,12 +33,14 @@ static void a_batch_ends_before_the_next_name(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source[2];
-    struct renames renames;
+    struct pending_names renames;
     set_up(t, source, &renames);
     const ttr_id thread = context_thread(t, source[0], 1, 2), one = ttr_text_add(t, "one", 3),
                  two = ttr_text_add(t, "two", 3);
-    assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = two}, 30, 1));
-    assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = one}, 10, 0));
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = thread, .name = two}, 30, 1));
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = thread, .name = one}, 10, 0));
     const ttr_event event[5] = {{.time = 9, .source = source[1]},
                                 {.time = 10, .source = source[0]},
                                 {.time = 30, .source = source[0]},
@@ -46,29 +48,31 @@ static void a_batch_ends_before_the_next_name(void **state)
                                 {.time = 31, .source = source[0]}};
     static const uint32_t turned[5] = {4, 3, 2, 1, 0}, straight[5] = {0, 1, 2, 3, 4};
     ttr_batch batch = {.event = event, .n = 5}, rest;
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 1);
     assert_int_equal(name_of(t, thread), 0);
     batch = rest;
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 2); /* at the same time, but of the lane before */
     assert_int_equal(ttr_batch_at(&batch, 0)->time, 10);
     assert_int_equal(name_of(t, thread), one);
     batch = rest;
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 2);
     assert_int_equal(rest.n, 0);
     assert_int_equal(name_of(t, thread), two);
-    assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = one}, 30, 1));
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = thread, .name = one}, 30, 1));
     batch = (ttr_batch){.event = event, .pick = straight, .n = 5};
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 3);
     assert_ptr_equal(ttr_batch_at(&rest, 0), &event[3]);
     batch = (ttr_batch){.event = event, .pick = turned, .n = 5};
-    renames_cut(&renames, &batch, &rest); /* out of order: what is not before it ends its waiting */
+    pending_names_split_batch(&renames, &batch,
+                              &rest); /* out of order: what is not before it ends its waiting */
     assert_int_equal(batch.n, 5);
     assert_int_equal(name_of(t, thread), one);
-    renames_free(&renames);
+    pending_names_free(&renames);
     ttr_free(t);
 }
 
@@ -77,7 +81,7 @@ static void names_hold_by_time_then_by_lane_then_as_told(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source[2];
-    struct renames renames;
+    struct pending_names renames;
     uint64_t seed = 1;
     static uint32_t last[MANY]; /* by time, the last name of the last lane */
     char text[16];
@@ -88,8 +92,8 @@ static void names_hold_by_time_then_by_lane_then_as_told(void **state)
         const uint32_t time = (uint32_t)(support_random(&seed) % MANY), lane = i & 1;
         (void)snprintf(text, sizeof text, "%u", i);
         const ttr_id id = ttr_text_add(t, text, strlen(text));
-        assert_true(
-            renames_add(&renames, &(struct rename){.thread = thread, .name = id}, time, lane));
+        assert_true(pending_names_add(&renames, &(struct rename){.thread = thread, .name = id},
+                                      time, lane));
         name[time][lane] = id;
         last[time] = name[time][1] ? name[time][1] : name[time][0];
     }
@@ -98,11 +102,11 @@ static void names_hold_by_time_then_by_lane_then_as_told(void **state)
         const ttr_event event = {.time = i, .source = source[1]};
         const ttr_batch batch = {.event = &event, .n = 1};
         expected = last[i] ? last[i] : expected;
-        assert_int_equal(renames_apply(&renames, &batch), 1);
+        assert_int_equal(pending_names_apply(&renames, &batch), 1);
         assert_int_equal(name_of(t, thread), expected);
     }
     assert_int_equal(renames.n, 0);
-    renames_free(&renames);
+    pending_names_free(&renames);
     ttr_free(t);
 }
 
@@ -111,29 +115,30 @@ static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source[2];
-    struct renames renames;
+    struct pending_names renames;
     ttr_thread about;
     set_up(t, source, &renames);
     const ttr_id parent = context_thread(t, source[0], 1, 1),
                  child = context_thread(t, source[0], 1, 2),
                  other = context_thread(t, source[0], 3, 3);
     const ttr_id name = ttr_text_add(t, "sh", 2), process = ttr_text_add(t, "bash", 4);
-    assert_true(renames_add(&renames, &(struct rename){.thread = child, .like = parent}, 20,
-                            0)); /* told before it is known which */
-    assert_true(renames_add(&renames, &(struct rename){.thread = other, .like = child}, 5,
-                            0)); /* that has none yet */
-    assert_true(renames_add(&renames, &(struct rename){.thread = parent, .name = name}, 10, 1));
-    assert_true(renames_add(
+    assert_true(pending_names_add(&renames, &(struct rename){.thread = child, .like = parent}, 20,
+                                  0)); /* told before it is known which */
+    assert_true(pending_names_add(&renames, &(struct rename){.thread = other, .like = child}, 5,
+                                  0)); /* that has none yet */
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = parent, .name = name}, 10, 1));
+    assert_true(pending_names_add(
         &renames, &(struct rename){.thread = child, .is_of_process = true, .name = process}, 30,
         1));
-    renames_apply_all(&renames);
+    pending_names_apply_all(&renames);
     assert_int_equal(name_of(t, child), name);
     assert_int_equal(name_of(t, other), 0);
     assert_true(ttr_thread_get(t, parent, &about));
     assert_int_equal(about.process_name, process);
     assert_true(ttr_thread_get(t, other, &about));
     assert_int_equal(about.process_name, 0);
-    renames_free(&renames);
+    pending_names_free(&renames);
     ttr_free(t);
 }
 

@@ -14,13 +14,13 @@ static void clear_error(ttr_error *error)
 }
 
 /* A failure sticks. */
-static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *own,
+static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *ctx,
                          ttr_error *error)
 {
     reader->stuck = status;
-    reader->stuck_error = *own;
+    reader->stuck_error = *ctx;
     if (error && status != TTR_END)
-        *error = *own;
+        *error = *ctx;
 }
 
 ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
@@ -30,60 +30,61 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
             *error = reader->stuck_error;
         return reader->stuck;
     }
-    ttr_error own;
-    clear_error(&own);
+    ttr_error ctx;
+    clear_error(&ctx);
     reader->has_begun = true;
     *batch = (ttr_batch){0};
-    ttr_status status = reader->ops->next(reader, batch, &own);
+    ttr_status status = reader->ops->next(reader, batch, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN)
-        keep_failure(reader, status, &own, error);
+        keep_failure(reader, status, &ctx, error);
     return status;
 }
 
-bool reader_can_read_some(ttr_reader *reader)
+bool reader_can_read_until(ttr_reader *reader)
 {
     ttr_error error;
     return reader->ops->some && !reader->has_begun &&
            reader->ops->some(reader, NULL, &error) == TTR_OK;
 }
 
-ttr_status reader_read_some(ttr_reader *reader, struct reader_some *some, ttr_error *error)
+ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_read *some, ttr_error *error)
 {
-    ttr_error own;
+    ttr_error ctx;
     some->is_stopped = false;
     if (reader->stuck != TTR_OK) {
         if (error && reader->stuck != TTR_END)
             *error = reader->stuck_error;
         return reader->stuck;
     }
-    clear_error(&own);
+    clear_error(&ctx);
     reader->has_begun = true;
-    ttr_status status = reader->ops->some(reader, some, &own);
+    ttr_status status = reader->ops->some(reader, some, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN)
-        keep_failure(reader, status, &own, error);
+        keep_failure(reader, status, &ctx, error);
     return status;
 }
 
-void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
+void reader_set_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
 {
     if (reader->ops->range && !reader->has_begun)
         reader->ops->range(reader, from_ns, to_ns);
 }
 
-void reader_crowd(ttr_reader *reader, uint32_t batch)
+void reader_set_batch_size(ttr_reader *reader, uint32_t batch)
 {
-    if (reader->ops->crowd && !reader->has_begun)
-        reader->ops->crowd(reader, batch);
+    if (reader->ops->set_batch_size && !reader->has_begun)
+        reader->ops->set_batch_size(reader, batch);
 }
 
-bool reader_scatter(ttr_reader *reader)
+bool reader_allow_stream_order(ttr_reader *reader)
 {
-    return reader->ops->scatter && !reader->has_begun && reader->ops->scatter(reader);
+    return reader->ops->allow_stream_order && !reader->has_begun &&
+           reader->ops->allow_stream_order(reader);
 }
 
-bool ttr_read_scattered(ttr_reader *reader)
+bool ttr_reader_allow_stream_order(ttr_reader *reader)
 {
-    return reader_scatter(reader);
+    return reader_allow_stream_order(reader);
 }
 
 uint32_t reader_kinds(ttr_reader *reader)
@@ -91,18 +92,18 @@ uint32_t reader_kinds(ttr_reader *reader)
     return reader->ops->kinds ? reader->ops->kinds(reader) : READER_ANY_KIND;
 }
 
-uint32_t reader_lend(ttr_reader *reader, ttr_event *events)
+uint32_t reader_set_buffer(ttr_reader *reader, ttr_event *events)
 {
     return reader->ops->lend && !reader->has_begun ? reader->ops->lend(reader, events) : 0;
 }
 
-void reader_rank(ttr_reader *reader, uint32_t *next)
+void reader_assign_ranks(ttr_reader *reader, uint32_t *next)
 {
     if (reader->ops->rank)
         reader->ops->rank(reader, next);
 }
 
-void reader_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
+void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames, uint32_t lane)
 {
     if (reader->ops->renames && !reader->has_begun)
         reader->ops->renames(reader, renames, lane);
@@ -113,14 +114,14 @@ struct input *reader_input(ttr_reader *reader, size_t index)
     return reader->ops->input ? reader->ops->input(reader, index) : NULL;
 }
 
-void reader_rest(ttr_reader *reader)
+void reader_free_buffers(ttr_reader *reader)
 {
     struct input *in;
     for (size_t i = 0; (in = reader_input(reader, i)); i++)
-        input_rest(in);
+        input_free_buffers(in);
 }
 
-struct notes *reader_notes(ttr_reader *reader)
+struct diagnostics *reader_diagnostics(ttr_reader *reader)
 {
     return reader->ops->notes ? reader->ops->notes(reader) : NULL;
 }

@@ -8,14 +8,14 @@
 
 struct format;
 struct input;
-struct notes;
-struct renames;
+struct diagnostics;
+struct pending_names;
 
-/* A read of the events before a time, for a merge of many inputs (reader_read_some). */
-struct reader_some {
+/* A read of the events before a time, for a merge of many inputs (reader_read_until). */
+struct reader_partial_read {
     int64_t until;     /* no event at this time or later is wanted, though some may come */
     ttr_event *events; /* where to put them; valid until the next read */
-    uint32_t room;     /* at least INPUT_BATCH_LEAST */
+    uint32_t room;     /* at least INPUT_BATCH_MIN */
     uint32_t n;        /* out: how many there are; may be 0 */
     bool is_stopped;   /* out: the next event is at `next`, which is not before `until`; else there
                           may be more before that */
@@ -32,23 +32,24 @@ struct reader_ops {
     void (*range)(struct ttr_reader *reader, int64_t from_ns, int64_t to_ns);
     /* Many readers are read at once: batches of this many events will do, so that memory stays
      * bounded.  Called before the first read; NULL = batches stay as they are. */
-    void (*crowd)(struct ttr_reader *reader, uint32_t batch);
+    void (*set_batch_size)(struct ttr_reader *reader, uint32_t batch);
     /* With NULL: how many events it keeps its batches in, 0 = it cannot be told where.  Else: keeps
      * them there from now on.  Called before the first read and behind `crowd`; NULL = 0. */
     uint32_t (*lend)(struct ttr_reader *reader, ttr_event *events);
     /* Events of different inputs need not come by time: gives all of one, then all of the next,
      * where it knows them apart; false where it does not.  Called before the first read; NULL = it
      * does not. */
-    bool (*scatter)(struct ttr_reader *reader);
+    bool (*allow_stream_order)(struct ttr_reader *reader);
     /* The kinds of events that it may give, as bits, as far as that is known before the first read;
      * NULL = any. */
     uint32_t (*kinds)(struct ttr_reader *reader);
     /* Names that it tells of threads are to wait there, as those of this lane, until whoever puts
      * its events in order applies them.  Called before the first read; NULL = they hold from the
      * batch on behind which they were told. */
-    void (*renames)(struct ttr_reader *reader, struct renames *renames, uint32_t lane);
-    /* For reader_read_some.  With NULL: TTR_OK where it can.  NULL = it cannot. */
-    ttr_status (*some)(struct ttr_reader *reader, struct reader_some *some, ttr_error *error);
+    void (*renames)(struct ttr_reader *reader, struct pending_names *renames, uint32_t lane);
+    /* For reader_read_until.  With NULL: TTR_OK where it can.  NULL = it cannot. */
+    ttr_status (*some)(struct ttr_reader *reader, struct reader_partial_read *some,
+                       ttr_error *error);
     /* Gives its inputs their ranks from *next on, in the order of what is at one time; NULL: it has
      * none that are known by their source. */
     void (*rank)(struct ttr_reader *reader, uint32_t *next);
@@ -56,7 +57,7 @@ struct reader_ops {
     /* The input that the index-th report is of; NULL past the end.  NULL: those have none. */
     struct input *(*input)(struct ttr_reader *reader, size_t index);
     /* Where remarks about the whole trace are kept; NULL = nowhere. */
-    struct notes *(*notes)(struct ttr_reader *reader);
+    struct diagnostics *(*notes)(struct ttr_reader *reader);
 };
 
 struct ttr_reader {
@@ -76,11 +77,11 @@ struct ttr_reader {
 
 /* Tells a reader, and those it wraps, that nothing outside of [from_ns, to_ns) is needed; without
  * effect once it was read. */
-void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
+void reader_set_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
 
 /* Whether an event counts in such a range: a span when any of it lies there, an instant (or a span
  * of no length) when its time does. */
-static inline bool is_in_range(const ttr_event *event, int64_t from_ns, int64_t to_ns)
+static inline bool event_is_in_range(const ttr_event *event, int64_t from_ns, int64_t to_ns)
 {
     if (from_ns == INT64_MIN && to_ns == INT64_MAX)
         return true;
@@ -92,38 +93,38 @@ static inline bool is_in_range(const ttr_event *event, int64_t from_ns, int64_t 
 
 /* Tells a reader, and those it wraps, that its inputs may come one after another; false where they
  * will not, or it was read. */
-bool reader_scatter(ttr_reader *reader);
+bool reader_allow_stream_order(ttr_reader *reader);
 
 /* See reader_ops.kinds. */
 uint32_t reader_kinds(ttr_reader *reader);
 
 /* Frees what a reader that has ended has at hand of its inputs; its reports stay. */
-void reader_rest(ttr_reader *reader);
+void reader_free_buffers(ttr_reader *reader);
 
 /* Tells a reader, and those it wraps, that batches of so many events will do; without effect once
  * it was read. */
-void reader_crowd(ttr_reader *reader, uint32_t batch);
+void reader_set_batch_size(ttr_reader *reader, uint32_t batch);
 
 /* Lends a reader room for its batches, until it is closed: see reader_ops.lend. */
-uint32_t reader_lend(ttr_reader *reader, ttr_event *events);
+uint32_t reader_set_buffer(ttr_reader *reader, ttr_event *events);
 
 /* See reader_ops.rank: of each source, in its entry of the context. */
-void reader_rank(ttr_reader *reader, uint32_t *next);
+void reader_assign_ranks(ttr_reader *reader, uint32_t *next);
 
 /* See reader_ops.renames; they must outlive the reader. */
-void reader_renames(ttr_reader *reader, struct renames *renames, uint32_t lane);
+void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames, uint32_t lane);
 
 /* Whether a reader can be read up to a time; then it is read in no other way. */
-bool reader_can_read_some(ttr_reader *reader);
+bool reader_can_read_until(ttr_reader *reader);
 
 /* As ttr_read, of the events before a time.  TTR_OK also without any. */
-TTR_MUST ttr_status reader_read_some(ttr_reader *reader, struct reader_some *some,
-                                     ttr_error *error);
+TTR_MUST ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_read *some,
+                                      ttr_error *error);
 
 /* See reader_ops.input. */
 struct input *reader_input(ttr_reader *reader, size_t index);
 
 /* See reader_ops.notes; may be NULL. */
-struct notes *reader_notes(ttr_reader *reader);
+struct diagnostics *reader_diagnostics(ttr_reader *reader);
 
 #endif

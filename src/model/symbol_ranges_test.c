@@ -77,7 +77,7 @@ static void what_became_known_only_later_serves_too(void **state)
     add(&world, world.one, 0x1000, 0x100, 10, "first");
     add(&world, world.one, 0x1000, 0x100, 20, "second");
     assert_string_equal(name_at(&world, world.one, 0x1000, 5), "first");
-    add(&world, world.one, 0x2000, 0x100, SYMBOLS_ALWAYS, "rundown");
+    add(&world, world.one, 0x2000, 0x100, SYMBOLS_TIME_UNKNOWN, "rundown");
     assert_string_equal(name_at(&world, world.one, 0x2000, -5), "rundown");
     ttr_free(world.t);
 }
@@ -116,13 +116,13 @@ static void an_address_in_a_mapping_has_a_module_and_an_offset_in_it(void **stat
         .offset = 0x200,
         .from = 3,
         .process = world.t->threads[world.one].process,
-        .module = symbols_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
+        .module = symbols_add_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
     ttr_symbol symbol;
     assert_true(symbols_add(&world.t->symbols, SYMBOL_MAPPING, &range));
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_int_equal(symbol.module, 0);
-    symbols_name_module(&world.t->symbols, range.module,
-                        ttr_text_add(world.t, "libc.so", 7)); /* told later */
+    symbols_set_module_name(&world.t->symbols, range.module,
+                            ttr_text_add(world.t, "libc.so", 7)); /* told later */
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_string_equal(ttr_text_get(world.t, symbol.module).p, "libc.so");
     assert_int_equal(symbol.offset, 0x210);

@@ -16,9 +16,9 @@ void symbols_init(struct symbols *symbols, const struct alloc *alloc)
 {
     *symbols = (struct symbols){.alloc = alloc};
     for (size_t i = 0; i < SYMBOL_KINDS; i++)
-        pairmap_init(&symbols->table[i].latest, alloc);
-    pairmap_init(&symbols->modules, alloc);
-    pairmap_init(&symbols->build_ids, alloc);
+        pair_map_init(&symbols->table[i].latest, alloc);
+    pair_map_init(&symbols->modules, alloc);
+    pair_map_init(&symbols->build_ids, alloc);
 }
 
 void symbols_free(struct symbols *symbols)
@@ -27,43 +27,43 @@ void symbols_free(struct symbols *symbols)
         struct symbol_table *table = &symbols->table[i];
         alloc_free(symbols->alloc, table->range, table->capacity, sizeof *table->range);
         alloc_free(symbols->alloc, table->reach, table->reach_capacity, sizeof *table->reach);
-        pairmap_free(&table->latest);
+        pair_map_free(&table->latest);
     }
-    pairmap_free(&symbols->modules);
-    pairmap_free(&symbols->build_ids);
+    pair_map_free(&symbols->modules);
+    pair_map_free(&symbols->build_ids);
     alloc_free(symbols->alloc, symbols->module, symbols->modules_capacity, sizeof *symbols->module);
     symbols_init(symbols, symbols->alloc);
 }
 
-uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint64_t number)
+uint32_t symbols_add_module(struct symbols *symbols, uint32_t process, uint64_t number)
 {
-    const uint32_t *known = pairmap_get(&symbols->modules, number, process);
+    const uint32_t *known = pair_map_get(&symbols->modules, number, process);
     if (known)
         return *known;
     size_t n = symbols->modules_n;
     if (n >= UINT32_MAX - 1 ||
         !alloc_reserve(symbols->alloc, (void **)&symbols->module, &symbols->modules_capacity, n + 1,
                        sizeof *symbols->module) ||
-        !pairmap_put(&symbols->modules, number, process, (uint32_t)n + 1))
+        !pair_map_put(&symbols->modules, number, process, (uint32_t)n + 1))
         return 0;
     symbols->module[n] = (struct symbol_module){0};
     return (uint32_t)++symbols->modules_n;
 }
 
-void symbols_name_module(struct symbols *symbols, uint32_t module, ttr_id name)
+void symbols_set_module_name(struct symbols *symbols, uint32_t module, ttr_id name)
 {
     symbols->module[module - 1].name = name;
 }
 
-void symbols_place_module(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path)
+void symbols_set_module_path(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path)
 {
     symbols->module[module - 1].path = path;
     symbols->module[module - 1].source = source;
 }
 
-bool symbols_build_id(struct symbols *symbols, uint16_t source, ttr_id path, ttr_id build_id)
+bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path, ttr_id build_id)
 {
-    return pairmap_put(&symbols->build_ids, path, source, build_id);
+    return pair_map_put(&symbols->build_ids, path, source, build_id);
 }
 
 static ttr_id name_of(const struct symbols *symbols, uint32_t module)
@@ -75,7 +75,7 @@ static ttr_id name_of(const struct symbols *symbols, uint32_t module)
 static const struct symbol_range *latest_at(const struct symbol_table *table,
                                             const struct symbol_range *range)
 {
-    const uint32_t *at = pairmap_get(&table->latest, range->start, range->process);
+    const uint32_t *at = pair_map_get(&table->latest, range->start, range->process);
     return at ? &table->range[*at] : NULL;
 }
 
@@ -94,9 +94,9 @@ bool symbols_add(struct symbols *symbols, enum symbol_kind kind, const struct sy
     if (table->n >= UINT32_MAX ||
         !alloc_reserve(symbols->alloc, (void **)&table->range, &table->capacity, table->n + 1,
                        sizeof *table->range) ||
-        !pairmap_put(&table->latest, range->start, range->process, (uint32_t)table->n))
+        !pair_map_put(&table->latest, range->start, range->process, (uint32_t)table->n))
         return false;
-    symbols->reused += before && range->from != SYMBOLS_ALWAYS;
+    symbols->reused += before && range->from != SYMBOLS_TIME_UNKNOWN;
     table->range[table->n++] = *range;
     return true;
 }
@@ -130,7 +130,7 @@ static bool sort(struct symbols *symbols, struct symbol_table *table)
         table->reach[i] = end_of(range);
         if (continues && table->reach[i - 1] > table->reach[i])
             table->reach[i] = table->reach[i - 1];
-        uint32_t *latest = pairmap_get(&table->latest, range->start, range->process);
+        uint32_t *latest = pair_map_get(&table->latest, range->start, range->process);
         if (latest)
             *latest = (uint32_t)i;
     }
@@ -203,7 +203,8 @@ static const struct symbol_range *find(ttr *t, enum symbol_kind kind, ttr_id thr
     return range || !kernel ? range : symbols_find(&t->symbols, kind, kernel - 1, address, time);
 }
 
-const struct symbol_range *symbols_mapping(ttr *t, ttr_id thread, uint64_t address, int64_t time)
+const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
+                                                int64_t time)
 {
     return thread && thread < t->threads_n ? find(t, SYMBOL_MAPPING, thread, address, time) : NULL;
 }
@@ -221,8 +222,8 @@ bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_s
     }
     if (function) {
         symbol->name = function->name;
-        ttr_id own = name_of(&t->symbols, function->module);
-        symbol->module = own ? own : symbol->module;
+        ttr_id ctx = name_of(&t->symbols, function->module);
+        symbol->module = ctx ? ctx : symbol->module;
         symbol->start = function->start;
         symbol->size_bytes = function->size;
     }

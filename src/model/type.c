@@ -6,7 +6,8 @@
 
 #include "base/hash.h"
 
-bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value)
+bool type_ranges_contain(const struct type_range *ranges, uint32_t n, bool is_signed,
+                         uint64_t value)
 {
     /* Two's complement orders like unsigned numbers once the sign bit is turned. */
     uint64_t turn = is_signed ? UINT64_C(1) << 63 : 0;
@@ -16,7 +17,7 @@ bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed,
     return false;
 }
 
-uint64_t type_labels_key(const struct type_labels *labels)
+uint64_t type_labels_hash(const struct type_labels *labels)
 {
     if (labels->key)
         return labels->key;
@@ -30,7 +31,7 @@ uint64_t type_labels_key(const struct type_labels *labels)
     return key ? key : 1;
 }
 
-uint64_t type_labels_values(const struct type_labels *labels)
+uint64_t type_labels_value_count(const struct type_labels *labels)
 {
     if (labels->key)
         return labels->values;
@@ -44,27 +45,29 @@ uint64_t type_labels_values(const struct type_labels *labels)
     return values;
 }
 
-void type_labels_settle(struct type_labels *labels)
+void type_labels_cache_counts(struct type_labels *labels)
 {
-    labels->values = type_labels_values(labels);
-    labels->key = type_labels_key(labels);
+    labels->values = type_labels_value_count(labels);
+    labels->key = type_labels_hash(labels);
     if (labels->entries)
         return;
     for (uint32_t i = 0; i < labels->n; i++)
         labels->entries += labels->label[i].ranges_n;
 }
 
-const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value, uint32_t i)
+const struct type_label *type_find_label(const struct type_labels *labels, uint64_t value,
+                                         uint32_t i)
 {
     for (uint32_t k = 0; k < labels->n; k++) {
         const struct type_label *label = &labels->label[k];
-        if (type_in_ranges(label->ranges, label->ranges_n, labels->is_signed, value) && i-- == 0)
+        if (type_ranges_contain(label->ranges, label->ranges_n, labels->is_signed, value) &&
+            i-- == 0)
             return label;
     }
     return NULL;
 }
 
-uint64_t type_flag_bits(const struct type_label *label)
+uint64_t type_flag_mask(const struct type_label *label)
 {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < label->ranges_n; i++) {
@@ -76,15 +79,16 @@ uint64_t type_flag_bits(const struct type_label *label)
     return bits;
 }
 
-const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t value, uint32_t i)
+const struct type_label *type_find_flag(const struct type_labels *labels, uint64_t value,
+                                        uint32_t i)
 {
     for (uint32_t k = 0; k < labels->n; k++)
-        if ((type_flag_bits(&labels->label[k]) & value) && i-- == 0)
+        if ((type_flag_mask(&labels->label[k]) & value) && i-- == 0)
             return &labels->label[k];
     return NULL;
 }
 
-const struct type_member *type_member_named(const struct type *type, ttr_text name)
+const struct type_member *type_find_member(const struct type *type, ttr_text name)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
@@ -95,29 +99,29 @@ const struct type_member *type_member_named(const struct type *type, ttr_text na
     return NULL;
 }
 
-bool type_is_rich(const struct type *type)
+bool type_has_user_value(const struct type *type)
 {
     if (!type || type->role)
         return false;
     if (type->kind == TYPE_OPTIONAL)
-        return type_is_rich(type->element);
+        return type_has_user_value(type->element);
     bool is_one = type->kind != TYPE_STRUCT && type->kind != TYPE_VARIANT;
     for (uint32_t i = 0; !is_one && i < type->members_n; i++)
-        is_one = type_is_rich(type->members[i].type);
+        is_one = type_has_user_value(type->members[i].type);
     return is_one;
 }
 
-uint8_t type_most_align(const struct type *type)
+uint8_t type_largest_align(const struct type *type)
 {
     uint8_t most = type ? type->align : 0;
     const struct type *const inside[] = {type ? type->element : NULL,
                                          type ? type->length_type : NULL};
     for (size_t i = 0; i < 2; i++) {
-        const uint8_t align = inside[i] ? type_most_align(inside[i]) : 0;
+        const uint8_t align = inside[i] ? type_largest_align(inside[i]) : 0;
         most = align > most ? align : most;
     }
     for (uint32_t i = 0; type && i < type->members_n; i++) {
-        const uint8_t align = type_most_align(type->members[i].type);
+        const uint8_t align = type_largest_align(type->members[i].type);
         most = align > most ? align : most;
     }
     return most;

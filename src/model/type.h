@@ -76,8 +76,8 @@ struct type_labels {
     const struct type_label *label;
     uint32_t n;
     bool is_signed; /* how ranges compare */
-    uint64_t key; /* type_labels_key of them, and `values` that of the next, where whoever made them
-                     settled that; 0 = not */
+    uint64_t key;   /* type_labels_hash of them, and `values` that of the next, where whoever made
+                       them   settled that; 0 = not */
     uint64_t values;
     uint64_t entries; /* how many their source lists: their ranges, or single values where it has no
                          ranges; 0 = nobody said */
@@ -109,7 +109,7 @@ struct type {
     uint8_t kind;     /* enum type_kind */
     uint8_t base;     /* numbers are shown in base 2, 8, 10 or 16; 0 = no wish */
     uint8_t encoding; /* enum type_encoding */
-    uint8_t hint;     /* ttr_hint */
+    uint8_t hint;     /* ttr_display */
     bool is_big_endian;
     bool is_reversed; /* its bits are stored in the order opposite to what the byte order means */
     bool is_selector_signed; /* OPTIONAL, VARIANT: how ranges compare */
@@ -146,37 +146,39 @@ struct type {
 
 /* True where the number `value` (raw two's complement, sign-extended where signed) is in one of the
  * ranges. */
-bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value);
+bool type_ranges_contain(const struct type_range *ranges, uint32_t n, bool is_signed,
+                         uint64_t value);
 
 /* A hash of all that labels say, the same wherever they lie; never 0. */
-uint64_t type_labels_key(const struct type_labels *labels);
+uint64_t type_labels_hash(const struct type_labels *labels);
 
 /* How many values they name, those of several names several times; UINT64_MAX = or more. */
-uint64_t type_labels_values(const struct type_labels *labels);
+uint64_t type_labels_value_count(const struct type_labels *labels);
 
 /* Finds out both once for all, as writers ask for each event, and counts the entries where nobody
  * has. */
-void type_labels_settle(struct type_labels *labels);
+void type_labels_cache_counts(struct type_labels *labels);
 
 /* The i-th label (from 0) that holds the value, in order of the table; NULL when there are no more.
  */
-const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value,
-                                       uint32_t i);
+const struct type_label *type_find_label(const struct type_labels *labels, uint64_t value,
+                                         uint32_t i);
 
 /* Of labels that name bits (FLAGS): the bits one names, of the lowest 64; and the i-th label of
  * which any bit is set in the value. */
-uint64_t type_flag_bits(const struct type_label *label);
-const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t value, uint32_t i);
+uint64_t type_flag_mask(const struct type_label *label);
+const struct type_label *type_find_flag(const struct type_labels *labels, uint64_t value,
+                                        uint32_t i);
 
 /* log2 of the largest alignment in a type, also of what `align` does not tell: in the options of
  * variants.  NULL: 0. */
-uint8_t type_most_align(const struct type *type);
+uint8_t type_largest_align(const struct type *type);
 
 /* Whether a type, which may be NULL, holds a value without a role: something that is no matter of
  * readers alone. */
-bool type_is_rich(const struct type *type);
+bool type_has_user_value(const struct type *type);
 
 /* The member of that stored name, or NULL. */
-const struct type_member *type_member_named(const struct type *type, ttr_text name);
+const struct type_member *type_find_member(const struct type *type, ttr_text name);
 
 #endif

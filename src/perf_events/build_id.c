@@ -30,15 +30,15 @@
 void build_ids_init(struct build_ids *ids)
 {
     *ids = (struct build_ids){0};
-    keymap_init(&ids->known, alloc_default());
-    keymap_init(&ids->returned, alloc_default());
+    key_map_init(&ids->known, alloc_default());
+    key_map_init(&ids->returned, alloc_default());
     buffer_init(&ids->text, alloc_default());
 }
 
 void build_ids_free(struct build_ids *ids)
 {
-    keymap_free(&ids->known);
-    keymap_free(&ids->returned);
+    key_map_free(&ids->known);
+    key_map_free(&ids->returned);
     buffer_free(&ids->text);
     alloc_free(alloc_default(), ids->list, ids->capacity, sizeof *ids->list);
 }
@@ -53,11 +53,11 @@ static uint64_t pad_to_4(uint32_t n)
 struct build_id build_id_in_notes(const void *bytes, size_t n)
 {
     struct build_id id = {.n = 0};
-    struct cursor at = cursor_over(bytes, n, 0);
+    struct cursor at = cursor_init(bytes, n, 0);
     while (!at.failed && cursor_left(&at) >= 12) {
         uint32_t name_n = read_u32(&at), content_n = read_u32(&at), type = read_u32(&at);
-        const uint8_t *name = cursor_take(&at, pad_to_4(name_n)),
-                      *content = name ? cursor_take(&at, content_n) : NULL;
+        const uint8_t *name = cursor_read_bytes(&at, pad_to_4(name_n)),
+                      *content = name ? cursor_read_bytes(&at, content_n) : NULL;
         if (content && type == NT_GNU_BUILD_ID && name_n == 4 && memcmp(name, "GNU", 4) == 0 &&
             content_n <= BUILD_ID_SIZE_MAX) {
             id.n = (uint8_t)content_n;
@@ -70,25 +70,25 @@ struct build_id build_id_in_notes(const void *bytes, size_t n)
 }
 
 /* A segment of notes. */
-struct notes {
+struct diagnostics {
     uint64_t offset, n;
     uint32_t type;
 };
 
 /* Reads a program header of either ELF class, which may be unaligned. */
-static struct notes parse_program_header(const uint8_t *bytes, bool is_wide)
+static struct diagnostics parse_program_header(const uint8_t *bytes, bool is_wide)
 {
     Elf64_Phdr wide;
     Elf32_Phdr narrow;
     if (is_wide) {
         memcpy(&wide, bytes, sizeof wide);
-        return (struct notes){wide.p_offset, wide.p_filesz, wide.p_type};
+        return (struct diagnostics){wide.p_offset, wide.p_filesz, wide.p_type};
     }
     memcpy(&narrow, bytes, sizeof narrow);
-    return (struct notes){narrow.p_offset, narrow.p_filesz, narrow.p_type};
+    return (struct diagnostics){narrow.p_offset, narrow.p_filesz, narrow.p_type};
 }
 
-static struct build_id read_notes_build_id(int fd, const struct notes *part)
+static struct build_id read_notes_build_id(int fd, const struct diagnostics *part)
 {
     struct build_id id = {.n = 0};
     struct buffer bytes;
@@ -121,7 +121,7 @@ static struct build_id read_elf_build_id(int fd)
     n = n < PROGRAM_HEADERS_MAX ? n : PROGRAM_HEADERS_MAX;
     ssize_t got = at <= INT64_MAX ? pread(fd, parts, n * size, (off_t)at) : 0;
     for (size_t i = 0; !id.n && got > 0 && (i + 1) * size <= (size_t)got; i++) {
-        struct notes part = parse_program_header(parts + i * size, is_wide);
+        struct diagnostics part = parse_program_header(parts + i * size, is_wide);
         if (part.type == PT_NOTE)
             id = read_notes_build_id(fd, &part);
     }
@@ -159,7 +159,7 @@ struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *
                                uint64_t inode)
 {
     uint64_t key = hash_pair(hash_bytes(path, strlen(path)), inode);
-    const uint32_t *known = keymap_get(&ids->known, key);
+    const uint32_t *known = key_map_get(&ids->known, key);
     if (known)
         return ids->list[*known];
     struct build_id id = path[0] == '/' && inode ? read_id_in_process_root(pid, path, inode)
@@ -171,7 +171,7 @@ struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *
     ids->list[ids->n] = id;
     ids->n +=
         /* if not cached, the file is read again next time */
-        keymap_put(&ids->known, key, (uint32_t)ids->n);
+        key_map_put(&ids->known, key, (uint32_t)ids->n);
     return id;
 }
 
@@ -192,11 +192,11 @@ struct build_id build_ids_of_record(struct build_ids *ids, const void *record, s
     *path = (ttr_text){(const char *)bytes + MAPPING_PATH_AT,
                        strnlen((const char *)bytes + MAPPING_PATH_AT, n - MAPPING_PATH_AT)};
     uint64_t key = hash_bytes(path->p, path->n);
-    if ((misc & PERF_MISC_BUILD_ID && perf_mapping_id_bytes(bytes)) || !(prot & PROT_EXEC) ||
-        path->n == n - MAPPING_PATH_AT || keymap_get(&ids->returned, key))
+    if ((misc & PERF_MISC_BUILD_ID && perf_mapping_build_id_size(bytes)) || !(prot & PROT_EXEC) ||
+        path->n == n - MAPPING_PATH_AT || key_map_get(&ids->returned, key))
         return none;
     const struct build_id id = build_ids_find(ids, pid, path->p, inode);
-    return id.n && keymap_put(&ids->returned, key, 1) ? id : none;
+    return id.n && key_map_put(&ids->returned, key, 1) ? id : none;
 }
 
 struct build_id build_ids_kernel(struct build_ids *ids, const char *module)

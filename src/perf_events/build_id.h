@@ -9,7 +9,7 @@
 #include <tracetta/event.h>
 
 #include "base/buffer.h"
-#include "base/keymap.h"
+#include "base/key_map.h"
 
 #define BUILD_ID_SIZE_MAX 20u /* bytes that perf.data can store */
 
@@ -20,8 +20,8 @@ struct build_id {
 
 /* Cache of build ids. */
 struct build_ids {
-    struct keymap known;    /* hash of path and inode -> index in `list` */
-    struct keymap returned; /* hashes of paths that build_ids_of_record has returned */
+    struct key_map known;    /* hash of path and inode -> index in `list` */
+    struct key_map returned; /* hashes of paths that build_ids_of_record has returned */
     struct build_id *list;
     size_t n, capacity;
     struct buffer text; /* scratch space for sysfs files */

@@ -15,7 +15,7 @@
 #include "perf_events/counters.h"
 
 #define WORD_SIZE 256u
-#define SUGGESTION_SIZE (TTR_EDITS_WORD + 1)
+#define SUGGESTION_SIZE (TTR_EDIT_DISTANCE_MAX + 1)
 #define SUGGESTIONS_MAX 3u /* maximum number of suggestions */
 #define USER_SYSTEMS "user_events*"
 
@@ -93,7 +93,7 @@ static bool add_found_tracepoint(void *ctx, const char *system, const char *name
         return true;
     }
     const char *text = (const char *)search->text.bytes;
-    if (!number_get_u64(text, strspn(text, "0123456789"), &id))
+    if (!number_parse_u64(text, strspn(text, "0123456789"), &id))
         return true;
     search->found++;
     search->is_out_of_memory = !add_unique_event(
@@ -163,7 +163,7 @@ struct suggestion_list {
 
 static void rate_suggestion(struct suggestion_list *suggestion_list, const char *name)
 {
-    unsigned distance = ttr_edits(suggestion_list->word, name);
+    unsigned distance = ttr_edit_distance(suggestion_list->word, name);
     size_t at = SUGGESTIONS_MAX;
     if (distance > 2 + strlen(suggestion_list->word) / 6)
         return;

@@ -147,7 +147,7 @@ static void failed_thread_listing_is_an_error(void **state)
     ttr_perf_events *set = ttr_perf_events_new(*state);
     ttr_error error = {.text = ""};
     assert_int_equal(ttr_perf_events_add(set, "cpu-clock", &error), TTR_OK);
-    const ttr_perf_wish wish = {.size = sizeof wish, .events = set, .pid = (uint64_t)getpid()};
+    const ttr_perf_config wish = {.size = sizeof wish, .events = set, .pid = (uint64_t)getpid()};
     readdir_calls = 0;
     readdir_fails_at = 3;
     assert_null(ttr_perf_open(&wish, &error));
@@ -178,7 +178,7 @@ static void recording_without_events_is_refused(void **state)
 {
     ttr_perf_events *set = ttr_perf_events_new(*state);
     ttr_error error;
-    const ttr_perf_wish wish = {.size = sizeof wish, .events = set};
+    const ttr_perf_config wish = {.size = sizeof wish, .events = set};
     assert_null(ttr_perf_open(&wish, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     ttr_perf_close(NULL);

@@ -28,7 +28,7 @@ static uint64_t read_clock_ns(clockid_t clock)
 
 /* Stores a pair of CLOCK_REALTIME and CLOCK_MONOTONIC times. Takes the fastest of 8 readings, so
  * that a preemption between the two clocks does not shift the pair. */
-static void add_clock_feature(struct perf_put *put)
+static void add_clock_feature(struct perf_data_writer *put)
 {
     uint64_t wall = 0, best_before = 0, best = UINT64_MAX, resolution = 1;
     uint8_t bytes[8];
@@ -41,9 +41,9 @@ static void add_clock_feature(struct perf_put *put)
         best_before = before + best / 2;
         wall = between;
     }
-    perf_put_feature_clock(put, CLOCK_MONOTONIC, wall, best_before);
+    perf_data_writer_set_feature_clock(put, CLOCK_MONOTONIC, wall, best_before);
     perf_store_u64(bytes, put->spec.is_big_endian, resolution);
-    perf_put_feature(put, PERF_FEATURE_CLOCKID, bytes, sizeof bytes);
+    perf_data_writer_set_feature(put, PERF_FEATURE_CLOCKID, bytes, sizeof bytes);
 }
 
 /* Returns the value of the first line "KEY   : VALUE" in a file, empty if there is none. */
@@ -59,38 +59,40 @@ static ttr_text read_file_value(struct buffer *text, const char *path, const cha
     return (ttr_text){colon, strcspn(colon, "\n")};
 }
 
-static void add_host_features(struct perf_put *put, struct buffer *text)
+static void add_host_features(struct perf_data_writer *put, struct buffer *text)
 {
     struct utsname about;
     uint64_t kilobytes;
     uint8_t bytes[8];
     if (uname(&about) == 0) {
-        perf_put_feature_text(put, PERF_FEATURE_HOSTNAME, text_from_string(about.nodename));
-        perf_put_feature_text(put, PERF_FEATURE_OSRELEASE, text_from_string(about.release));
-        perf_put_feature_text(put, PERF_FEATURE_ARCH, text_from_string(about.machine));
+        perf_data_writer_set_feature_text(put, PERF_FEATURE_HOSTNAME,
+                                          text_from_string(about.nodename));
+        perf_data_writer_set_feature_text(put, PERF_FEATURE_OSRELEASE,
+                                          text_from_string(about.release));
+        perf_data_writer_set_feature_text(put, PERF_FEATURE_ARCH, text_from_string(about.machine));
     }
-    perf_put_feature_text(put, PERF_FEATURE_VERSION,
-                          text_from_string("tracetta " TTR_VERSION_TEXT));
-    perf_put_feature_cpus(put, (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
-                          (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+    perf_data_writer_set_feature_text(put, PERF_FEATURE_VERSION,
+                                      text_from_string("tracetta " TTR_VERSION_TEXT));
+    perf_data_writer_set_feature_cpus(put, (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+                                      (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
     ttr_text model = read_file_value(text, "/proc/cpuinfo", "model name");
     if (model.n)
-        perf_put_feature_text(put, PERF_FEATURE_CPUDESC, model);
+        perf_data_writer_set_feature_text(put, PERF_FEATURE_CPUDESC, model);
     ttr_text memory = read_file_value(text, "/proc/meminfo", "MemTotal");
-    if (number_get_u64(memory.p, strspn(memory.p, "0123456789"), &kilobytes)) {
+    if (number_parse_u64(memory.p, strspn(memory.p, "0123456789"), &kilobytes)) {
         perf_store_u64(bytes, put->spec.is_big_endian, kilobytes);
-        perf_put_feature(put, PERF_FEATURE_TOTAL_MEM, bytes, sizeof bytes);
+        perf_data_writer_set_feature(put, PERF_FEATURE_TOTAL_MEM, bytes, sizeof bytes);
     }
 }
 
-static void add_command_feature(struct perf_put *put, const char *const *command)
+static void add_command_feature(struct perf_data_writer *put, const char *const *command)
 {
     ttr_text words[COMMAND_WORDS_MAX];
     uint32_t n = 0;
     for (; command && command[n] && n < COMMAND_WORDS_MAX; n++)
         words[n] = text_from_string(command[n]);
     if (n)
-        perf_put_feature_texts(put, PERF_FEATURE_CMDLINE, words, n);
+        perf_data_writer_set_feature_texts(put, PERF_FEATURE_CMDLINE, words, n);
 }
 
 /* --- Tracepoint formats --- */
@@ -114,7 +116,7 @@ static size_t append_file(struct tracefs_texts *tracefs_texts, const struct trac
     return tracefs_texts->texts.n;
 }
 
-static ttr_status add_tracepoint_formats(struct tracing_put *tracing,
+static ttr_status add_tracepoint_formats(struct tracing_writer *tracing,
                                          struct tracefs_texts *tracefs_texts,
                                          const ttr_perf_events *events, ttr_error *error)
 {
@@ -127,14 +129,14 @@ static ttr_status add_tracepoint_formats(struct tracing_put *tracing,
         if (!tracing_files_read(&events->tracefs, path, &tracefs_texts->one))
             return fail_sys(error, errno, NO_OFFSET, "cannot read the format of tracepoint %s:%s",
                             event.system, event.name);
-        tracing_put_format(
+        tracing_writer_add_format(
             tracing, text_from_string(event.system),
             (ttr_text){(const char *)tracefs_texts->one.bytes, tracefs_texts->one.n});
     }
     return TTR_OK;
 }
 
-static void add_tracing_block(struct perf_put *put, struct tracing_put *tracing,
+static void add_tracing_block(struct perf_data_writer *put, struct tracing_writer *tracing,
                               struct tracefs_texts *tracefs_texts,
                               const struct tracing_files *tracefs)
 {
@@ -151,27 +153,29 @@ static void add_tracing_block(struct perf_put *put, struct tracing_put *tracing,
                                             .printk = files_slice(tracefs_texts, event, printk),
                                             .comms = files_slice(tracefs_texts, printk, comms)};
     buffer_init(&block, put->spec.alloc);
-    tracing_put_block(tracing, &machine, &block);
+    tracing_writer_append_block(tracing, &machine, &block);
     if (block.failed || tracefs_texts->texts.failed)
         put->is_out_of_memory = true;
     else
-        perf_put_tracing(put, block.bytes, block.n);
+        perf_data_writer_set_tracing_data(put, block.bytes, block.n);
     buffer_free(&block);
 }
 
-static ttr_status add_tracing_data(struct perf_put *put, struct tracefs_texts *tracefs_texts,
+static ttr_status add_tracing_data(struct perf_data_writer *put,
+                                   struct tracefs_texts *tracefs_texts,
                                    const ttr_perf_events *events, ttr_error *error)
 {
-    struct tracing_put tracing;
-    tracing_put_init(&tracing, put->spec.alloc);
+    struct tracing_writer tracing;
+    tracing_writer_init(&tracing, put->spec.alloc);
     ttr_status status = add_tracepoint_formats(&tracing, tracefs_texts, events, error);
     if (status == TTR_OK && tracing.formats_n)
         add_tracing_block(put, &tracing, tracefs_texts, &events->tracefs);
-    tracing_put_free(&tracing);
+    tracing_writer_free(&tracing);
     return status;
 }
 
-bool machine_add_features(struct perf_put *put, const ttr_perf_wish *wish, ttr_error *error)
+bool machine_add_features(struct perf_data_writer *put, const ttr_perf_config *wish,
+                          ttr_error *error)
 {
     struct tracefs_texts tracefs_texts;
     buffer_init(&tracefs_texts.texts, put->spec.alloc);
@@ -182,7 +186,7 @@ bool machine_add_features(struct perf_put *put, const ttr_perf_wish *wish, ttr_e
     ttr_status status = add_tracing_data(put, &tracefs_texts, wish->events, error);
     buffer_free(&tracefs_texts.texts);
     buffer_free(&tracefs_texts.one);
-    if (status == TTR_OK && perf_put_failed(put))
+    if (status == TTR_OK && perf_data_writer_failed(put))
         status = fail_memory(error);
     return status == TTR_OK;
 }

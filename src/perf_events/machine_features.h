@@ -7,7 +7,7 @@
 
 /* Adds the feature sections. Returns false if a tracepoint format cannot be read or memory is
  * exhausted. */
-TTR_MUST bool machine_add_features(struct perf_put *put, const ttr_perf_wish *wish,
+TTR_MUST bool machine_add_features(struct perf_data_writer *put, const ttr_perf_config *wish,
                                    ttr_error *error);
 
 #endif

@@ -24,7 +24,7 @@
 /* Parameters and thread list while opening. */
 struct opening {
     struct opened_events *opened_events;
-    const ttr_perf_wish *wish;
+    const ttr_perf_config *wish;
     uint64_t *threads; /* thread ids, or only ALL_THREADS for a system-wide recording */
     size_t threads_n, threads_capacity;
     ttr_error *error;
@@ -35,7 +35,7 @@ struct opening {
 static void set_common_attr(struct opening *opening, struct opened_event *event,
                             const ttr_perf_event *chosen)
 {
-    const ttr_perf_wish *wish = opening->wish;
+    const ttr_perf_config *wish = opening->wish;
     struct perf_event_attr *attr = &event->attr;
     *attr = (struct perf_event_attr){
         .type = chosen->type,
@@ -58,7 +58,7 @@ static void set_common_attr(struct opening *opening, struct opened_event *event,
 static void set_requested_attr(struct opening *opening, struct opened_event *event,
                                const ttr_perf_event *chosen)
 {
-    const ttr_perf_wish *wish = opening->wish;
+    const ttr_perf_config *wish = opening->wish;
     struct perf_event_attr *attr = &event->attr;
     set_common_attr(opening, event, chosen);
     event->system = chosen->system;
@@ -331,7 +331,7 @@ static bool list_threads(struct opening *opening)
     DIR *folder = opendir(path);
     const struct dirent *entry;
     while (errno = 0, folder && is_good && (entry = readdir(folder)))
-        if (number_get_u64(entry->d_name, strlen(entry->d_name), &tid))
+        if (number_parse_u64(entry->d_name, strlen(entry->d_name), &tid))
             is_good = add_thread(opening, tid);
     const int sys = folder && is_good && errno != ENOENT && errno != ESRCH
                         ? errno
@@ -361,7 +361,7 @@ static size_t ring_size_from_kb(uint32_t kb)
     return n;
 }
 
-bool opened_events_open(struct opened_events *opened_events, const ttr_perf_wish *wish,
+bool opened_events_open(struct opened_events *opened_events, const ttr_perf_config *wish,
                         ttr_error *error)
 {
     struct opening opening = {.opened_events = opened_events, .wish = wish, .error = error};

@@ -38,7 +38,7 @@ struct opened_events {
 
 /* Opens all events and rings of a request. Returns false on failure; the caller must call
  * opened_events_free in either case. */
-TTR_MUST bool opened_events_open(struct opened_events *opened_events, const ttr_perf_wish *wish,
+TTR_MUST bool opened_events_open(struct opened_events *opened_events, const ttr_perf_config *wish,
                                  ttr_error *error);
 void opened_events_free(struct opened_events *opened_events);
 

@@ -38,7 +38,7 @@
 struct ttr_perf {
     const struct alloc *alloc;
     struct opened_events opened_events;
-    struct perf_put put;
+    struct perf_data_writer put;
     struct buffer out;
     struct ring_stats stats;
     struct build_ids build_ids;
@@ -60,12 +60,13 @@ static void add_missing_build_id(void *ctx, const void *bytes, size_t n)
     ttr_text path;
     const struct build_id id = build_ids_of_record(&perf->build_ids, bytes, n, &path);
     if (id.n)
-        perf_put_build_id(&perf->put, UINT32_MAX, PERF_MISC_USER, id.bytes, id.n, path);
+        perf_data_writer_add_build_id(&perf->put, UINT32_MAX, PERF_MISC_USER, id.bytes, id.n, path);
 }
 
 /* --- Opening --- */
 
-static void declare_event(struct perf_put *put, const struct opened_event *event, uint64_t *ids)
+static void declare_event(struct perf_data_writer *put, const struct opened_event *event,
+                          uint64_t *ids)
 {
     uint8_t attr[PERF_ATTR_VER7];
     char name[512];
@@ -81,7 +82,7 @@ static void declare_event(struct perf_put *put, const struct opened_event *event
     memcpy(name + at, event->name, name_n);
     for (size_t i = 0; i < event->n; i++)
         ids[i] = event->list[i].id;
-    perf_put_event(put, attr, (ttr_text){name, at + name_n}, ids, event->n);
+    perf_data_writer_add_event(put, attr, (ttr_text){name, at + name_n}, ids, event->n);
 }
 
 static ttr_status declare_events(struct ttr_perf *perf, ttr_error *error)
@@ -93,12 +94,12 @@ static ttr_status declare_events(struct ttr_perf *perf, ttr_error *error)
     uint64_t *ids = alloc_zero(perf->alloc, ids_max, sizeof *ids);
     for (size_t i = 0; ids && i < perf->opened_events.events_n; i++)
         declare_event(&perf->put, &perf->opened_events.events[i], ids);
-    bool is_good = ids && !perf_put_failed(&perf->put);
+    bool is_good = ids && !perf_data_writer_failed(&perf->put);
     alloc_free(perf->alloc, ids, ids_max, sizeof *ids);
     return is_good ? TTR_OK : fail_memory(error);
 }
 
-static void write_initial_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish)
+static void write_initial_tasks(struct ttr_perf *perf, const ttr_perf_config *wish)
 {
     const struct opened_event *dummy = &perf->opened_events.events[0];
     struct tasks tasks = {.put = &perf->put,
@@ -111,27 +112,29 @@ static void write_initial_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish
     buffer_free(&tasks.text);
 }
 
-static ttr_status open_output(struct ttr_perf *perf, const ttr_perf_wish *wish, ttr_error *error)
+static ttr_status open_output(struct ttr_perf *perf, const ttr_perf_config *wish, ttr_error *error)
 {
-    const struct perf_put_spec spec = {.alloc = perf->alloc,
-                                       .to = &perf->out,
-                                       .is_big_endian = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__,
-                                       .is_pipe = wish->flags & TTR_PERF_PIPE,
-                                       .is_live = true,
-                                       .zstd_level = wish->zstd_level};
-    if (!perf_put_new(&perf->put, &spec))
+    const struct perf_data_writer_spec spec = {.alloc = perf->alloc,
+                                               .to = &perf->out,
+                                               .is_big_endian =
+                                                   __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__,
+                                               .is_pipe = wish->flags & TTR_PERF_PIPE,
+                                               .is_live = true,
+                                               .zstd_level = wish->zstd_level};
+    if (!perf_data_writer_new(&perf->put, &spec))
         return fail_memory(error);
     ttr_status status = declare_events(perf, error);
     if (status == TTR_OK && !machine_add_features(&perf->put, wish, error))
         return error ? error->status : TTR_E_IO;
     if (status != TTR_OK)
         return status;
-    perf_put_begin(&perf->put);
+    perf_data_writer_begin(&perf->put);
     write_initial_tasks(perf, wish);
-    return perf_put_failed(&perf->put) ? fail_memory(error) : TTR_OK;
+    return perf_data_writer_failed(&perf->put) ? fail_memory(error) : TTR_OK;
 }
 
-static ttr_status open_recording(struct ttr_perf *perf, const ttr_perf_wish *wish, ttr_error *error)
+static ttr_status open_recording(struct ttr_perf *perf, const ttr_perf_config *wish,
+                                 ttr_error *error)
 {
     if (!opened_events_open(&perf->opened_events, wish, error))
         return error ? error->status : TTR_E_IO;
@@ -146,12 +149,12 @@ static ttr_status open_recording(struct ttr_perf *perf, const ttr_perf_wish *wis
     return open_output(perf, wish, error);
 }
 
-ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
+ttr_perf *ttr_perf_open(const ttr_perf_config *wish, ttr_error *error)
 {
     ttr_perf_event event;
     if (wish->size != sizeof *wish || !ttr_perf_events_at(wish->events, 0, &event)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "size must be sizeof(ttr_perf_wish), and at least one event is required");
+                   "size must be sizeof(ttr_perf_config), and at least one event is required");
         return NULL;
     }
     struct ttr_perf *perf = alloc_zero(alloc_default(), 1, sizeof *perf);
@@ -179,7 +182,7 @@ void ttr_perf_close(ttr_perf *perf)
         return;
     alloc_free(perf->alloc, perf->polls, perf->opened_events.rings_n + 1, sizeof *perf->polls);
     opened_events_free(&perf->opened_events);
-    perf_put_free(&perf->put);
+    perf_data_writer_free(&perf->put);
     build_ids_free(&perf->build_ids);
     buffer_free(&perf->out);
     alloc_free(perf->alloc, perf, 1, sizeof *perf);
@@ -187,7 +190,7 @@ void ttr_perf_close(ttr_perf *perf)
 
 /* --- Running --- */
 
-ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error)
+ttr_status ttr_perf_start(ttr_perf *perf, ttr_error *error)
 {
     if (perf->is_stopping)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "a stopped recording cannot be started again");
@@ -196,7 +199,7 @@ ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error)
     return TTR_OK;
 }
 
-void ttr_perf_wake(ttr_perf *perf, int fd)
+void ttr_perf_set_wake_fd(ttr_perf *perf, int fd)
 {
     perf->polls[perf->opened_events.rings_n].fd = fd;
 }
@@ -208,7 +211,7 @@ void ttr_perf_stop(ttr_perf *perf)
     perf->is_stopping = perf->is_snapshot_due = true;
 }
 
-void ttr_perf_dump(ttr_perf *perf)
+void ttr_perf_snapshot(ttr_perf *perf)
 {
     perf->is_snapshot_due = true;
 }
@@ -216,7 +219,7 @@ void ttr_perf_dump(ttr_perf *perf)
 /* Receiver of ring_read_records: appends the records to the output. */
 static void append_records(void *ctx, const void *bytes, size_t n)
 {
-    perf_put_records(ctx, bytes, n);
+    perf_data_writer_copy_records(ctx, bytes, n);
 }
 
 static uint64_t read_ring(struct ttr_perf *perf, struct ring *ring)
@@ -241,7 +244,7 @@ static void read_round(struct ttr_perf *perf)
         bytes += read_ring(perf, &perf->opened_events.rings[i]);
     perf->is_snapshot_due = false;
     if (bytes && is_round)
-        perf_put_round(&perf->put);
+        perf_data_writer_finish_round(&perf->put);
 }
 
 /* Adds a LOST record for losses after the last record of a full ring; the kernel reports those only
@@ -258,13 +261,13 @@ static void write_late_losses(struct ttr_perf *perf)
     const struct perf_sample about = {.id = dummy->list[0].id,
                                       .time = (uint64_t)now.tv_sec * 1000000000u +
                                               (uint64_t)now.tv_nsec};
-    perf_put_lost(&perf->put, dummy->attr.sample_type, &about, perf->late_lost);
+    perf_data_writer_add_lost(&perf->put, dummy->attr.sample_type, &about, perf->late_lost);
 }
 
 static void write_output_end(struct ttr_perf *perf)
 {
     write_late_losses(perf);
-    perf_put_end(&perf->put);
+    perf_data_writer_end(&perf->put);
     perf->has_ended = true;
 }
 
@@ -291,7 +294,7 @@ static void write_due_mark(struct ttr_perf *perf, uint64_t now)
 {
     if (now - perf->marked_ms < MARK_MS || perf->put.plain_bytes == perf->marked_bytes)
         return;
-    perf_put_mark(&perf->put);
+    perf_data_writer_mark_readable(&perf->put);
     perf->marked_ms = now;
     perf->marked_bytes = perf->put.plain_bytes;
 }
@@ -315,7 +318,7 @@ ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned
             write_output_end(perf);
         else if (!perf->has_ended)
             write_due_mark(perf, now);
-        if (perf_put_failed(&perf->put))
+        if (perf_data_writer_failed(&perf->put))
             return fail_memory(error);
         if (perf->out.n)
             break;
@@ -333,7 +336,7 @@ bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER])
     _Static_assert(TTR_PERF_HEADER == PERF_HEADER_BYTES, "the public number is that of the format");
     if (perf->put.spec.is_pipe)
         return false;
-    perf_put_header(&perf->put, header);
+    perf_data_writer_store_header(&perf->put, header);
     return true;
 }
 
@@ -348,7 +351,7 @@ static bool has_target_ended(const struct ttr_perf *perf)
     return true;
 }
 
-void ttr_perf_about(const ttr_perf *perf, ttr_perf_report *report)
+void ttr_perf_stats(const ttr_perf *perf, ttr_perf_report *report)
 {
     *report = (ttr_perf_report){
         .size = report->size,

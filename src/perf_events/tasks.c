@@ -38,12 +38,12 @@ static void write_thread(struct tasks *tasks, uint64_t pid, uint64_t tid, uint32
 {
     const struct perf_sample about = {.pid = (uint32_t)pid, .tid = (uint32_t)tid, .id = tasks->id};
     uint32_t parent_id = tid == pid ? parent : (uint32_t)pid;
-    perf_put_task(tasks->put, tasks->sample_type, &about, parent_id, parent_id);
+    perf_data_writer_add_task(tasks->put, tasks->sample_type, &about, parent_id, parent_id);
     if (!read_task_file(tasks, "comm", pid, tid))
         return;
     const char *name = (const char *)tasks->text.bytes;
-    perf_put_comm(tasks->put, tasks->sample_type, &about, (ttr_text){name, strcspn(name, "\n")},
-                  false);
+    perf_data_writer_add_comm(tasks->put, tasks->sample_type, &about,
+                              (ttr_text){name, strcspn(name, "\n")}, false);
     tasks->threads_n++;
 }
 
@@ -53,7 +53,7 @@ static void write_mapping(struct tasks *tasks, const struct perf_sample *about,
 {
     mapping->build_id = id->n ? id->bytes : NULL;
     mapping->build_id_n = id->n;
-    perf_put_mapping(tasks->put, tasks->sample_type, about, mapping);
+    perf_data_writer_add_mapping(tasks->put, tasks->sample_type, about, mapping);
 }
 
 static struct build_id mapped_file_build_id(struct tasks *tasks, const struct perf_mapping *mapping)
@@ -103,7 +103,7 @@ static void write_process(struct tasks *tasks, uint64_t pid)
     (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/task", pid);
     DIR *folder = opendir(path);
     while (folder && (entry = readdir(folder)))
-        if (number_get_u64(entry->d_name, strlen(entry->d_name), &tid))
+        if (number_parse_u64(entry->d_name, strlen(entry->d_name), &tid))
             write_thread(tasks, pid, tid, parent);
     if (folder)
         (void)closedir(folder);
@@ -122,7 +122,7 @@ void tasks_write_processes(struct tasks *tasks, uint64_t pid)
     DIR *folder = opendir("/proc");
     const struct dirent *entry;
     while (folder && (entry = readdir(folder)))
-        if (number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
+        if (number_parse_u64(entry->d_name, strlen(entry->d_name), &pid))
             write_process(tasks, pid);
     if (folder)
         (void)closedir(folder);

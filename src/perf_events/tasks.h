@@ -8,7 +8,7 @@
 
 /* Destination and context of these records. */
 struct tasks {
-    struct perf_put *put;
+    struct perf_data_writer *put;
     uint64_t sample_type;
     uint64_t id;        /* sample id of the dummy event, which the records belong to */
     struct buffer text; /* scratch space for /proc files */

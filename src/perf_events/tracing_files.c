@@ -62,7 +62,7 @@ bool tracing_files_read_path(const char *path, struct buffer *to)
         uint8_t *at = buffer_room(to, READ_SIZE);
         got = at ? read(fd, at, READ_SIZE) : -1;
         if (got > 0)
-            buffer_filled(to, (size_t)got);
+            buffer_commit(to, (size_t)got);
     } while (got > 0 || (got < 0 && errno == EINTR && !to->failed));
     int reason = to->failed ? ENOMEM : errno;
     (void)close(fd);

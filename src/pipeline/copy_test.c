@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+#include <tracetta/analyse.h>
+#include <tracetta/write.h>
+
 #include "support/memory_reader.h"
 
 #define N 2000
@@ -13,9 +16,9 @@ struct received {
     size_t lines, room;
 };
 
-static int64_t receive(void *own, const void *bytes, size_t n)
+static int64_t receive(void *ctx, const void *bytes, size_t n)
 {
-    struct received *received = own;
+    struct received *received = ctx;
     const char *at = bytes;
     if (n > received->room) {
         errno = ENOSPC;
@@ -63,9 +66,9 @@ static void failures_of_both_sides_end_it(void **state)
                      TTR_E_IO);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 

@@ -40,8 +40,8 @@ struct debug_info {
     uint8_t *told;    /* enum told by id of the event's name */
     uint8_t *verdict; /* whether events of a schema have the context, by its id */
     size_t told_n, verdicts_n;
-    struct pairmap answer_of; /* index of the answer */
-    const ttr_field **answer; /* FIELDS fields each */
+    struct pair_map answer_of; /* index of the answer */
+    const ttr_field **answer;  /* FIELDS fields each */
     size_t answers_n, answers_room;
     struct arena arena; /* of the answers */
     ttr_field unknown[FIELDS];
@@ -101,8 +101,8 @@ static bool is_named(const ttr_field *field, const char *name)
 /* A plain number that is always there, as the tracer writes them. */
 static bool is_number(const ttr_field *field, ttr_type type)
 {
-    return field->value.type == type && field->value.hint != TTR_HINT_ENUM &&
-           field->value.hint != TTR_HINT_FLAGS && field->choices == 0;
+    return field->value.type == type && field->value.hint != TTR_DISPLAY_ENUM &&
+           field->value.hint != TTR_DISPLAY_FLAGS && field->choices == 0;
 }
 
 /* Reads the common context up to its end; `field` is what comes behind it, where the result is
@@ -254,10 +254,10 @@ static void set_fields(const struct debug_info *info, ttr_field *field,
 /* Asks the caller what is at an address of a load; NULL when memory is out. */
 static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, uint64_t address)
 {
-    ttr_place place = {
+    ttr_location place = {
         .size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
-    info->options.locate(info->options.own, binary, address, &place);
-    ttr_field *field = arena_take(&info->arena, FIELDS * sizeof *field);
+    info->options.locate(info->options.ctx, binary, address, &place);
+    ttr_field *field = arena_alloc(&info->arena, FIELDS * sizeof *field);
     ttr_text texts[] = {place.binary, place.function, place.source};
     for (size_t i = 0; i < FIELDS - 1; i++)
         texts[i].p = arena_copy(&info->arena, texts[i].p, texts[i].n);
@@ -276,14 +276,14 @@ static const ttr_field *answer(struct debug_info *info, const struct load_place 
     uint64_t address = binary->is_pic ? where->base - load->base : where->base;
     bool by_load = info->options.like_babeltrace2;
     uint64_t key = by_load ? load->serial : load->binary, at = by_load ? where->base : address;
-    const uint32_t *known = pairmap_get(&info->answer_of, key, at);
+    const uint32_t *known = pair_map_get(&info->answer_of, key, at);
     if (known)
         return info->answer[*known];
     if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room,
                        info->answers_n + 1, sizeof *info->answer))
         return NULL;
     const ttr_field *field = ask(info, binary, address);
-    if (!field || !pairmap_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
+    if (!field || !pair_map_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
         return NULL;
     info->answer[info->answers_n++] = field;
     return field;
@@ -297,9 +297,9 @@ static uint64_t trace_of(const ttr *t, const ttr_event *event)
     return shares ? shares : event->source;
 }
 
-static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
+static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
         is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
@@ -331,26 +331,26 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
 
 /* Between batches answers may go, so that a trace of any number of addresses needs bounded memory.
  */
-static void refresh(void *own)
+static void refresh(void *ctx)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     if (info->answers_n < ANSWERS_MAX)
         return;
-    pairmap_free(&info->answer_of);
-    pairmap_init(&info->answer_of, &info->t->counted);
+    pair_map_free(&info->answer_of);
+    pair_map_init(&info->answer_of, &info->t->counted);
     arena_reset(&info->arena);
     info->answers_n = 0;
 }
 
-static void close(void *own)
+static void close(void *ctx)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     const struct alloc *alloc = &info->t->counted;
     alloc_free(alloc, info->told, info->told_n, 1);
     alloc_free(alloc, info->verdict, info->verdicts_n, 1);
     alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
     arena_free(&info->arena);
-    pairmap_free(&info->answer_of);
+    pair_map_free(&info->answer_of);
     loads_free(&info->loads);
     alloc_free(alloc, info, 1, sizeof *info);
 }
@@ -360,7 +360,7 @@ static bool set_up(struct debug_info *info)
     static const char *const names[FIELDS] = {"debug_info", "bin", "func", "src"};
     static const ttr_text nothing[FIELDS - 1] = {{"", 0}, {"", 0}, {"", 0}};
     const struct alloc *alloc = &info->t->counted;
-    pairmap_init(&info->answer_of, alloc);
+    pair_map_init(&info->answer_of, alloc);
     arena_init(&info->arena, alloc);
     bool is_fine = loads_init(&info->loads, alloc);
     for (size_t i = 0; i < FIELDS; i++) {
@@ -394,6 +394,6 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
         return NULL;
     }
     return annotate_new(
-        in, &(struct annotate_how){.add = add_to, .refresh = refresh, .close = close, .own = info},
+        in, &(struct annotate_how){.add = add_to, .refresh = refresh, .close = close, .ctx = info},
         error);
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/write.h>
+
 #include "support/memory_reader.h"
 
 #define EVENTS 64
@@ -24,7 +26,7 @@ static void begin(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(alloc ? &(ttr_options){.size = sizeof(ttr_options),
                                                                 .resize = alloc->resize,
-                                                                .own = alloc->own}
+                                                                .ctx = alloc->ctx}
                                                : NULL)};
     scene->builder = scene->t ? ttr_builder_new(scene->t) : NULL;
 }
@@ -45,8 +47,8 @@ static void put_context(struct scene *scene, int pid, uint64_t ip)
     ttr_field address = {.name = {"ip", 2},
                          .group = TTR_GROUP_COMMON,
                          .value = {.type = TTR_TYPE_UINT, .v.u = ip, .bits = 64, .base = 16}};
-    ttr_put_field(scene->builder, &vpid);
-    ttr_put_field(scene->builder, &address);
+    ttr_add_field(scene->builder, &vpid);
+    ttr_add_field(scene->builder, &address);
 }
 
 static void start(struct scene *scene, const char *name)
@@ -59,7 +61,7 @@ static void keep(struct scene *scene)
 {
     ttr_batch batch;
     assert_true(scene->n < EVENTS);
-    assert_int_equal(ttr_event_take(scene->builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(scene->builder, &batch, NULL), TTR_OK);
     ttr_event *event = &scene->event[scene->n++];
     *event = *ttr_batch_at(&batch, 0);
     uint8_t *payload = malloc(event->payload_size + 1u);
@@ -73,7 +75,7 @@ static void at(struct scene *scene, int pid, uint64_t ip)
 {
     start(scene, "p:here");
     put_context(scene, pid, ip);
-    ttr_put_uint(scene->builder, "n", 1);
+    ttr_add_uint(scene->builder, "n", 1);
     keep(scene);
 }
 
@@ -81,11 +83,11 @@ static void load(struct scene *scene, const char *name, int pid, uint64_t base, 
 {
     start(scene, name);
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
-    ttr_put_uint(scene->builder, "memsz", 0x1000);
-    ttr_put_text(scene->builder, "path", path);
+    ttr_add_uint(scene->builder, "baddr", base);
+    ttr_add_uint(scene->builder, "memsz", 0x1000);
+    ttr_add_text(scene->builder, "path", path);
     if (strstr(name, "bin_info"))
-        ttr_put_uint(scene->builder, "is_pic", base != 0x400000);
+        ttr_add_uint(scene->builder, "is_pic", base != 0x400000);
     keep(scene);
 }
 
@@ -93,7 +95,7 @@ static void tell(struct scene *scene, const char *name, int pid, uint64_t base)
 {
     start(scene, name);
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
+    ttr_add_uint(scene->builder, "baddr", base);
     keep(scene);
 }
 
@@ -101,11 +103,11 @@ static void tell_id(struct scene *scene, const char *name, int pid, uint64_t bas
 {
     start(scene, name);
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
-    ttr_put_field(scene->builder, &(ttr_field){.name = {"build_id", 8},
+    ttr_add_uint(scene->builder, "baddr", base);
+    ttr_add_field(scene->builder, &(ttr_field){.name = {"build_id", 8},
                                                .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (unsigned i = 0; i < 2; i++)
-        ttr_put_field(scene->builder,
+        ttr_add_field(scene->builder,
                       &(ttr_field){.name = {"", 0},
                                    .depth = 1,
                                    .value = {.type = TTR_TYPE_UINT, .v.u = 0xa0 + i, .bits = 8}});
@@ -116,17 +118,17 @@ static void tell_link(struct scene *scene, int pid, uint64_t base)
 {
     start(scene, "lttng_ust_statedump:debug_link");
     put_context(scene, pid, 1);
-    ttr_put_uint(scene->builder, "baddr", base);
-    ttr_put_uint(scene->builder, "crc", 7);
-    ttr_put_text(scene->builder, "filename", "x.debug");
+    ttr_add_uint(scene->builder, "baddr", base);
+    ttr_add_uint(scene->builder, "crc", 7);
+    ttr_add_text(scene->builder, "filename", "x.debug");
     keep(scene);
 }
 
 /* Says all it was told of the binary. */
-static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+static void locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     static char text[3][100];
-    struct scene *scene = own;
+    struct scene *scene = ctx;
     scene->asked++;
     place->binary = (ttr_text){text[0], (size_t)snprintf(text[0], 100, "%s%c%llx", binary->path.p,
                                                          binary->is_pic ? '+' : '@',
@@ -165,7 +167,7 @@ static ttr_status run(struct scene *scene, bool like_babeltrace2, bool is_sorted
 {
     const ttr_debug_options options = {.size = sizeof options,
                                        .locate = locate,
-                                       .own = scene,
+                                       .ctx = scene,
                                        .like_babeltrace2 = like_babeltrace2};
     const struct memory_events events = {.event = scene->event,
                                          .n = scene->n,
@@ -201,10 +203,10 @@ static void it_stands_behind_the_common_context_and_before_all_else(void **state
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x7000, "/lib/a.so");
     start(&scene, "p:here");
     put_context(&scene, 7, 0x7123);
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"own", 3},
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"own", 3},
                                               .group = TTR_GROUP_CONTEXT,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
-    ttr_put_uint(scene.builder, "n", 1);
+    ttr_add_uint(scene.builder, "n", 1);
     keep(&scene);
     start(&scene, "p:bare");
     put_context(&scene, 7, 0x7124);
@@ -226,28 +228,28 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
     (void)state;
     begin(&scene, NULL);
     start(&scene, "p:none");
-    ttr_put_uint(scene.builder, "n", 1);
+    ttr_add_uint(scene.builder, "n", 1);
     keep(&scene);
     start(&scene, "p:payload"); /* an ip that is no context */
-    ttr_put_uint(scene.builder, "ip", 0x7001);
+    ttr_add_uint(scene.builder, "ip", 0x7001);
     keep(&scene);
     start(&scene, "p:half");
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2},
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"ip", 2},
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     keep(&scene);
     start(&scene, "p:wide"); /* no pid has 64 bits */
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2},
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"ip", 2},
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(scene.builder,
+    ttr_add_field(scene.builder,
                   &(ttr_field){.name = {"vpid", 4},
                                .group = TTR_GROUP_COMMON,
                                .value = {.type = TTR_TYPE_INT, .v.s = 1, .bits = 64}});
     keep(&scene);
     start(&scene, "p:had"); /* has it already */
     put_context(&scene, 7, 1);
-    ttr_put_field(scene.builder, &(ttr_field){.name = {"debug_info", 10},
+    ttr_add_field(scene.builder, &(ttr_field){.name = {"debug_info", 10},
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 3}});
     keep(&scene);

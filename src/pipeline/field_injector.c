@@ -27,7 +27,7 @@ struct added {
 struct outer_schema {
     const struct annotator *annotator;
     const struct field_ops *ops; /* of the schema beneath; may be NULL */
-    const void *own;
+    const void *ctx;
 };
 
 struct annotator {
@@ -66,23 +66,23 @@ static struct outer_walk *outer_of(ttr_fields *fields)
 
 static void outer_begin(ttr_fields *fields)
 {
-    const struct outer_schema *schema = fields->own;
+    const struct outer_schema *schema = fields->ctx;
     const struct annotator *annotator = schema->annotator;
     struct outer_walk *walk = outer_of(fields);
     uint32_t i = fields->event->stack;
     walk->schema = schema;
     walk->left = i && i <= annotator->added_n ? annotator->added[i - 1] : (struct added){.n = 0};
     walk->is_reached = walk->has_held = walk->gave_added = false;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (schema->ops)
         schema->ops->begin(fields);
 }
 
 static void outer_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct outer_schema *schema = fields->own;
+    const struct outer_schema *schema = fields->ctx;
     fields->ops = schema->ops && schema->ops->begin_group ? schema->ops : NULL;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (fields->ops)
         schema->ops->begin_group(fields, group);
 }
@@ -159,22 +159,22 @@ static bool outer_goes_on(const ttr_fields *fields, const ttr_value *text)
     return ops && ops->goes_on && !walk->gave_added && ops->goes_on(fields, text);
 }
 
-static uint64_t outer_packet(const void *own, const ttr_event *event)
+static uint64_t outer_packet(const void *ctx, const ttr_event *event)
 {
-    const struct outer_schema *schema = own;
-    return schema->ops && schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
+    const struct outer_schema *schema = ctx;
+    return schema->ops && schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }
 
-static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t outer_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                              uint32_t room)
 {
-    const struct outer_schema *schema = own;
+    const struct outer_schema *schema = ctx;
     const struct annotator *annotator = schema->annotator;
     ttr_event beneath = *event;
     beneath.stack =
         event->stack <= annotator->added_n ? annotator->added[event->stack - 1].stack : 0;
     return beneath.stack && schema->ops && schema->ops->frames
-               ? schema->ops->frames(schema->own, &beneath, addresses, room)
+               ? schema->ops->frames(schema->ctx, &beneath, addresses, room)
                : 0;
 }
 
@@ -202,7 +202,7 @@ static void annotator_close(ttr_reader *base)
     alloc_free(alloc, annotator->over, annotator->over_n, sizeof *annotator->over);
     alloc_free(alloc, annotator->added, annotator->added_room, sizeof *annotator->added);
     alloc_free(alloc, annotator->event, annotator->event_room, sizeof *annotator->event);
-    annotator->how.close(annotator->how.own);
+    annotator->how.close(annotator->how.ctx);
     ttr_close(annotator->in);
     alloc_free(alloc, annotator, 1, sizeof *annotator);
 }
@@ -220,9 +220,9 @@ static ttr_id make_schema(struct annotator *annotator, ttr_id beneath)
     if (!outer)
         return 0;
     annotator->outer[annotator->outer_n++] = outer;
-    *outer = (struct outer_schema){annotator, schema.ops, schema.own};
+    *outer = (struct outer_schema){annotator, schema.ops, schema.ctx};
     return context_add_schema(t, &(struct schema){.ops = &outer_ops,
-                                                  .own = outer,
+                                                  .ctx = outer,
                                                   .event_class = schema.event_class,
                                                   .beneath = beneath,
                                                   .has_number = schema.has_number,
@@ -250,7 +250,7 @@ static bool annotate(struct annotator *annotator, ttr_event *event)
 {
     struct added added = {.stack = event->stack};
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
-    size_t n = annotator->how.add(annotator->how.own, event, &added.field);
+    size_t n = annotator->how.add(annotator->how.ctx, event, &added.field);
     if (n == 0)
         return true;
     if (n > UINT32_MAX) /* ANNOTATE_FAILED among them */
@@ -278,7 +278,7 @@ static ttr_status annotator_next(ttr_reader *base, ttr_batch *batch, ttr_error *
     ttr_batch all;
     uint32_t n = 0;
     annotator->added_n = 0;
-    annotator->how.refresh(annotator->how.own);
+    annotator->how.refresh(annotator->how.ctx);
     while (n == 0) {
         ttr_status status = ttr_read(annotator->in, &all, error);
         if (status != TTR_OK)
@@ -306,7 +306,7 @@ static bool annotator_report(ttr_reader *base, size_t index, ttr_report *report)
 
 static void annotator_rank(ttr_reader *base, uint32_t *next)
 {
-    reader_rank(((struct annotator *)base)->in, next);
+    reader_assign_ranks(((struct annotator *)base)->in, next);
 }
 
 static struct input *annotator_input(ttr_reader *base, size_t index)
@@ -316,12 +316,12 @@ static struct input *annotator_input(ttr_reader *base, size_t index)
 
 static void annotator_crowd(ttr_reader *base, uint32_t batch)
 {
-    reader_crowd(((struct annotator *)base)->in, batch);
+    reader_set_batch_size(((struct annotator *)base)->in, batch);
 }
 
-static struct notes *annotator_notes(ttr_reader *base)
+static struct diagnostics *annotator_notes(ttr_reader *base)
 {
-    return reader_notes(((struct annotator *)base)->in);
+    return reader_diagnostics(((struct annotator *)base)->in);
 }
 
 /* Ranges are not passed on: what is outside of them may tell what to add to the events inside. */
@@ -329,14 +329,14 @@ ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_err
 {
     static const struct reader_ops ops = {.next = annotator_next,
                                           .close = annotator_close,
-                                          .crowd = annotator_crowd,
+                                          .set_batch_size = annotator_crowd,
                                           .report = annotator_report,
                                           .rank = annotator_rank,
                                           .input = annotator_input,
                                           .notes = annotator_notes};
     struct annotator *annotator = alloc_zero(&in->t->counted, 1, sizeof *annotator);
     if (!annotator) {
-        how->close(how->own);
+        how->close(how->ctx);
         ttr_close(in);
         (void)fail_memory(error);
         return NULL;

@@ -159,7 +159,7 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
         return false;
     if (event->level && event->level < what->min_level)
         return false;
-    return is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) &&
+    return event_is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) &&
            string_matches(filter, &filter->names, event->name) &&
            (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
            string_matches(filter, &filter->categories, event->category) &&
@@ -208,7 +208,7 @@ static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
 
 static void filter_rank(ttr_reader *base, uint32_t *next)
 {
-    reader_rank(((struct filter *)base)->in, next);
+    reader_assign_ranks(((struct filter *)base)->in, next);
 }
 
 static struct input *filter_input(ttr_reader *base, size_t index)
@@ -218,19 +218,20 @@ static struct input *filter_input(ttr_reader *base, size_t index)
 
 static void filter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
-    reader_range(((struct filter *)base)->in, from_ns, to_ns);
+    reader_set_range(((struct filter *)base)->in, from_ns, to_ns);
 }
 
 static void filter_crowd(ttr_reader *base, uint32_t batch)
 {
-    reader_crowd(((struct filter *)base)->in, batch);
+    reader_set_batch_size(((struct filter *)base)->in, batch);
 }
 
 /* Which name a thread has by then is known in order only. */
 static bool filter_scatter(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
-    return !filter->threads.glob && !filter->processes.glob && reader_scatter(filter->in);
+    return !filter->threads.glob && !filter->processes.glob &&
+           reader_allow_stream_order(filter->in);
 }
 
 static uint32_t filter_kinds(ttr_reader *base)
@@ -238,9 +239,9 @@ static uint32_t filter_kinds(ttr_reader *base)
     return reader_kinds(((struct filter *)base)->in);
 }
 
-static struct notes *filter_notes(ttr_reader *base)
+static struct diagnostics *filter_notes(ttr_reader *base)
 {
-    return reader_notes(((struct filter *)base)->in);
+    return reader_diagnostics(((struct filter *)base)->in);
 }
 
 /* Copies a list of patterns; those that are numbers ("17", "0x1f") are also kept as such. */
@@ -252,15 +253,15 @@ static bool copy_condition(struct filter *filter, struct condition *condition,
         n++;
     if (n == 0)
         return true;
-    condition->glob = arena_take(&filter->arena, n * sizeof *condition->glob);
-    condition->number = arena_take(&filter->arena, n * sizeof *condition->number);
-    condition->is_number = arena_take(&filter->arena, n * sizeof *condition->is_number);
+    condition->glob = arena_alloc(&filter->arena, n * sizeof *condition->glob);
+    condition->number = arena_alloc(&filter->arena, n * sizeof *condition->number);
+    condition->is_number = arena_alloc(&filter->arena, n * sizeof *condition->is_number);
     if (!condition->glob || !condition->number || !condition->is_number)
         return false;
     for (; condition->n < n; condition->n++) {
         const char *pattern = list[condition->n];
         condition->is_number[condition->n] =
-            number_get_u64(pattern, strlen(pattern), &condition->number[condition->n]);
+            number_parse_u64(pattern, strlen(pattern), &condition->number[condition->n]);
         condition->glob[condition->n] = arena_copy(&filter->arena, pattern, strlen(pattern));
         if (!condition->glob[condition->n])
             return false;
@@ -283,11 +284,11 @@ static bool take_range(const char *text, size_t n, struct cpus *cpus)
 {
     const char *dash = memchr(text, '-', n);
     const size_t first_n = dash ? (size_t)(dash - text) : n;
-    if (!number_get_u64(text, first_n, &cpus->first))
+    if (!number_parse_u64(text, first_n, &cpus->first))
         return false;
     cpus->last = cpus->first;
     return !dash ||
-           (number_get_u64(dash + 1, n - first_n - 1, &cpus->last) && cpus->first <= cpus->last);
+           (number_parse_u64(dash + 1, n - first_n - 1, &cpus->last) && cpus->first <= cpus->last);
 }
 
 static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_error *error)
@@ -297,7 +298,7 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
         most += strlen(list[i]) + 1; /* more than there are parts in it */
     if (most == 0)
         return TTR_OK;
-    filter->cpus = arena_take(&filter->arena, most * sizeof *filter->cpus);
+    filter->cpus = arena_alloc(&filter->arena, most * sizeof *filter->cpus);
     if (!filter->cpus)
         return fail_memory(error);
     for (; *list; list++) {
@@ -320,8 +321,8 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
     static const struct reader_ops ops = {.next = filter_next,
                                           .close = filter_close,
                                           .range = filter_range,
-                                          .crowd = filter_crowd,
-                                          .scatter = filter_scatter,
+                                          .set_batch_size = filter_crowd,
+                                          .allow_stream_order = filter_scatter,
                                           .kinds = filter_kinds,
                                           .report = filter_report,
                                           .rank = filter_rank,
@@ -353,6 +354,6 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                              !filter->categories.glob && !filter->providers.glob && !what->kinds &&
                              !what->min_level;
     if (!what->invert && (what->from_ns != INT64_MIN || what->to_ns != INT64_MAX))
-        reader_range(in, what->from_ns, what->to_ns);
+        reader_set_range(in, what->from_ns, what->to_ns);
     return &filter->base;
 }

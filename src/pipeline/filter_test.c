@@ -5,6 +5,8 @@
 
 #include "model/context.h"
 
+#include <tracetta/write.h>
+
 #define N 4000
 
 static ttr_event events[N], passed[N + 1], others[N + 1];

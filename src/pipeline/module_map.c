@@ -13,7 +13,7 @@ struct loads_process {
 bool loads_init(struct loads *loads, const struct alloc *alloc)
 {
     *loads = (struct loads){.alloc = alloc};
-    pairmap_init(&loads->process_of, alloc);
+    pair_map_init(&loads->process_of, alloc);
     buffer_init(&loads->key, alloc);
     return intern_init(&loads->known, alloc);
 }
@@ -26,7 +26,7 @@ void loads_free(struct loads *loads)
     alloc_free(loads->alloc, loads->process, loads->processes_room, sizeof *loads->process);
     alloc_free(loads->alloc, loads->binary, loads->binaries_room, sizeof *loads->binary);
     intern_free(&loads->known);
-    pairmap_free(&loads->process_of);
+    pair_map_free(&loads->process_of);
     buffer_free(&loads->key);
 }
 
@@ -74,7 +74,7 @@ static uint32_t intern_binary(struct loads *loads, const ttr_binary *binary)
 
 static struct loads_process *find_process(const struct loads *loads, const struct load_place *where)
 {
-    const uint32_t *index = pairmap_get(&loads->process_of, where->trace, where->pid);
+    const uint32_t *index = pair_map_get(&loads->process_of, where->trace, where->pid);
     return index ? &loads->process[*index] : NULL;
 }
 
@@ -82,7 +82,7 @@ static struct loads_process *add_process(struct loads *loads, const struct load_
 {
     if (!alloc_reserve(loads->alloc, (void **)&loads->process, &loads->processes_room,
                        loads->processes_n + 1, sizeof *loads->process) ||
-        !pairmap_put(&loads->process_of, where->trace, where->pid, (uint32_t)loads->processes_n))
+        !pair_map_put(&loads->process_of, where->trace, where->pid, (uint32_t)loads->processes_n))
         return NULL;
     loads->process[loads->processes_n] = (struct loads_process){NULL, 0, 0};
     return &loads->process[loads->processes_n++];

@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/intern.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 
 #define LOADS_MAX 8192u
 
@@ -31,7 +31,7 @@ struct load {
 
 struct loads {
     const struct alloc *alloc;
-    struct pairmap process_of; /* (trace, pid) to index */
+    struct pair_map process_of; /* (trace, pid) to index */
     struct loads_process *process;
     size_t processes_n, processes_room;
     struct intern known; /* all that is told of a binary, in one string */

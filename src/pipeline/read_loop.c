@@ -13,9 +13,9 @@ ttr_status walk_events(ttr_reader *in, const struct walk *walk, ttr_error *error
     for (uint64_t i = 1; status == TTR_OK; i++) {
         status = ttr_read(in, &batch, error);
         if (status == TTR_OK)
-            status = walk->take(walk->own, &batch, error);
+            status = walk->take(walk->ctx, &batch, error);
         if (status == TTR_OK && walk->progress && i % BATCHES_PER_PROGRESS == 0 &&
-            !walk->progress(walk->progress_own))
+            !walk->progress(walk->progress_ctx))
             return fail(error, TTR_AGAIN, NO_OFFSET, "ended early on request");
     }
     return status == TTR_END ? TTR_OK : status;

@@ -2,14 +2,14 @@
 #ifndef TRACETTA_PIPELINE_READ_LOOP_H
 #define TRACETTA_PIPELINE_READ_LOOP_H
 
-#include <tracetta/analyse.h>
+#include <tracetta/read.h>
 
 struct walk {
-    ttr_status (*take)(void *own, const ttr_batch *batch,
+    ttr_status (*take)(void *ctx, const ttr_batch *batch,
                        ttr_error *error); /* anything but TTR_OK ends the walk */
-    void *own;
+    void *ctx;
     ttr_progress progress; /* may be NULL */
-    void *progress_own;
+    void *progress_ctx;
 };
 
 /* Gives TTR_OK at the end of input, TTR_AGAIN where progress said stop or live input has nothing

@@ -6,13 +6,13 @@
 void remarks_init(struct remarks *remarks, const struct alloc *alloc)
 {
     *remarks = (struct remarks){.both = NULL};
-    notes_init(&remarks->notes, alloc);
+    diagnostics_init(&remarks->notes, alloc);
 }
 
 void remarks_free(struct remarks *remarks)
 {
     alloc_free(remarks->notes.alloc, remarks->both, remarks->capacity, sizeof *remarks->both);
-    notes_free(&remarks->notes);
+    diagnostics_free(&remarks->notes);
 }
 
 void remarks_add(struct remarks *remarks, ttr_severity severity, uint64_t offset, const char *code,
@@ -20,21 +20,21 @@ void remarks_add(struct remarks *remarks, ttr_severity severity, uint64_t offset
 {
     va_list values;
     va_start(values, format);
-    notes_add(&remarks->notes, severity, &(ttr_region){.offset = offset, .code = code}, format,
-              values);
+    diagnostics_add(&remarks->notes, severity, &(ttr_region){.offset = offset, .code = code},
+                    format, values);
     va_end(values);
 }
 
 void remarks_report(struct remarks *remarks, ttr_report *report)
 {
-    const struct notes *own = &remarks->notes;
-    size_t n = report->notes_n + own->n;
-    if (own->n == 0 || !alloc_reserve(own->alloc, (void **)&remarks->both, &remarks->capacity, n,
+    const struct diagnostics *ctx = &remarks->notes;
+    size_t n = report->notes_n + ctx->n;
+    if (ctx->n == 0 || !alloc_reserve(ctx->alloc, (void **)&remarks->both, &remarks->capacity, n,
                                       sizeof *remarks->both))
         return;
     if (report->notes_n)
         memcpy(remarks->both, report->notes, report->notes_n * sizeof *remarks->both);
-    memcpy(remarks->both + report->notes_n, own->note, own->n * sizeof *remarks->both);
+    memcpy(remarks->both + report->notes_n, ctx->note, ctx->n * sizeof *remarks->both);
     report->notes = remarks->both;
     report->notes_n = n;
 }

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-#include "model/notes.h"
+#include "model/diagnostics.h"
 
 struct remarks {
-    struct notes notes;
-    ttr_note *both; /* of the report given last */
+    struct diagnostics notes;
+    ttr_diagnostic *both; /* of the report given last */
     size_t capacity;
 };
 

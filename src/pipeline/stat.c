@@ -4,6 +4,8 @@
  * rows, not with the events. */
 #include <string.h>
 
+#include <tracetta/analyse.h>
+
 #include "base/histogram.h"
 #include "base/status.h"
 #include "model/context.h"
@@ -32,8 +34,8 @@ struct ttr_stat {
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
-    struct pairmap by_key; /* (provider and name, kind) to row */
-    uint32_t *latest;      /* by name: the row found last, plus 1 */
+    struct pair_map by_key; /* (provider and name, kind) to row */
+    uint32_t *latest;       /* by name: the row found last, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
@@ -65,8 +67,8 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
                        sizeof *stat->row) ||
         !alloc_reserve(stat->alloc, (void **)&stat->durations, &stat->durations_room, need,
                        sizeof(struct histogram *)) ||
-        !pairmap_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind,
-                     (uint32_t)stat->rows_n))
+        !pair_map_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind,
+                      (uint32_t)stat->rows_n))
         return false;
     *at = (uint32_t)stat->rows_n++;
     stat->row[*at] = *key;
@@ -87,7 +89,7 @@ static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *a
         return true;
     }
     const uint32_t *known =
-        pairmap_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
+        pair_map_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
     if (known)
         *at = *known;
     else if (!add_row(stat, key, at))
@@ -148,9 +150,9 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
     return true;
 }
 
-static bool count_span(void *own, const struct whole_span *span)
+static bool count_span(void *ctx, const struct whole_span *span)
 {
-    struct ttr_stat *stat = own;
+    struct ttr_stat *stat = ctx;
     const struct slim_event *event = span->event;
     ttr_stat_row key = {.provider = event->provider,
                         .category = event->category,
@@ -175,9 +177,9 @@ static bool count_span(void *own, const struct whole_span *span)
     return add_duration(stat, at, duration);
 }
 
-static ttr_status count_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status count_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_stat *stat = own;
+    struct ttr_stat *stat = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
@@ -270,11 +272,11 @@ static void sort_rows(struct ttr_stat *stat)
     }
 }
 
-ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
+ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx, ttr_error *error)
 {
     struct ttr_stat *stat = alloc_zero(&t->counted, 1, sizeof *stat);
     const struct walk walk = {
-        .take = count_batch, .own = stat, .progress = progress, .progress_own = own};
+        .take = count_batch, .ctx = stat, .progress = progress, .progress_ctx = ctx};
     if (!stat) {
         (void)fail_memory(error);
         return NULL;
@@ -283,12 +285,12 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     stat->alloc = &t->counted;
     stat->begin_ns = INT64_MAX;
     stat->end_ns = INT64_MIN;
-    pairmap_init(&stat->by_key, stat->alloc);
+    pair_map_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
     if (!(reader_kinds(in) & SPAN_KINDS)) /* then it does not matter which comes first, and order is
                                              half the cost of hundreds of inputs */
-        (void)reader_scatter(in);
+        (void)reader_allow_stream_order(in);
     ttr_status status = walk_events(in, &walk, error);
     /* Reading that fails half-way leaves what came before worth telling; without memory there is
      * nothing to tell it with. */
@@ -327,7 +329,7 @@ void ttr_stat_free(ttr_stat *stat)
     free_durations(stat);
     span_stream_free(&stat->spans);
     nest_free(&stat->nest);
-    pairmap_free(&stat->by_key);
+    pair_map_free(&stat->by_key);
     alloc_free(alloc, stat->latest, stat->latest_n, sizeof *stat->latest);
     alloc_free(alloc, stat->row, stat->row_room, sizeof *stat->row);
     alloc_free(alloc, stat, 1, sizeof *stat);

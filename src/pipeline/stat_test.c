@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/analyse.h>
+
 #include "support/corpus.h"
 #include "support/memory_reader.h"
 #include "model/context.h"
@@ -144,9 +146,9 @@ static void providers_and_kinds_have_rows_of_their_own(void **state)
     ttr_free(t);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    ++*(unsigned *)own;
+    ++*(unsigned *)ctx;
     return false;
 }
 
@@ -195,7 +197,7 @@ static void begin_that_never_ends_again_and_again_takes_bounded_memory(void **st
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
     (void)state;
     memory_random_events(t, events, N, 5, 100000);
     size_t before = heap.bytes;

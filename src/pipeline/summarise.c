@@ -2,6 +2,8 @@
  * grows with those only. */
 #include <string.h>
 
+#include <tracetta/analyse.h>
+
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -100,21 +102,23 @@ static void sum_event(struct summing *summing, const ttr_event *event)
     }
 }
 
-static ttr_status sum_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status sum_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct summing *summing = own;
+    struct summing *summing = ctx;
     for (uint32_t i = 0; i < batch->n; i++)
         sum_event(summing, ttr_batch_at(batch, i));
     return summing->is_out_of_memory ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
-                         void *own, ttr_error *error)
+ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
+                         void *ctx, ttr_error *error)
 {
-    struct summing summing = {
-        .t = t, .alloc = &t->counted, .summary = summary, .is_scattered = reader_scatter(in)};
+    struct summing summing = {.t = t,
+                              .alloc = &t->counted,
+                              .summary = summary,
+                              .is_scattered = reader_allow_stream_order(in)};
     const struct walk walk = {
-        .take = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
+        .take = sum_batch, .ctx = &summing, .progress = progress, .progress_ctx = ctx};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
     ttr_status status = walk_events(in, &walk, error);

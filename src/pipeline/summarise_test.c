@@ -4,6 +4,8 @@
 #include "support/memory_reader.h"
 #include "model/context.h"
 
+#include <tracetta/analyse.h>
+
 #define N 500
 
 static ttr_event events[N];
@@ -11,7 +13,7 @@ static ttr_event events[N];
 static ttr_status summary_of(ttr *t, size_t n, ttr_summary *summary)
 {
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
-    ttr_status status = ttr_summarise(t, reader, summary, NULL, NULL, NULL);
+    ttr_status status = ttr_summarize(t, reader, summary, NULL, NULL, NULL);
     ttr_close(reader);
     return status;
 }
@@ -27,8 +29,10 @@ static void everything_is_counted(void **state)
                                 .thread = context_thread(t, 0, i / 4, i % 3),
                                 .name = ttr_text_add(t, i % 2 ? "a" : "b", 1),
                                 .provider = ttr_text_add(t, "p", 1)};
-    events[3] = (ttr_event){
-        .kind = TTR_KIND_SPAN, .time = 50, .duration = 900, .thread = context_process(t, 0, 1)};
+    events[3] = (ttr_event){.kind = TTR_KIND_SPAN,
+                            .time = 50,
+                            .duration = 900,
+                            .thread = context_process_thread(t, 0, 1)};
     events[4] = (ttr_event){.kind = TTR_KIND_GAP, .time = -5};
     events[5] = (ttr_event){.kind = TTR_KIND_DEFINITION, .time = -5};
     events[6].flags = TTR_EVENT_NO_TIME;
@@ -59,9 +63,9 @@ static void nothing_is_all_zero(void **state)
     ttr_free(t);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 
@@ -74,7 +78,7 @@ static void ended_early_it_says_so(void **state)
     memory_random_events(t, events, N, 1, 100);
     ttr_reader *reader =
         memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 1});
-    assert_int_equal(ttr_summarise(t, reader, &summary, stop_at_once, NULL, &error), TTR_AGAIN);
+    assert_int_equal(ttr_summarize(t, reader, &summary, stop_at_once, NULL, &error), TTR_AGAIN);
     assert_true(summary.events > 0 && summary.events < N);
     ttr_close(reader);
     memory_events_free(events, N);
@@ -85,7 +89,7 @@ static bool sums_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_summary summary;
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = given, .n = n});
-    ttr_status status = ttr_summarise(t, reader, &summary, NULL, NULL, NULL);
+    ttr_status status = ttr_summarize(t, reader, &summary, NULL, NULL, NULL);
     ttr_close(reader);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     return status == TTR_OK;

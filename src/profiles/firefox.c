@@ -13,51 +13,51 @@
 
 static void write_number_member(struct json *json, const char *key, uint64_t value)
 {
-    json_key(json, key);
-    json_u64(json, value);
+    json_write_key(json, key);
+    json_write_u64(json, value);
 }
 
 static void write_text_member(struct json *json, const char *key, const char *value)
 {
-    json_key(json, key);
-    json_string(json, value);
+    json_write_key(json, key);
+    json_write_string(json, value);
 }
 
 static void write_bool_member(struct json *json, const char *key, bool value)
 {
-    json_key(json, key);
-    json_bool(json, value);
+    json_write_key(json, key);
+    json_write_bool(json, value);
 }
 
 /* Writes a column of n equal values; INT64_MIN means null. */
 static void write_constant_column(struct json *json, const char *key, uint32_t n, int64_t value)
 {
-    json_key(json, key);
-    json_array(json);
+    json_write_key(json, key);
+    json_begin_array(json);
     for (uint32_t i = 0; i < n; i++) {
         if (value == INT64_MIN)
-            json_null(json);
+            json_write_null(json);
         else
-            json_i64(json, value);
+            json_write_i64(json, value);
     }
-    json_array_end(json);
+    json_end_array(json);
 }
 
 /* Writes a column 0, 1, ... n-1. */
 static void write_index_column(struct json *json, const char *key, uint32_t n)
 {
-    json_key(json, key);
-    json_array(json);
+    json_write_key(json, key);
+    json_begin_array(json);
     for (uint32_t i = 0; i < n; i++)
-        json_u64(json, i);
-    json_array_end(json);
+        json_write_u64(json, i);
+    json_end_array(json);
 }
 
 static void write_meta(struct profile_out *out, struct json *json)
 {
     static const char *const colors[][2] = {{"Other", "grey"}, {"User", "yellow"}};
-    json_key(json, "meta");
-    json_object(json);
+    json_write_key(json, "meta");
+    json_begin_object(json);
     write_number_member(json, "interval", 1);
     write_number_member(json, "startTime", 0);
     write_number_member(json, "processType", 0);
@@ -67,23 +67,23 @@ static void write_meta(struct profile_out *out, struct json *json)
     write_number_member(json, "preprocessedProfileVersion", PROCESSED_VERSION);
     write_bool_member(json, "symbolicated", true);
     write_text_member(json, "importedFrom", "tracetta");
-    json_key(json, "categories");
-    json_array(json);
+    json_write_key(json, "categories");
+    json_begin_array(json);
     for (size_t i = 0; i < 2; i++) {
-        json_object(json);
+        json_begin_object(json);
         write_text_member(json, "name", colors[i][0]);
         write_text_member(json, "color", colors[i][1]);
-        json_key(json, "subcategories");
-        json_array(json);
-        json_string(json, "Other");
-        json_array_end(json);
-        json_object_end(json);
+        json_write_key(json, "subcategories");
+        json_begin_array(json);
+        json_write_string(json, "Other");
+        json_end_array(json);
+        json_end_object(json);
     }
-    json_array_end(json);
-    json_key(json, "markerSchema");
-    json_array(json);
-    json_array_end(json);
-    json_object_end(json);
+    json_end_array(json);
+    json_write_key(json, "markerSchema");
+    json_begin_array(json);
+    json_end_array(json);
+    json_end_object(json);
 }
 
 /* Writes one function and one frame per frame of the profile. The same index selects the function,
@@ -91,8 +91,8 @@ static void write_meta(struct profile_out *out, struct json *json)
 static void write_frame_and_function_tables(struct profile_out *out, struct json *json)
 {
     uint32_t n = out->frames_n;
-    json_key(json, "frameTable");
-    json_object(json);
+    json_write_key(json, "frameTable");
+    json_begin_object(json);
     write_constant_column(json, "address", n, -1);
     write_constant_column(json, "inlineDepth", n, 0);
     write_constant_column(json, "category", n, 1);
@@ -103,36 +103,36 @@ static void write_frame_and_function_tables(struct profile_out *out, struct json
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         write_constant_column(json, unknown[i], n, INT64_MIN);
     write_number_member(json, "length", n);
-    json_object_end(json);
-    json_key(json, "funcTable");
-    json_object(json);
-    json_key(json, "isJS");
-    json_array(json);
+    json_end_object(json);
+    json_write_key(json, "funcTable");
+    json_begin_object(json);
+    json_write_key(json, "isJS");
+    json_begin_array(json);
     for (uint32_t i = 0; i < n; i++)
-        json_bool(json, false);
-    json_array_end(json);
-    json_key(json, "relevantForJS");
-    json_array(json);
+        json_write_bool(json, false);
+    json_end_array(json);
+    json_write_key(json, "relevantForJS");
+    json_begin_array(json);
     for (uint32_t i = 0; i < n; i++)
-        json_bool(json, false);
-    json_array_end(json);
+        json_write_bool(json, false);
+    json_end_array(json);
     write_index_column(json, "name", n);
     write_constant_column(json, "resource", n, -1);
     static const char *const places[] = {"fileName", "lineNumber", "columnNumber"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         write_constant_column(json, places[i], n, INT64_MIN);
     write_number_member(json, "length", n);
-    json_object_end(json);
+    json_end_object(json);
 }
 
 static void write_empty_table(struct json *json, const char *key, const char *const *columns)
 {
-    json_key(json, key);
-    json_object(json);
+    json_write_key(json, key);
+    json_begin_object(json);
     for (; *columns; columns++)
         write_constant_column(json, *columns, 0, 0);
     write_number_member(json, "length", 0);
-    json_object_end(json);
+    json_end_object(json);
 }
 
 /* Writes the stacks of a thread. Stores the stack index of each of its nodes in `index` and returns
@@ -141,31 +141,31 @@ static uint32_t write_stack_table(struct profile_out *out, struct json *json, ui
                                   uint32_t *index)
 {
     uint32_t n = 0;
-    json_key(json, "stackTable");
-    json_object(json);
-    json_key(json, "frame");
-    json_array(json);
+    json_write_key(json, "stackTable");
+    json_begin_object(json);
+    json_write_key(json, "frame");
+    json_begin_array(json);
     for (uint32_t i = 0; i < out->nodes_n; i++)
         if (out->node[i].lane == lane) {
             index[i] = n++;
-            json_u64(json, out->node[i].frame);
+            json_write_u64(json, out->node[i].frame);
         }
-    json_array_end(json);
-    json_key(json, "prefix");
-    json_array(json);
+    json_end_array(json);
+    json_write_key(json, "prefix");
+    json_begin_array(json);
     for (uint32_t i = 0; i < out->nodes_n; i++) {
         if (out->node[i].lane != lane)
             continue;
         if (out->node[i].parent == TTR_PROFILE_NONE)
-            json_null(json);
+            json_write_null(json);
         else
-            json_u64(json, index[out->node[i].parent]);
+            json_write_u64(json, index[out->node[i].parent]);
     }
-    json_array_end(json);
+    json_end_array(json);
     write_constant_column(json, "category", n, 1);
     write_constant_column(json, "subcategory", n, 0);
     write_number_member(json, "length", n);
-    json_object_end(json);
+    json_end_object(json);
     return n;
 }
 
@@ -228,27 +228,27 @@ static ttr_status write_sample_table(struct profile_out *out, struct json *json,
     static const char *const names[SAMPLE_COLUMNS] = {"stack", "time", "weight"};
     uint64_t n = 0;
     ttr_status status = TTR_OK;
-    json_key(json, "samples");
-    json_object(json);
+    json_write_key(json, "samples");
+    json_begin_object(json);
     for (unsigned which = 0; which < SAMPLE_COLUMNS; which++) {
         struct sample_iter s = *first;
-        json_key(json, names[which]);
-        json_array(json);
+        json_write_key(json, names[which]);
+        json_begin_array(json);
         for (n = 0; status == TTR_OK && sample_iter_next(&s); n++) {
             if (which != SAMPLE_STACK)
-                json_double(json, which == SAMPLE_TIME ? s.time_ms : s.weight);
+                json_write_double(json, which == SAMPLE_TIME ? s.time_ms : s.weight);
             else if (s.node == TTR_PROFILE_NONE)
-                json_null(json);
+                json_write_null(json);
             else
-                json_u64(json, index[s.node]);
+                json_write_u64(json, index[s.node]);
             status = profile_flush_if_full(out, error);
         }
-        json_array_end(json);
+        json_end_array(json);
     }
     write_text_member(json, "weightType",
                       out->profile->unit == TTR_PROFILE_NS ? "tracing-ms" : "samples");
     write_number_member(json, "length", n);
-    json_object_end(json);
+    json_end_object(json);
     return status;
 }
 
@@ -257,16 +257,16 @@ static void write_thread_identity(struct profile_out *out, struct json *json, ui
     ttr_thread thread = {0};
     (void)ttr_thread_get(out->t, out->lane[lane].thread, &thread);
     write_text_member(json, "processType", "default");
-    json_key(json, "processName");
+    json_write_key(json, "processName");
     profile_json_process(out, &out->lane[lane], json);
     write_number_member(json, "processStartupTime", 0);
-    json_key(json, "processShutdownTime");
-    json_null(json);
+    json_write_key(json, "processShutdownTime");
+    json_write_null(json);
     write_number_member(json, "registerTime", 0);
-    json_key(json, "unregisterTime");
-    json_null(json);
+    json_write_key(json, "unregisterTime");
+    json_write_null(json);
     write_constant_column(json, "pausedRanges", 0, 0);
-    json_key(json, "name");
+    json_write_key(json, "name");
     profile_json_thread(out, &out->lane[lane], json);
     write_bool_member(json, "isMainThread", thread.tid_known && thread.tid == thread.pid);
     write_number_member(json, "pid", thread.pid);
@@ -282,7 +282,7 @@ static ttr_status write_firefox_thread(struct profile_out *out, struct json *jso
     static const char *const no_markers[] = {"data",  "name",     "startTime", "endTime",
                                              "phase", "category", NULL};
     struct sample_iter sample_iter;
-    json_object(json);
+    json_begin_object(json);
     write_thread_identity(out, json, lane);
     write_frame_and_function_tables(out, json);
     write_empty_table(json, "resourceTable", no_resources);
@@ -291,14 +291,14 @@ static ttr_status write_firefox_thread(struct profile_out *out, struct json *jso
     (void)write_stack_table(out, json, lane, index);
     sample_iter_init(&sample_iter, out, lane, origin);
     ttr_status status = write_sample_table(out, json, &sample_iter, index, error);
-    json_key(json, "stringArray");
-    json_array(json);
+    json_write_key(json, "stringArray");
+    json_begin_array(json);
     for (uint32_t i = 0; i < out->frames_n; i++) {
         ttr_text name = profile_frame_text(out, i);
-        json_text(json, name.p, name.n);
+        json_write_text(json, name.p, name.n);
     }
-    json_array_end(json);
-    json_object_end(json);
+    json_end_array(json);
+    json_end_object(json);
     return status;
 }
 
@@ -312,15 +312,15 @@ static ttr_status write_firefox(struct profile_out *out, ttr_error *error)
     for (uint32_t i = 0; i < out->lanes_n; i++)
         origin = out->lane[i].first_ns < origin ? out->lane[i].first_ns : origin;
     json_init(&json, &out->to);
-    json_object(&json);
+    json_begin_object(&json);
     write_meta(out, &json);
     write_constant_column(&json, "libs", 0, 0);
-    json_key(&json, "threads");
-    json_array(&json);
+    json_write_key(&json, "threads");
+    json_begin_array(&json);
     for (uint32_t i = 0; i < out->lanes_n && status == TTR_OK && index; i++)
         status = write_firefox_thread(out, &json, i, origin, index, error);
-    json_array_end(&json);
-    json_object_end(&json);
+    json_end_array(&json);
+    json_end_object(&json);
     buffer_add_byte(&out->to, '\n');
     alloc_free(out->alloc, index, out->nodes_n, sizeof *index);
     return status;

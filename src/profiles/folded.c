@@ -10,8 +10,8 @@ static void append_folded_name(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < n;) {
-        const size_t control = utf8_control(p + i, n - i),
-                     length = control ? control : utf8_character(p + i, n - i);
+        const size_t control = utf8_control_length(p + i, n - i),
+                     length = control ? control : utf8_char_length(p + i, n - i);
         if (control)
             buffer_add_byte(to, ' ');
         else if (length == 0)
@@ -23,12 +23,12 @@ static void append_folded_name(struct buffer *to, const void *bytes, size_t n)
 }
 
 /* Appends process and thread as outermost frames, unless all threads are merged. */
-static void append_thread_frames(struct profile_out *out, const ttr_profile_lane *lane,
+static void append_thread_frames(struct profile_out *out, const ttr_profile_thread *lane,
                                  struct buffer *scratch)
 {
     if (!lane->thread)
         return;
-    void (*const append_label[])(const struct profile_out *, const ttr_profile_lane *,
+    void (*const append_label[])(const struct profile_out *, const ttr_profile_thread *,
                                  struct buffer *) = {profile_process_text, profile_thread_text};
     for (size_t i = 0; i < 2; i++) {
         buffer_clear(scratch);
@@ -49,7 +49,7 @@ static void append_folded_line(struct profile_out *out, uint32_t node, struct bu
         append_folded_name(&out->to, name.p, name.n);
         buffer_add_byte(&out->to, i + 1 < n ? ';' : ' ');
     }
-    buffer_add(&out->to, digits, number_put_u64(digits, out->node[node].self));
+    buffer_add(&out->to, digits, number_format_u64(digits, out->node[node].self));
     buffer_add_byte(&out->to, '\n');
 }
 

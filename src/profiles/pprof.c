@@ -76,7 +76,7 @@ static bool compress_collected(struct pprof *pprof, int flush_mode)
         z->next_out = at;
         z->avail_out = 32768;
         result = deflate(z, flush_mode);
-        buffer_filled(&pprof->out->to, 32768 - z->avail_out);
+        buffer_commit(&pprof->out->to, 32768 - z->avail_out);
     } while (result != Z_STREAM_END &&
              (z->avail_in || z->avail_out == 0 || flush_mode == Z_FINISH));
     buffer_clear(&pprof->plain);
@@ -93,42 +93,43 @@ static ttr_status compress_if_full(struct pprof *pprof, ttr_error *error)
 
 static void append_value_type(struct buffer *to, uint64_t type, uint64_t unit)
 {
-    size_t mark = protobuf_begin(to, PROFILE_SAMPLE_TYPE);
-    protobuf_u64(to, TYPE_TYPE, type);
-    protobuf_u64(to, TYPE_UNIT, unit);
-    protobuf_end(to, mark);
+    size_t mark = protobuf_begin_message(to, PROFILE_SAMPLE_TYPE);
+    protobuf_write_u64(to, TYPE_TYPE, type);
+    protobuf_write_u64(to, TYPE_UNIT, unit);
+    protobuf_end_message(to, mark);
 }
 
 static void append_varint(struct buffer *to, uint64_t x)
 {
     uint8_t *at = buffer_room(to, PROTOBUF_VARINT_MAX);
     if (at)
-        buffer_filled(to, (size_t)(protobuf_varint(at, x) - at));
+        buffer_commit(to, (size_t)(protobuf_write_varint(at, x) - at));
 }
 
 static void append_sample_label(struct buffer *to, uint64_t key, uint32_t field, uint64_t value)
 {
-    size_t mark = protobuf_begin(to, SAMPLE_LABEL);
-    protobuf_u64(to, LABEL_KEY, key);
-    protobuf_u64(to, field, value);
-    protobuf_end(to, mark);
+    size_t mark = protobuf_begin_message(to, SAMPLE_LABEL);
+    protobuf_write_u64(to, LABEL_KEY, key);
+    protobuf_write_u64(to, field, value);
+    protobuf_end_message(to, mark);
 }
 
 static void append_sample(struct pprof *pprof, const ttr_profile_node *node)
 {
     const struct profile_out *out = pprof->out;
     struct buffer *to = &pprof->plain;
-    size_t mark = protobuf_begin(to, PROFILE_SAMPLE), list = protobuf_begin(to, SAMPLE_LOCATION);
+    size_t mark = protobuf_begin_message(to, PROFILE_SAMPLE),
+           list = protobuf_begin_message(to, SAMPLE_LOCATION);
     for (const ttr_profile_node *at = node;; at = &out->node[at->parent]) {
         append_varint(to, (uint64_t)at->frame + 1);
         if (at->parent == TTR_PROFILE_NONE)
             break;
     }
-    protobuf_end(to, list);
-    list = protobuf_begin(to, SAMPLE_VALUE);
+    protobuf_end_message(to, list);
+    list = protobuf_begin_message(to, SAMPLE_VALUE);
     append_varint(to, node->count);
     append_varint(to, node->self);
-    protobuf_end(to, list);
+    protobuf_end_message(to, list);
     ttr_thread thread;
     if (out->lane[node->lane].thread &&
         ttr_thread_get(out->t, out->lane[node->lane].thread, &thread)) {
@@ -137,36 +138,36 @@ static void append_sample(struct pprof *pprof, const ttr_profile_node *node)
         append_sample_label(to, TEXT_THREAD, LABEL_STR, names + 1);
         append_sample_label(to, TEXT_THREAD_ID, LABEL_NUM, thread.tid);
     }
-    protobuf_end(to, mark);
+    protobuf_end_message(to, mark);
 }
 
 static void append_location_and_function(struct pprof *pprof, uint32_t i)
 {
     struct buffer *to = &pprof->plain;
     uint64_t id = (uint64_t)i + 1, name = TEXT_FRAMES + 2 * (uint64_t)i;
-    size_t mark = protobuf_begin(to, PROFILE_LOCATION);
-    protobuf_u64(to, LOCATION_ID, id);
-    size_t line = protobuf_begin(to, LOCATION_LINE);
-    protobuf_u64(to, LINE_FUNCTION, id);
-    protobuf_end(to, line);
-    protobuf_end(to, mark);
-    mark = protobuf_begin(to, PROFILE_FUNCTION);
-    protobuf_u64(to, FUNCTION_ID, id);
-    protobuf_u64(to, FUNCTION_NAME, name);
-    protobuf_u64(to, FUNCTION_SYSTEM_NAME, name);
-    protobuf_u64(to, FUNCTION_FILE, name + 1);
-    protobuf_end(to, mark);
+    size_t mark = protobuf_begin_message(to, PROFILE_LOCATION);
+    protobuf_write_u64(to, LOCATION_ID, id);
+    size_t line = protobuf_begin_message(to, LOCATION_LINE);
+    protobuf_write_u64(to, LINE_FUNCTION, id);
+    protobuf_end_message(to, line);
+    protobuf_end_message(to, mark);
+    mark = protobuf_begin_message(to, PROFILE_FUNCTION);
+    protobuf_write_u64(to, FUNCTION_ID, id);
+    protobuf_write_u64(to, FUNCTION_NAME, name);
+    protobuf_write_u64(to, FUNCTION_SYSTEM_NAME, name);
+    protobuf_write_u64(to, FUNCTION_FILE, name + 1);
+    protobuf_end_message(to, mark);
 }
 
-static void append_thread_labels(struct pprof *pprof, const ttr_profile_lane *lane)
+static void append_thread_labels(struct pprof *pprof, const ttr_profile_thread *lane)
 {
     struct buffer text;
     buffer_init(&text, pprof->out->alloc);
     profile_process_text(pprof->out, lane, &text);
-    protobuf_bytes(&pprof->plain, PROFILE_STRING, text.bytes, text.n);
+    protobuf_write_bytes(&pprof->plain, PROFILE_STRING, text.bytes, text.n);
     buffer_clear(&text);
     profile_thread_text(pprof->out, lane, &text);
-    protobuf_bytes(&pprof->plain, PROFILE_STRING, text.bytes, text.n);
+    protobuf_write_bytes(&pprof->plain, PROFILE_STRING, text.bytes, text.n);
     pprof->plain.failed |= text.failed;
     buffer_free(&text);
 }
@@ -176,12 +177,12 @@ static ttr_status append_string_table(struct pprof *pprof, ttr_error *error)
     const struct profile_out *out = pprof->out;
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < TEXT_FRAMES; i++)
-        protobuf_string(&pprof->plain, PROFILE_STRING, texts[i]);
+        protobuf_write_string(&pprof->plain, PROFILE_STRING, texts[i]);
     for (uint32_t i = 0; i < out->frames_n && status == TTR_OK; i++) {
         ttr_text name = profile_frame_text(out, i),
                  module = ttr_text_get(out->t, out->frame[i].module);
-        protobuf_bytes(&pprof->plain, PROFILE_STRING, name.p, name.n);
-        protobuf_bytes(&pprof->plain, PROFILE_STRING, module.p, module.n);
+        protobuf_write_bytes(&pprof->plain, PROFILE_STRING, name.p, name.n);
+        protobuf_write_bytes(&pprof->plain, PROFILE_STRING, module.p, module.n);
         status = compress_if_full(pprof, error);
     }
     for (uint32_t i = 0; i < out->lanes_n && status == TTR_OK; i++) {
@@ -216,8 +217,9 @@ static ttr_status append_profile(struct pprof *pprof, ttr_error *error)
         first = out->lane[i].first_ns < first ? out->lane[i].first_ns : first;
         last = out->lane[i].last_ns > last ? out->lane[i].last_ns : last;
     }
-    protobuf_i64(&pprof->plain, PROFILE_TIME, first);
-    protobuf_i64(&pprof->plain, PROFILE_DURATION, (int64_t)((uint64_t)last - (uint64_t)first));
+    protobuf_write_i64(&pprof->plain, PROFILE_TIME, first);
+    protobuf_write_i64(&pprof->plain, PROFILE_DURATION,
+                       (int64_t)((uint64_t)last - (uint64_t)first));
     return status;
 }
 

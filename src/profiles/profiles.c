@@ -52,11 +52,11 @@ static void append_name_and_number(struct buffer *to, const char *default_name, 
     else
         buffer_add_text(to, default_name);
     buffer_add(to, " (", 2);
-    buffer_add(to, digits, number_put_u64(digits, number));
+    buffer_add(to, digits, number_format_u64(digits, number));
     buffer_add_byte(to, ')');
 }
 
-void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_thread_text(const struct profile_out *out, const ttr_profile_thread *lane,
                          struct buffer *to)
 {
     ttr_thread thread;
@@ -68,7 +68,7 @@ void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *
         append_name_and_number(to, "Thread", ttr_text_get(out->t, thread.thread_name), thread.tid);
 }
 
-void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_process_text(const struct profile_out *out, const ttr_profile_thread *lane,
                           struct buffer *to)
 {
     ttr_thread thread;
@@ -80,26 +80,26 @@ void profile_process_text(const struct profile_out *out, const ttr_profile_lane 
 }
 
 /* Writes the text that `append_label` produces as a JSON string, so labels are escaped. */
-static void write_label_as_json(const struct profile_out *out, const ttr_profile_lane *lane,
+static void write_label_as_json(const struct profile_out *out, const ttr_profile_thread *lane,
                                 struct json *json,
                                 void (*append_label)(const struct profile_out *,
-                                                     const ttr_profile_lane *, struct buffer *))
+                                                     const ttr_profile_thread *, struct buffer *))
 {
     struct buffer text;
     buffer_init(&text, out->alloc);
     append_label(out, lane, &text);
-    json_text(json, text.bytes, text.n);
+    json_write_text(json, text.bytes, text.n);
     json->to->failed |= text.failed;
     buffer_free(&text);
 }
 
-void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_json_thread(const struct profile_out *out, const ttr_profile_thread *lane,
                          struct json *json)
 {
     write_label_as_json(out, lane, json, profile_thread_text);
 }
 
-void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_json_process(const struct profile_out *out, const ttr_profile_thread *lane,
                           struct json *json)
 {
     write_label_as_json(out, lane, json, profile_process_text);
@@ -139,7 +139,7 @@ ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const
         .profile = profile, .t = profile->t, .alloc = profile->alloc, .title = title ? title : ""};
     out.frames_n = ttr_profile_frames(profile, &out.frame);
     out.nodes_n = ttr_profile_nodes(profile, &out.node);
-    out.lanes_n = ttr_profile_lanes(profile, &out.lane);
+    out.lanes_n = ttr_profile_threads(profile, &out.lane);
     buffer_init(&out.to, out.alloc);
     out.sink = sink_open(out.alloc, path, flags & TTR_WRITE_OVERWRITE, error);
     if (!out.sink)

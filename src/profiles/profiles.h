@@ -9,7 +9,7 @@
 #include <tracetta/profile.h>
 
 #include "base/buffer.h"
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 
 struct sink;
 
@@ -19,7 +19,7 @@ struct profile_out {
     const struct alloc *alloc;
     const ttr_profile_frame *frame;
     const ttr_profile_node *node;
-    const ttr_profile_lane *lane;
+    const ttr_profile_thread *lane;
     uint32_t frames_n, nodes_n, lanes_n;
     const char *title;
     struct buffer to;
@@ -45,15 +45,15 @@ TTR_MUST ttr_status profile_flush_if_full(struct profile_out *out, ttr_error *er
 uint32_t profile_stack_frames(const struct profile_out *out, uint32_t node);
 
 /* Append the label of a thread, "name (tid)", and of its process, "name (pid)". */
-void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_thread_text(const struct profile_out *out, const ttr_profile_thread *lane,
                          struct buffer *to);
-void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_process_text(const struct profile_out *out, const ttr_profile_thread *lane,
                           struct buffer *to);
 
 /* Write the same labels as JSON strings. */
-void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_json_thread(const struct profile_out *out, const ttr_profile_thread *lane,
                          struct json *json);
-void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane,
+void profile_json_process(const struct profile_out *out, const ttr_profile_thread *lane,
                           struct json *json);
 
 /* Returns the name of a frame. */

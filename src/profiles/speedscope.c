@@ -19,32 +19,32 @@ static uint32_t process_frame_index(const struct profile_out *out, uint32_t lane
 
 static ttr_status write_shared_frames(struct profile_out *out, struct json *json, ttr_error *error)
 {
-    json_key(json, "shared");
-    json_object(json);
-    json_key(json, "frames");
-    json_array(json);
+    json_write_key(json, "shared");
+    json_begin_object(json);
+    json_write_key(json, "frames");
+    json_begin_array(json);
     for (uint32_t i = 0; i < out->frames_n; i++) {
         ttr_text name = profile_frame_text(out, i);
-        json_object(json);
-        json_key(json, "name");
-        json_text(json, name.p, name.n);
-        json_object_end(json);
+        json_begin_object(json);
+        json_write_key(json, "name");
+        json_write_text(json, name.p, name.n);
+        json_end_object(json);
         ttr_status status = profile_flush_if_full(out, error);
         if (status != TTR_OK)
             return status;
     }
     for (uint32_t i = 0; i < out->lanes_n; i++) {
-        json_object(json);
-        json_key(json, "name");
+        json_begin_object(json);
+        json_write_key(json, "name");
         profile_json_process(out, &out->lane[i], json);
-        json_object_end(json);
-        json_object(json);
-        json_key(json, "name");
+        json_end_object(json);
+        json_begin_object(json);
+        json_write_key(json, "name");
         profile_json_thread(out, &out->lane[i], json);
-        json_object_end(json);
+        json_end_object(json);
     }
-    json_array_end(json);
-    json_object_end(json);
+    json_end_array(json);
+    json_end_object(json);
     return TTR_OK;
 }
 
@@ -62,12 +62,12 @@ static void write_frame_event(struct profile_out *out, struct json *json, bool i
     json->has_item = true;
     memcpy(end, is_open ? "{\"type\":\"O\",\"frame\":" : "{\"type\":\"C\",\"frame\":", 20);
     end += 20;
-    end += number_put_u64(end, frame);
+    end += number_format_u64(end, frame);
     memcpy(end, ",\"at\":", 6);
     end += 6;
-    end += number_put_u64(end, at);
+    end += number_format_u64(end, at);
     *end++ = '}';
-    buffer_filled(&out->to, (size_t)(end - text));
+    buffer_commit(&out->to, (size_t)(end - text));
 }
 
 /* Writes the events that lead from the stack of nodes[0] to that of nodes[1]: closes up to the
@@ -95,7 +95,7 @@ static void write_stack_change(struct profile_out *out, struct json *json, const
 static ttr_status write_evented_profile(struct profile_out *out, struct json *json, uint32_t lane,
                                         ttr_error *error)
 {
-    const ttr_profile_lane *about = &out->lane[lane];
+    const ttr_profile_thread *about = &out->lane[lane];
     struct profile_line line;
     uint32_t frame = process_frame_index(out, lane),
              nodes[2] = {TTR_PROFILE_NONE, TTR_PROFILE_NONE};
@@ -103,12 +103,12 @@ static ttr_status write_evented_profile(struct profile_out *out, struct json *js
     for (uint32_t i = 0; i < out->lanes_n; i++)
         origin = out->lane[i].first_ns < (int64_t)origin ? (uint64_t)out->lane[i].first_ns : origin;
     uint64_t first = (uint64_t)about->first_ns - origin, end = (uint64_t)about->last_ns - origin;
-    json_key(json, "startValue");
-    json_u64(json, first);
-    json_key(json, "endValue");
-    json_u64(json, end);
-    json_key(json, "events");
-    json_array(json);
+    json_write_key(json, "startValue");
+    json_write_u64(json, first);
+    json_write_key(json, "endValue");
+    json_write_u64(json, end);
+    json_write_key(json, "events");
+    json_begin_array(json);
     write_frame_event(out, json, true, frame, first);
     write_frame_event(out, json, true, frame + 1, first);
     ttr_status status = TTR_OK;
@@ -125,7 +125,7 @@ static ttr_status write_evented_profile(struct profile_out *out, struct json *js
     write_stack_change(out, json, nodes, end);
     write_frame_event(out, json, false, frame + 1, end);
     write_frame_event(out, json, false, frame, end);
-    json_array_end(json);
+    json_end_array(json);
     return status;
 }
 
@@ -133,27 +133,27 @@ static ttr_status write_sampled_profile(struct profile_out *out, struct json *js
                                         ttr_error *error)
 {
     ttr_status status = TTR_OK;
-    json_key(json, "samples");
-    json_array(json);
+    json_write_key(json, "samples");
+    json_begin_array(json);
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].lane != lane || out->node[i].self == 0)
             continue;
         uint32_t n = profile_stack_frames(out, i);
-        json_array(json);
+        json_begin_array(json);
         for (uint32_t frame = 0; frame < n; frame++)
-            json_u64(json, out->path[frame]);
-        json_array_end(json);
+            json_write_u64(json, out->path[frame]);
+        json_end_array(json);
         status = profile_flush_if_full(out, error);
     }
-    json_array_end(json);
-    json_key(json, "weights");
-    json_array(json);
+    json_end_array(json);
+    json_write_key(json, "weights");
+    json_begin_array(json);
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].lane == lane && out->node[i].self)
-            json_u64(json, out->node[i].self);
+            json_write_u64(json, out->node[i].self);
         status = profile_flush_if_full(out, error);
     }
-    json_array_end(json);
+    json_end_array(json);
     return status;
 }
 
@@ -162,22 +162,22 @@ static ttr_status write_thread_profile(struct profile_out *out, struct json *jso
 {
     bool has_line =
         out->profile->flags & TTR_PROFILE_TIMELINE && out->profile->unit == TTR_PROFILE_NS;
-    json_object(json);
-    json_key(json, "type");
-    json_string(json, has_line ? "evented" : "sampled");
-    json_key(json, "name");
+    json_begin_object(json);
+    json_write_key(json, "type");
+    json_write_string(json, has_line ? "evented" : "sampled");
+    json_write_key(json, "name");
     profile_json_thread(out, &out->lane[lane], json);
-    json_key(json, "unit");
-    json_string(json, out->profile->unit == TTR_PROFILE_NS ? "nanoseconds" : "none");
+    json_write_key(json, "unit");
+    json_write_string(json, out->profile->unit == TTR_PROFILE_NS ? "nanoseconds" : "none");
     if (!has_line) {
-        json_key(json, "startValue");
-        json_u64(json, 0);
-        json_key(json, "endValue");
-        json_u64(json, out->lane[lane].weight);
+        json_write_key(json, "startValue");
+        json_write_u64(json, 0);
+        json_write_key(json, "endValue");
+        json_write_u64(json, out->lane[lane].weight);
     }
     ttr_status status = has_line ? write_evented_profile(out, json, lane, error)
                                  : write_sampled_profile(out, json, lane, error);
-    json_object_end(json);
+    json_end_object(json);
     return status;
 }
 
@@ -185,22 +185,22 @@ static ttr_status write_speedscope(struct profile_out *out, ttr_error *error)
 {
     struct json json;
     json_init(&json, &out->to);
-    json_object(&json);
-    json_key(&json, "$schema");
-    json_string(&json, SCHEMA);
-    json_key(&json, "exporter");
-    json_string(&json, "tracetta@" TTR_VERSION_TEXT);
-    json_key(&json, "name");
-    json_string(&json, out->title);
-    json_key(&json, "activeProfileIndex");
-    json_u64(&json, 0);
+    json_begin_object(&json);
+    json_write_key(&json, "$schema");
+    json_write_string(&json, SCHEMA);
+    json_write_key(&json, "exporter");
+    json_write_string(&json, "tracetta@" TTR_VERSION_TEXT);
+    json_write_key(&json, "name");
+    json_write_string(&json, out->title);
+    json_write_key(&json, "activeProfileIndex");
+    json_write_u64(&json, 0);
     ttr_status status = write_shared_frames(out, &json, error);
-    json_key(&json, "profiles");
-    json_array(&json);
+    json_write_key(&json, "profiles");
+    json_begin_array(&json);
     for (uint32_t i = 0; i < out->lanes_n && status == TTR_OK; i++)
         status = write_thread_profile(out, &json, i, error);
-    json_array_end(&json);
-    json_object_end(&json);
+    json_end_array(&json);
+    json_end_object(&json);
     buffer_add_byte(&out->to, '\n');
     return status;
 }

@@ -109,8 +109,8 @@ static void append_xml_text(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < n;) {
-        size_t length = p[i] < 0x80 ? 1 : utf8_character(p + i, n - i);
-        if (length == 0 || (utf8_control(p + i, n - i) && p[i] != '\t' && p[i] != '\n'))
+        size_t length = p[i] < 0x80 ? 1 : utf8_char_length(p + i, n - i);
+        if (length == 0 || (utf8_control_length(p + i, n - i) && p[i] != '\t' && p[i] != '\n'))
             buffer_add(to, "\xef\xbf\xbd", 3);
         else if (p[i] == '<' || p[i] == '>' || p[i] == '&' || p[i] == '"')
             buffer_add_text(to, p[i] == '<'   ? "&lt;"
@@ -131,9 +131,9 @@ static void append_decimal(struct buffer *to, double x, unsigned digits)
     for (unsigned i = 0; i < digits; i++)
         scale *= 10;
     uint64_t whole = (uint64_t)(x * (double)scale + 0.5);
-    buffer_add(to, text, number_put_u64(text, whole / scale));
+    buffer_add(to, text, number_format_u64(text, whole / scale));
     if (digits) {
-        number_put_digits(text, whole % scale, digits);
+        number_format_digits(text, whole % scale, digits);
         buffer_add_byte(to, '.');
         buffer_add(to, text, digits);
     }
@@ -184,11 +184,11 @@ static void append_frame_color(const struct graph *graph, const ttr_profile_fram
     ttr_text text = ttr_text_get(graph->out->t, frame->module ? frame->module : frame->name);
     uint64_t hash = hash_pair(hash_bytes(text.p, text.n), 0);
     buffer_add_text(to, "hsl(");
-    buffer_add(to, hue, number_put_u64(hue, hash % 48 + 8));
+    buffer_add(to, hue, number_format_u64(hue, hash % 48 + 8));
     buffer_add_byte(to, ',');
-    buffer_add(to, hue, number_put_u64(hue, 72 + (hash >> 16) % 24));
+    buffer_add(to, hue, number_format_u64(hue, 72 + (hash >> 16) % 24));
     buffer_add_text(to, "%,");
-    buffer_add(to, hue, number_put_u64(hue, 58 + (hash >> 32) % 12));
+    buffer_add(to, hue, number_format_u64(hue, 58 + (hash >> 32) % 12));
     buffer_add_text(to, "%)");
 }
 
@@ -284,8 +284,9 @@ static void append_frame_box(const struct graph *graph, const struct box *box)
     buffer_add_byte(to, '>');
     if (room) {
         append_xml_text(to, box->name.p,
-                        box->name.n <= room ? box->name.n
-                                            : utf8_cut(box->name.p, box->name.n, room - 2));
+                        box->name.n <= room
+                            ? box->name.n
+                            : utf8_truncated_length(box->name.p, box->name.n, room - 2));
         buffer_add_text(to, box->name.n <= room ? "" : "..");
     }
     buffer_add_text(to, "</text></g>\n");

@@ -1,6 +1,6 @@
 /* Composer: events with fields that are only known at run time. Metadata and payload are collected
  * in two buffers and joined by ttr_compose_write. An invalid call makes that write fail; the status
- * is reset by the next ttr_compose. */
+ * is reset by the next ttr_compose_begin. */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -106,7 +106,7 @@ void ttr_composer_free(ttr_composer *composer)
     alloc_free(alloc_default(), composer, 1, sizeof *composer);
 }
 
-void ttr_compose(ttr_composer *composer, const char *name)
+void ttr_compose_begin(ttr_composer *composer, const char *name)
 {
     buffer_clear(&composer->metadata);
     buffer_clear(&composer->payload);

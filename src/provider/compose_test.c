@@ -16,7 +16,7 @@ struct recorded {
     uint32_t written;
 };
 
-static int recorder_add(void *user_data, const ttr_wish *wish, uint32_t *index)
+static int recorder_add(void *user_data, const ttr_tracepoint_request *wish, uint32_t *index)
 {
     assert_non_null(user_data);
     *index = 1;
@@ -86,7 +86,7 @@ static void composed_event_matches_the_specification(void **state)
     static const uint8_t id[16] = {1}, related[16] = {2};
     const uint32_t number = 0x01020304;
     scene_init(&scene);
-    ttr_compose(scene.composer, "ev");
+    ttr_compose_begin(scene.composer, "ev");
     ttr_compose_tag(scene.composer, 0x102);
     ttr_compose_id(scene.composer, 0x304, 5);
     ttr_compose_opcode(scene.composer, 1);
@@ -101,7 +101,7 @@ static void composed_event_matches_the_specification(void **state)
     assert_int_equal(write_composed(&scene), TTR_OK);
     support_assert_hex(scene.recorded.event + 8, 20,
                        "=0010 =8002 01000000000000000000000000000000");
-    ttr_compose(scene.composer, "plain");
+    ttr_compose_begin(scene.composer, "plain");
     assert_int_equal(write_composed(&scene), TTR_OK);
     support_assert_hex(scene.recorded.event, scene.recorded.n,
                        FLAGS " 00 0000 0000 00 03  =0006 =0001 706c61696e00");
@@ -113,7 +113,7 @@ static void text_length_follows_encoding(void **state)
     (void)state;
     struct scene scene;
     scene_init(&scene);
-    ttr_compose(scene.composer, "t");
+    ttr_compose_begin(scene.composer, "t");
     compose_value(&scene, "a", TTR_EH_ZSTRING8, 0, "ab\0cd", 5);
     compose_value(&scene, "b", TTR_EH_STRING8, TTR_EH_AS_LATIN1, "ab\0cd", 5);
     compose_value(&scene, "c", TTR_EH_STRING8, 0, "xyz", SIZE_MAX);
@@ -138,7 +138,7 @@ static void arrays_structs_and_raw_fields_are_encoded(void **state)
     ttr_field_shape packed = {"k", TTR_EH_ZSTRING8 | TTR_EH_ARRAY, 0, 0},
                     fixed = {"m", TTR_EH_VALUE8 | TTR_EH_FIXED, TTR_EH_AS_LATIN1, 0};
     scene_init(&scene);
-    ttr_compose(scene.composer, "x");
+    ttr_compose_begin(scene.composer, "x");
     ttr_compose_struct(scene.composer, &tagged, 2);
     ttr_compose_array(scene.composer, &array, list, 2, true);
     ttr_compose_array(scene.composer, &array, list, 1, false);
@@ -161,9 +161,10 @@ static void invalid_call_fails_the_write_until_next_event(void **state)
     ttr_field_shape both = {"v", TTR_EH_VALUE8 | TTR_EH_FIXED | TTR_EH_ARRAY, 0, 0},
                     format = {"v", TTR_EH_VALUE8, 128, 0}, fixed = {"v", 0x22, 0, 0};
     scene_init(&scene);
-    assert_int_equal(write_composed(&scene), TTR_E_MISUSE); /* ttr_compose was not called yet */
+    assert_int_equal(write_composed(&scene),
+                     TTR_E_MISUSE); /* ttr_compose_begin was not called yet */
     for (int rule = 0; rule < 11; rule++) {
-        ttr_compose(scene.composer, rule == 0 ? NULL : "e");
+        ttr_compose_begin(scene.composer, rule == 0 ? NULL : "e");
         if (rule == 1)
             ttr_compose_value(scene.composer, &none, "", 1);
         if (rule == 2)
@@ -184,7 +185,7 @@ static void invalid_call_fails_the_write_until_next_event(void **state)
         assert_int_equal(write_composed(&scene), TTR_E_MISUSE);
     }
     assert_int_equal(scene.recorded.written, 0);
-    ttr_compose(scene.composer, "well");
+    ttr_compose_begin(scene.composer, "well");
     assert_int_equal(write_composed(&scene), TTR_OK);
     assert_null(ttr_provider_point(scene.provider, 0, 1, NULL));
     assert_null(ttr_provider_point(scene.provider, 256, 1, NULL));
@@ -199,14 +200,15 @@ static void event_above_limit_is_refused_in_bounded_memory(void **state)
     ttr_provider_counts counts = {.size = sizeof counts};
     scene_init(&scene);
     for (size_t n = TTR_EVENT_MAX - 12 - 2 - 2; n < 90000; n = n < TTR_EVENT_MAX ? n + 1 : n * 3) {
-        ttr_compose(scene.composer,
-                    /* 12 bytes header and extension head, 2 name, 2 length, 3 field metadata */
-                    "e");
+        ttr_compose_begin(
+            scene.composer,
+            /* 12 bytes header and extension head, 2 name, 2 length, 3 field metadata */
+            "e");
         compose_value(&scene, "b", TTR_EH_BINARY, 0, zeros, n - 3);
         assert_int_equal(write_composed(&scene),
                          n - 3 + 2 + 3 + 2 + 12 <= TTR_EVENT_MAX ? TTR_OK : TTR_E_LIMIT);
     }
-    ttr_compose(scene.composer, "e");
+    ttr_compose_begin(scene.composer, "e");
     for (int i = 0; i < 100000; i++)
         ttr_compose_payload(scene.composer, zeros, 1000);
     assert_int_equal(write_composed(&scene), TTR_E_LIMIT);

@@ -1,6 +1,7 @@
 /* List of kernel tracepoints, from three tracefs files: available_events ("system:name" lines),
  * set_event (the enabled ones) and user_events_status ("name # Used by ftrace perf"). The format
  * file of a user event shows whether it is an EventHeader event. */
+#include <tracetta/event.h>
 #include <tracetta/tracepoints.h>
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static int read_tracefs_file(const char *tracefs, const char *name, struct buffe
         n = room ? read(fd, room, 65536) : -1;
         sys = !room ? ENOMEM : n < 0 ? errno : 0;
         if (n > 0)
-            buffer_filled(to, (size_t)n);
+            buffer_commit(to, (size_t)n);
     }
     (void)close(fd);
     buffer_add_byte(to, 0);
@@ -145,7 +146,7 @@ static bool detect_event_header(ttr_kernel_events *events, ttr_kernel_event *eve
     size_t n = first ? strcspn(first, ";") : 0;
     static const char flags[] = " eventheader_flags";
     if (n < sizeof flags || strncmp(first + n - (sizeof flags - 1), flags, sizeof flags - 1) != 0 ||
-        !event_header_name_take((ttr_text){event->name, strlen(event->name)}, &parts))
+        !event_header_parse_name((ttr_text){event->name, strlen(event->name)}, &parts))
         return true;
     event->is_event_header = true;
     event->level = parts.level;
@@ -178,7 +179,7 @@ static int read_event_list(ttr_kernel_events *events, const char *tracefs, struc
     return text->failed ? ENOMEM : 0;
 }
 
-ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error)
+ttr_kernel_events *ttr_kernel_events_list(const char *tracefs, ttr_error *error)
 {
     char path[TRACEFS_PATH_MAX];
     struct buffer text;
@@ -272,7 +273,7 @@ ttr_status ttr_kernel_events_register(const char *tracefs, const char *name, ttr
     char path[TRACEFS_PATH_MAX], command[1024];
     uint32_t enabled = 0, index = 0;
     bool has_fields = strchr(name, ' ') != NULL;
-    if (!has_fields && !event_header_name_take((ttr_text){name, strlen(name)}, &parts))
+    if (!has_fields && !event_header_parse_name((ttr_text){name, strlen(name)}, &parts))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "\"%.128s\" is not the name of an EventHeader tracepoint: expected "
                     "Provider_L4K1f with level and keyword in lower-case hexadecimal; other user "

@@ -9,7 +9,7 @@ static void running_kernel_lists_events_or_fails_with_reason(void **state)
     (void)state;
     ttr_error error = {0};
     ttr_kernel_event event = {.size = sizeof event};
-    ttr_kernel_events *events = ttr_kernel_events_find(NULL, &error);
+    ttr_kernel_events *events = ttr_kernel_events_list(NULL, &error);
     if (!events) {
         assert_int_equal(error.status, TTR_E_IO);
         assert_true(strlen(error.text) > 0);
@@ -36,7 +36,7 @@ static void invalid_name_is_refused_before_the_kernel_call(void **state)
     assert_int_equal(ttr_kernel_events_register("/nowhere", "Shop_L1K1", &error),
                      TTR_E_UNSUPPORTED);
     assert_int_equal(ttr_kernel_events_delete("/nowhere", "Shop_L1K1", &error), TTR_E_UNSUPPORTED);
-    assert_null(ttr_kernel_events_find("/nowhere", &error));
+    assert_null(ttr_kernel_events_list("/nowhere", &error));
     assert_int_equal(error.status, TTR_E_IO);
 }
 

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/keymap.h"
+#include "base/key_map.h"
 #include "base/status.h"
 #include "encodings/event_header/event_header.h"
 #include "encodings/perf_data/perf_data_write.h"
@@ -40,10 +40,10 @@
 
 struct perf_file {
     pthread_mutex_t lock;
-    struct perf_put put;
+    struct perf_data_writer put;
     struct buffer out; /* data that is not yet written to the file */
-    struct tracing_put tracing;
-    struct keymap points; /* hash of a tracepoint name -> index */
+    struct tracing_writer tracing;
+    struct key_map points; /* hash of a tracepoint name -> index */
     uint32_t points_n;
     uint64_t written_ns; /* CLOCK_MONOTONIC time of the last piece */
     bool has_new_points; /* a tracepoint was added since the last piece */
@@ -80,7 +80,7 @@ static uint64_t read_clock_ns(clockid_t clock)
 /* Returns the index of a known tracepoint name, or points_n if it is new. */
 static uint32_t find_point_index(const struct perf_file *file, const char *name)
 {
-    const uint32_t *index = keymap_get(&file->points, hash_bytes(name, strlen(name)));
+    const uint32_t *index = key_map_get(&file->points, hash_bytes(name, strlen(name)));
     return index ? *index : file->points_n;
 }
 
@@ -100,10 +100,10 @@ static bool declare_tracepoint(struct perf_file *file, const char *name)
                                             UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
                                    .clockid = CLOCK_MONOTONIC};
     (void)snprintf(full, sizeof full, "user_events:%s", name);
-    perf_attr_pack(&attr, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, bytes);
-    perf_put_event(&file->put, bytes, (ttr_text){full, strlen(full)}, &id, 1);
-    tracing_put_event_header(&file->tracing, (ttr_text){name, strlen(name)}, type);
-    bool is_kept = keymap_put(&file->points, hash_bytes(name, strlen(name)), file->points_n);
+    perf_attr_serialize(&attr, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, bytes);
+    perf_data_writer_add_event(&file->put, bytes, (ttr_text){full, strlen(full)}, &id, 1);
+    tracing_writer_add_event_header(&file->tracing, (ttr_text){name, strlen(name)}, type);
+    bool is_kept = key_map_put(&file->points, hash_bytes(name, strlen(name)), file->points_n);
     file->points_n++;
     file->has_new_points = !file->formats_exceed_record;
     return is_kept;
@@ -117,11 +117,11 @@ static void append_formats(struct perf_file *file)
                                             .long_bytes = sizeof(long),
                                             .page_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
     buffer_init(&block, alloc_default());
-    tracing_put_block(&file->tracing, &machine, &block);
+    tracing_writer_append_block(&file->tracing, &machine, &block);
     if (block.failed || file->tracing.is_out_of_memory)
         file->sys = file->sys ? file->sys : ENOMEM;
-    file->formats_exceed_record = block.n > PERF_PUT_CARRIED_MOST;
-    perf_put_tracing(&file->put, block.bytes, block.n);
+    file->formats_exceed_record = block.n > PERF_CARRIED_BYTES_MAX;
+    perf_data_writer_set_tracing_data(&file->put, block.bytes, block.n);
     buffer_free(&block);
 }
 
@@ -133,10 +133,10 @@ static void write_piece(struct perf_file *file, uint64_t now_ns)
         append_formats(file);
     file->has_new_points = false;
     file->written_ns = now_ns;
-    perf_put_round(&file->put);
-    perf_put_mark(&file->put);
+    perf_data_writer_finish_round(&file->put);
+    perf_data_writer_mark_readable(&file->put);
     flush_output(file);
-    perf_put_header(&file->put, header);
+    perf_data_writer_store_header(&file->put, header);
     if (!file->sys && pwrite(file->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
         file->sys = errno ? errno : ENOSPC;
 }
@@ -145,13 +145,13 @@ static void write_piece(struct perf_file *file, uint64_t now_ns)
 static bool matches_options(const struct perf_file *file, const char *name)
 {
     struct event_header_name parts;
-    if (!event_header_name_take((ttr_text){name, strlen(name)}, &parts))
+    if (!event_header_parse_name((ttr_text){name, strlen(name)}, &parts))
         return false;
     return (!file->max_level || parts.level <= file->max_level) &&
            (!file->keywords || !parts.keyword || (parts.keyword & file->keywords));
 }
 
-static int perf_file_register(void *ctx, const ttr_wish *wish, uint32_t *index)
+static int perf_file_register(void *ctx, const ttr_tracepoint_request *wish, uint32_t *index)
 {
     struct perf_file *file = ctx;
     int sys = 0;
@@ -161,7 +161,7 @@ static int perf_file_register(void *ctx, const ttr_wish *wish, uint32_t *index)
         sys = EMFILE;
     else if (*index == file->points_n && !declare_tracepoint(file, wish->name))
         sys = ENOMEM;
-    if (sys == 0 && perf_put_failed(&file->put))
+    if (sys == 0 && perf_data_writer_failed(&file->put))
         sys = ENOMEM;
     if (sys == 0 && matches_options(file, wish->name))
         (void)__atomic_fetch_or(wish->enabled, 1u << wish->bit, __ATOMIC_RELAXED);
@@ -184,11 +184,11 @@ static int append_sample(struct perf_file *file, uint32_t index, const uint8_t *
                                        .time = read_clock_ns(CLOCK_MONOTONIC),
                                        .cpu = cpu < 0 ? 0 : (uint32_t)cpu,
                                        .raw = {{common, sizeof common}, {event, n}}};
-    bool is_added = perf_put_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
+    bool is_added = perf_data_writer_add_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
     if (file->has_new_points || file->out.n >= PIECE_BYTES ||
         sample.time - file->written_ns > PIECE_NS)
         write_piece(file, sample.time);
-    if (perf_put_failed(&file->put) || !is_added)
+    if (perf_data_writer_failed(&file->put) || !is_added)
         return is_added ? ENOMEM : EMSGSIZE;
     return file->sys;
 }
@@ -216,22 +216,23 @@ static void append_features(struct perf_file *file)
     command[strcspn(command, "\n")] = '\0';
     long online = sysconf(_SC_NPROCESSORS_ONLN), there = sysconf(_SC_NPROCESSORS_CONF);
     if (uname(&name) == 0) {
-        perf_put_feature_text(&file->put, PERF_FEATURE_HOSTNAME,
-                              (ttr_text){name.nodename, strlen(name.nodename)});
-        perf_put_feature_text(&file->put, PERF_FEATURE_OSRELEASE,
-                              (ttr_text){name.release, strlen(name.release)});
-        perf_put_feature_text(&file->put, PERF_FEATURE_ARCH,
-                              (ttr_text){name.machine, strlen(name.machine)});
+        perf_data_writer_set_feature_text(&file->put, PERF_FEATURE_HOSTNAME,
+                                          (ttr_text){name.nodename, strlen(name.nodename)});
+        perf_data_writer_set_feature_text(&file->put, PERF_FEATURE_OSRELEASE,
+                                          (ttr_text){name.release, strlen(name.release)});
+        perf_data_writer_set_feature_text(&file->put, PERF_FEATURE_ARCH,
+                                          (ttr_text){name.machine, strlen(name.machine)});
     }
-    perf_put_feature_cpus(&file->put, there > 0 ? (uint32_t)there : 1,
-                          online > 0 ? (uint32_t)online : 1);
-    perf_put_feature_clock(&file->put, CLOCK_MONOTONIC, read_clock_ns(CLOCK_REALTIME),
-                           read_clock_ns(CLOCK_MONOTONIC));
-    perf_put_begin(&file->put);
+    perf_data_writer_set_feature_cpus(&file->put, there > 0 ? (uint32_t)there : 1,
+                                      online > 0 ? (uint32_t)online : 1);
+    perf_data_writer_set_feature_clock(&file->put, CLOCK_MONOTONIC, read_clock_ns(CLOCK_REALTIME),
+                                       read_clock_ns(CLOCK_MONOTONIC));
+    perf_data_writer_begin(&file->put);
     const struct perf_sample about = {.pid = (uint32_t)file->pid,
                                       .tid = (uint32_t)file->pid,
                                       .time = read_clock_ns(CLOCK_MONOTONIC)};
-    perf_put_comm(&file->put, SAMPLE_TYPE, &about, (ttr_text){command, strlen(command)}, false);
+    perf_data_writer_add_comm(&file->put, SAMPLE_TYPE, &about, (ttr_text){command, strlen(command)},
+                              false);
 }
 
 /* Writes the sections after the data section and the final file header. */
@@ -239,11 +240,11 @@ static void write_file_end(struct perf_file *file)
 {
     uint8_t header[PERF_HEADER_BYTES];
     append_formats(file);
-    perf_put_end(&file->put);
-    if (perf_put_failed(&file->put))
+    perf_data_writer_end(&file->put);
+    if (perf_data_writer_failed(&file->put))
         file->sys = file->sys ? file->sys : ENOMEM;
     flush_output(file);
-    perf_put_header(&file->put, header);
+    perf_data_writer_store_header(&file->put, header);
     if (!file->sys && pwrite(file->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
         file->sys = errno ? errno : ENOSPC;
 }
@@ -269,9 +270,9 @@ static int perf_file_finish(void *ctx)
 static void perf_file_free(void *ctx)
 {
     struct perf_file *file = ctx;
-    perf_put_free(&file->put);
-    tracing_put_free(&file->tracing);
-    keymap_free(&file->points);
+    perf_data_writer_free(&file->put);
+    tracing_writer_free(&file->tracing);
+    key_map_free(&file->points);
     buffer_free(&file->out);
     (void)pthread_mutex_destroy(&file->lock);
     alloc_free(alloc_default(), file, 1, sizeof *file);
@@ -286,13 +287,14 @@ static struct perf_file *perf_file_new(void)
     file->fd = -1;
     file->pid = getpid();
     buffer_init(&file->out, alloc);
-    keymap_init(&file->points, alloc);
-    tracing_put_init(&file->tracing, alloc);
-    const struct perf_put_spec spec = {.alloc = alloc,
-                                       .to = &file->out,
-                                       .is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
-                                       .is_live = true};
-    if (pthread_mutex_init(&file->lock, NULL) == 0 && perf_put_new(&file->put, &spec))
+    key_map_init(&file->points, alloc);
+    tracing_writer_init(&file->tracing, alloc);
+    const struct perf_data_writer_spec spec = {.alloc = alloc,
+                                               .to = &file->out,
+                                               .is_big_endian =
+                                                   __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                                               .is_live = true};
+    if (pthread_mutex_init(&file->lock, NULL) == 0 && perf_data_writer_new(&file->put, &spec))
         return file;
     perf_file_free(file);
     return NULL;

@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/provider.h>
+#include <tracetta/read.h>
 
 #include "support/support.h"
 
@@ -193,7 +194,7 @@ static void formats_above_record_size_are_written_at_end(void **state)
         for (uint64_t i = 1; i <= POINTS; i++) {
             ttr_tracepoint *point = ttr_provider_point(provider, 4, i, &error);
             assert_non_null(point);
-            ttr_compose(composer, "met");
+            ttr_compose_begin(composer, "met");
             assert_int_equal(ttr_compose_write(composer, point), TTR_OK);
         }
         ttr_provider_close(provider);

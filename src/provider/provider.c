@@ -125,7 +125,7 @@ static ttr_status register_point(struct provider_state *state, ttr_tracepoint *p
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "the name of a tracepoint of %.64s... has more than %u bytes",
                     point->provider->name, PROVIDER_NAME_MAX - 1);
-    ttr_wish wish = {name, &point->enabled, i};
+    ttr_tracepoint_request wish = {name, &point->enabled, i};
     int sys = backend->functions.add(backend->ctx, &wish, &index);
     if (sys == 0) {
         __atomic_store_n(&point->index[i], index, __ATOMIC_RELEASE);
@@ -145,7 +145,7 @@ static void unregister_point(struct provider_state *state, ttr_tracepoint *point
     if (index == PROVIDER_NO_INDEX ||
         !format_point_name(name, point->provider, point->level, point->keyword))
         return;
-    ttr_wish wish = {name, &point->enabled, i};
+    ttr_tracepoint_request wish = {name, &point->enabled, i};
     if (backend->functions.remove)
         backend->functions.remove(backend->ctx, &wish, index);
     (void)__atomic_fetch_and(&point->enabled, ~(1u << i), __ATOMIC_SEQ_CST);
@@ -399,7 +399,7 @@ static void make_id_without_random(uint8_t id[16])
     memcpy(id, words, 16);
 }
 
-void ttr_activity_make(uint8_t id[16])
+void ttr_activity_new_id(uint8_t id[16])
 {
     if (getrandom(id, 16, GRND_NONBLOCK) != 16)
         make_id_without_random(id);

@@ -35,7 +35,7 @@ struct recorded {
     uint32_t *enabled[64];
 };
 
-static int recorder_add(void *user_data, const ttr_wish *wish, uint32_t *index)
+static int recorder_add(void *user_data, const ttr_tracepoint_request *wish, uint32_t *index)
 {
     struct recorded *recorded = user_data;
     if (recorded->add_fails)
@@ -48,7 +48,7 @@ static int recorder_add(void *user_data, const ttr_wish *wish, uint32_t *index)
     return 0;
 }
 
-static void recorder_remove(void *user_data, const ttr_wish *wish, uint32_t index)
+static void recorder_remove(void *user_data, const ttr_tracepoint_request *wish, uint32_t index)
 {
     struct recorded *recorded = user_data;
     assert_non_null(wish->enabled);
@@ -409,7 +409,7 @@ static void activity_ids_are_distinct_version_4_uuids(void **state)
     (void)state;
     uint8_t ids[2][16];
     for (int i = 0; i < 2; i++) {
-        ttr_activity_make(ids[i]);
+        ttr_activity_new_id(ids[i]);
         assert_int_equal(ids[i][6] >> 4, 4);
         assert_int_equal(ids[i][8] >> 6, 2);
     }

@@ -25,7 +25,7 @@ struct user_events {
     unsigned flags;
 };
 
-static int user_events_register(void *ctx, const ttr_wish *wish, uint32_t *index)
+static int user_events_register(void *ctx, const ttr_tracepoint_request *wish, uint32_t *index)
 {
     struct user_events *kernel = ctx;
     char command[PROVIDER_NAME_MAX + sizeof TRACEFS_EVENT_HEADER];
@@ -36,7 +36,7 @@ static int user_events_register(void *ctx, const ttr_wish *wish, uint32_t *index
 
 /* Unregistering fails after exec or in a process without the address; the registration is gone
  * then, so the error is ignored. */
-static void user_events_unregister(void *ctx, const ttr_wish *wish, uint32_t index)
+static void user_events_unregister(void *ctx, const ttr_tracepoint_request *wish, uint32_t index)
 {
     struct user_events *kernel = ctx;
     (void)index;

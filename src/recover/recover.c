@@ -160,7 +160,7 @@ ttr_status ttr_recover(const char *input, const char *output, const ttr_recover_
         recovery.writing = *options->writing;
     if (options->context && options->context->resize)
         recovery.alloc =
-            (struct alloc){.resize = options->context->resize, .own = options->context->own};
+            (struct alloc){.resize = options->context->resize, .ctx = options->context->ctx};
     arena_init(&recovery.arena, &recovery.alloc);
     recover_input(&recovery, input, output);
     arena_free(&recovery.arena);

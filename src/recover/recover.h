@@ -4,7 +4,9 @@
 #ifndef TRACETTA_RECOVER_RECOVER_H
 #define TRACETTA_RECOVER_RECOVER_H
 
+#include <tracetta/read.h>
 #include <tracetta/recover.h>
+#include <tracetta/write.h>
 
 #include "base/arena.h"
 

@@ -106,7 +106,7 @@ static bool set_place(struct recovery *recovery, const ttr *t, const ttr_report 
     if (!place->path || !key || !find_longer(t, report->trace, &longer))
         return place->path != NULL;
     const size_t size = strlen(key) + longer.n + 2;
-    char *option = arena_take(&recovery->arena, size);
+    char *option = arena_alloc(&recovery->arena, size);
     if (option)
         (void)snprintf(option, size, "%s=%.*s", key, (int)longer.n, longer.p);
     place->longer = option;
@@ -139,12 +139,12 @@ bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
  * has it. */
 static bool is_bare_used(const struct recover_places *places, size_t at)
 {
-    const struct recover_place *own = &places->list[at];
+    const struct recover_place *ctx = &places->list[at];
     for (size_t i = 0; i < places->n; i++) {
         const struct recover_place *other = &places->list[i];
-        const bool is_below = other->bare_n > own->bare_n && other->path[own->bare_n] == '/';
-        if (i != at && (is_below || other->bare_n == own->bare_n) &&
-            memcmp(other->path, own->path, own->bare_n) == 0)
+        const bool is_below = other->bare_n > ctx->bare_n && other->path[ctx->bare_n] == '/';
+        if (i != at && (is_below || other->bare_n == ctx->bare_n) &&
+            memcmp(other->path, ctx->path, ctx->bare_n) == 0)
             return true;
     }
     return false;
@@ -162,7 +162,7 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
         const size_t dropped = strlen(place->path) - place->bare_n;
         rest += strspn(rest, "/");
         size_t rest_n = strlen(rest), size = output_n + rest_n + 2;
-        char *path = arena_take(&recovery->arena, size);
+        char *path = arena_alloc(&recovery->arena, size);
         if (!path)
             return false;
         if (!is_bare_used(places, i))
@@ -175,7 +175,7 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
 
 struct leftover_search {
     const struct recover_places *places;
-    const char *beside; /* see ttr_recover_options */
+    const char *sidecar_suffix; /* see ttr_recover_options */
 };
 
 /* Returns true for the path of a copy, a path in it, or the path of the caller's file beside it. */
@@ -186,7 +186,7 @@ static bool is_assigned(const struct leftover_search *search, const char *path)
         const size_t n = strlen(places->list[i].output);
         if (strncmp(path, places->list[i].output, n) == 0 &&
             (!path[n] || path[n] == '/' ||
-             (search->beside && strcmp(path + n, search->beside) == 0)))
+             (search->sidecar_suffix && strcmp(path + n, search->sidecar_suffix) == 0)))
             return true;
     }
     return false;
@@ -238,7 +238,7 @@ static bool is_empty_folder(const char *path)
 ttr_status recover_check_folder(const struct recovery *recovery, const char *output,
                                 const struct recover_places *places, ttr_error *error)
 {
-    const struct leftover_search search = {places, recovery->options->beside};
+    const struct leftover_search search = {places, recovery->options->sidecar_suffix};
     struct stat about;
     char path[PATH_MAX];
     if (strcmp(output, "-") == 0)
@@ -251,11 +251,11 @@ ttr_status recover_check_folder(const struct recovery *recovery, const char *out
                     "%s: not a folder: the traces of a directory need one; name another output",
                     output);
     if (!(recovery->writing.flags & TTR_WRITE_OVERWRITE))
-        return fail_option(error,
-                           fail(error, TTR_E_IO, NO_OFFSET,
-                                "%s: exists already; TTR_WRITE_OVERWRITE replaces the traces in it",
-                                output),
-                           "TTR_WRITE_OVERWRITE");
+        return error_set_option(
+            error,
+            fail(error, TTR_E_IO, NO_OFFSET,
+                 "%s: exists already; TTR_WRITE_OVERWRITE replaces the traces in it", output),
+            "TTR_WRITE_OVERWRITE");
     size_t n = strlen(output);
     while (n > 1 && output[n - 1] == '/')
         n--;

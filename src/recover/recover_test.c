@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/read.h>
 #include <tracetta/recover.h>
+#include <tracetta/write.h>
 
 #define EVENTS 200u
 
@@ -44,7 +46,7 @@ static void make_trace(const char *path, size_t damage)
     assert_non_null(builder);
     for (unsigned i = 0; i < EVENTS; i++) {
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1000 + i, "category", "name");
-        ttr_put_uint(builder, "number", i);
+        ttr_add_uint(builder, "number", i);
         assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     }
     assert_int_equal(ttr_finish(writer, &error), TTR_OK);
@@ -277,7 +279,7 @@ static void failing_memory_is_reported_and_nothing_leaks(void **state)
         struct support_heap heap;
         support_heap_init(&heap, fail_at);
         const ttr_options context = {
-            .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+            .size = sizeof context, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
         const ttr_write_options writing = {.size = sizeof writing, .flags = TTR_WRITE_OVERWRITE};
         const ttr_recover_options options = {
             .size = sizeof options, .context = &context, .writing = &writing};

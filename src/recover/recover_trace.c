@@ -128,7 +128,7 @@ static bool copy_all(struct job *job)
     ttr_recover_step *step = &job->step;
     ttr_error error = {0};
     ttr_status reading = TTR_OK;
-    (void)ttr_write_scattered(step->writer, step->reader);
+    (void)ttr_writer_allow_stream_order(step->writer, step->reader);
     (void)show(job, TTR_RECOVER_COPYING);
     ttr_status writing = copy_events(job, &reading, &error);
     step->is_partial = writing == TTR_OK && reading != TTR_OK && is_kept(job, &error);
@@ -176,7 +176,7 @@ static bool copy_to_output(struct job *job, uint32_t flags)
 
 static void close_all(ttr_recover_step *step)
 {
-    ttr_abandon(step->writer);
+    ttr_writer_abort(step->writer);
     ttr_close(step->reader);
     ttr_free(step->t);
     step->writer = NULL;
@@ -238,7 +238,7 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
     ttr_batch batch;
     ttr_status status = open_copy(job, 0, error) ? TTR_OK : error->status;
     if (status == TTR_OK) {
-        (void)ttr_read_scattered(step->reader); /* memory for one stream at a time */
+        (void)ttr_reader_allow_stream_order(step->reader); /* memory for one stream at a time */
         (void)show(job, TTR_RECOVER_VERIFYING);
         do
             status = ttr_read(step->reader, &batch, error);

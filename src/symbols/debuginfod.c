@@ -47,10 +47,10 @@ static bool is_cancelled(const struct debuginfod *servers)
 /* Returns the user data of a client; the library passes only the client to `watch`. */
 static struct debuginfod *owner_of(void *client)
 {
-    void *(*own)(void *);
+    void *(*ctx)(void *);
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD), *owner = NULL;
-    if (library && FIND(own, library, "debuginfod_get_user_data"))
-        owner = own(client);
+    if (library && FIND(ctx, library, "debuginfod_get_user_data"))
+        owner = ctx(client);
     if (library)
         (void)dlclose(library);
     return owner;

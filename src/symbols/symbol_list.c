@@ -189,7 +189,7 @@ static const struct entry *entry_at(const struct list *list, uint64_t address)
     return entry && (entry->size == 0 || address - entry->start < entry->size) ? entry : NULL;
 }
 
-void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place)
+void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     struct symbol_lists *lists = ctx;
     const struct list *list = list_of(lists, binary);

@@ -17,7 +17,8 @@ void symbol_lists_free(struct symbol_lists *lists);
 /* Returns true for a binary whose functions are in such a list. */
 bool symbol_lists_knows(const ttr_binary *binary);
 
-/* A ttr_locator, whose first argument is the struct symbol_lists; it finds functions only. */
-void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place);
+/* A ttr_symbolizer, whose first argument is the struct symbol_lists; it finds functions only. */
+void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address,
+                         ttr_location *place);
 
 #endif

@@ -11,6 +11,7 @@
  * it could not check.
  *
  * Files are shared by the binaries that name them.  Each binary is looked for once. */
+#include <tracetta/read.h>
 #include <tracetta/symbols.h>
 
 #include <fcntl.h>
@@ -181,8 +182,8 @@ static struct symbol_file *find_by_link(ttr_symbols *symbols, const ttr_binary *
     const char *all = symbols->options.debug_folder ? symbols->options.debug_folder : DEBUG_FOLDER;
     char *beside = folder_of(path), *traced = folder_of(binary->path.p);
     char *below = beside ? join(beside, ".debug") : NULL,
-         *mirror = beside ? join(all, beside) : NULL, *own = traced ? join(all, traced) : NULL;
-    const char *const folders[] = {beside, below, mirror, own};
+         *mirror = beside ? join(all, beside) : NULL, *ctx = traced ? join(all, traced) : NULL;
+    const char *const folders[] = {beside, below, mirror, ctx};
     struct symbol_file *file = NULL;
     for (size_t i = 0; !file && i < sizeof folders / sizeof *folders; i++)
         file = find_linked(symbols, folders[i], binary);
@@ -190,7 +191,7 @@ static struct symbol_file *find_by_link(ttr_symbols *symbols, const ttr_binary *
     free(traced);
     free(below);
     free(mirror);
-    free(own);
+    free(ctx);
     return file;
 }
 
@@ -353,7 +354,7 @@ static void answer(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
 }
 
 static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uint64_t address,
-                           ttr_place *place)
+                           ttr_location *place)
 {
     const struct binary *binary = find_binary(symbols, recorded);
     bool has_full_paths = symbols->options.flags & TTR_SYMBOLS_FULL_PATHS;
@@ -435,13 +436,14 @@ ttr_symbols *ttr_symbols_new(const ttr_symbols_options *options, ttr_error *erro
     return NULL;
 }
 
-void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address, ttr_place *place)
+void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address,
+                        ttr_location *place)
 {
-    ttr_symbols *own = symbols;
-    if (own->lists && symbol_lists_knows(binary))
-        symbol_lists_locate(own->lists, binary, address, place);
+    ttr_symbols *ctx = symbols;
+    if (ctx->lists && symbol_lists_knows(binary))
+        symbol_lists_locate(ctx->lists, binary, address, place);
     else
-        locate_in_file(own, binary, address, place);
+        locate_in_file(ctx, binary, address, place);
 }
 
 size_t ttr_symbols_problems(const ttr_symbols *symbols, ttr_symbols_problem problem,

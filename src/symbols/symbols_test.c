@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tracetta/read.h>
 #include <tracetta/symbols.h>
 
 #include "support/symbols_sample.h"
@@ -74,7 +75,7 @@ static const char *ask(const ttr_symbols_options *options, const ttr_binary *bin
     ttr_symbols_options sized = *options;
     sized.size = sizeof sized;
     ttr_symbols *symbols = ttr_symbols_new(&sized, NULL);
-    ttr_place answer = {
+    ttr_location answer = {
         .size = sizeof answer, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     assert_non_null(symbols);
     ttr_symbols_locate(symbols, binary, (uintptr_t)place[i].address, &answer);
@@ -202,7 +203,7 @@ static void missing_binary_has_its_name_and_is_counted_once(void **state)
 {
     ttr_symbols_options options = {0};
     const ttr_binary binary = binary_at("no-such.so");
-    ttr_place answer = {.size = sizeof answer};
+    ttr_location answer = {.size = sizeof answer};
     (void)state;
     check(ask(&options, &binary, SAMPLE_PLAIN), truth("no-such.so", "", SAMPLE_PLAIN, false));
     assert_int_equal(problems[TTR_SYMBOLS_MISSING], 1);
@@ -366,7 +367,7 @@ static void functions_of_a_runtime_are_found_in_its_list(void **state)
                                .build_id = {"", 0},
                                .debug_link = {"", 0}};
     for (unsigned flags = 0; flags <= TTR_SYMBOLS_LISTS; flags += TTR_SYMBOLS_LISTS) {
-        ttr_place answer = {.size = sizeof answer, .function = {"", 0}};
+        ttr_location answer = {.size = sizeof answer, .function = {"", 0}};
         options.flags = flags;
         ttr_symbols *symbols = ttr_symbols_new(&options, NULL);
         assert_non_null(symbols);

@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -52,9 +53,9 @@ struct pieces {
     uint64_t state;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct pieces *pieces = own;
+    struct pieces *pieces = ctx;
     size_t left = pieces->n - pieces->at,
            give = 1 + (size_t)(support_random(&pieces->state) % 3000);
     give = give < left ? give : left;
@@ -130,7 +131,7 @@ static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading,
     if (writer && outcome->status == TTR_END && ttr_finish(writer, &error) != TTR_OK)
         outcome->status = error.status;
     else if (writer && outcome->status != TTR_END)
-        ttr_abandon(writer);
+        ttr_writer_abort(writer);
     ttr_report report = {.size = sizeof report};
     if (ttr_reader_report(reader, 0, &report)) {
         outcome->damage_regions = report.damage_regions;
@@ -144,7 +145,7 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr_options context = {
-        .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof context, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
     ttr_read_options options = {
         .size = sizeof options, .from = reading->format, .flags = reading->flags};
     struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -171,7 +171,7 @@ static void read_input(struct reading *reading, struct outcome *outcome)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr_options context = {
-        .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof context, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
     ttr_read_options options = {.size = sizeof options, .from = "ctf"};
     ttr_filter filter;
     ttr_error error = {0};
@@ -439,10 +439,10 @@ static bool try_one(enum part part, const struct target *target, const struct ta
 {
     static struct outcome outcome;
     const struct trace *trace = target->trace;
-    const struct buffer *own = &trace->bytes[target->file],
+    const struct buffer *ctx = &trace->bytes[target->file],
                         *strange = &other->trace->bytes[other->file];
-    struct mutate_input input = {.bytes = own->bytes,
-                                 .n = own->n,
+    struct mutate_input input = {.bytes = ctx->bytes,
+                                 .n = ctx->n,
                                  .records = target->records,
                                  .records_n = target->records_n,
                                  .other = strange->bytes,

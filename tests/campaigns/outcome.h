@@ -3,7 +3,7 @@
 #ifndef TRACETTA_TESTS_CAMPAIGNS_OUTCOME_H
 #define TRACETTA_TESTS_CAMPAIGNS_OUTCOME_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #define OUTCOME_SECONDS_MAX 2.0
 #define OUTCOME_MEMORY_BASE ((size_t)48 << 20)

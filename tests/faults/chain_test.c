@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "matrix/sources.h"
@@ -35,9 +36,9 @@ struct feed {
 
 static const char *const wrappings[] = {"copied", "sorted", "merged", "filtered", "paired"};
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct feed *feed = own;
+    struct feed *feed = ctx;
     size_t end = feed->bytes->n < feed->most ? feed->bytes->n : feed->most, left = end - feed->at;
     if (left == 0 && feed->most < feed->bytes->n) {
         errno = EIO;
@@ -51,9 +52,9 @@ static int64_t pull(void *own, void *to, size_t n)
     return (int64_t)n;
 }
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static int64_t push(void *ctx, const void *bytes, size_t n)
 {
-    struct chain *chain = own;
+    struct chain *chain = ctx;
     size_t left = chain->room - chain->written;
     (void)bytes;
     if (left == 0 && n) {
@@ -79,7 +80,7 @@ static ttr_reader *wrap(ttr *t, const struct chain *chain, ttr_reader *in[2], tt
     case 3:
         return ttr_filter_new(in[0], &filter, error);
     case 4:
-        return ttr_pair(in[0], error);
+        return ttr_pair_spans(in[0], error);
     default:
         return in[0];
     }
@@ -126,7 +127,7 @@ static ttr_status run_in(ttr *t, struct chain *chain, ttr_error *error)
     if (out && status == TTR_END)
         status = ttr_finish(out, error) == TTR_OK ? TTR_END : error->status;
     else
-        ttr_abandon(out);
+        ttr_writer_abort(out);
     ttr_close(in);
     return status;
 }
@@ -139,7 +140,7 @@ static ttr_status run(struct chain *chain, ttr_error *error)
     *error = (ttr_error){.status = TTR_E_NOMEM};
     chain->written = chain->events = 0;
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
     ttr_status status = t ? run_in(t, chain, error) : TTR_E_NOMEM;
     ttr_free(t);
     chain->requests = heap.requests;

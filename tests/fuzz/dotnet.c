@@ -15,10 +15,10 @@ static void read_payload(const struct alloc *alloc, unsigned which, const uint8_
     const char **list = NULL;
     size_t count = 0;
     arena_init(&arena, alloc);
-    struct cursor from = cursor_over(bytes, n, 0);
+    struct cursor from = cursor_init(bytes, n, 0);
     if (which < 3) {
-        (void)!ipc_read_info(from, infos[which], &arena, &info, NULL);
-    } else if (ipc_read_environment(from, &arena, &list, &count, NULL) == TTR_OK) {
+        (void)!ipc_parse_info(from, infos[which], &arena, &info, NULL);
+    } else if (ipc_parse_environment(from, &arena, &list, &count, NULL) == TTR_OK) {
         for (size_t i = 0; i < count; i++)
             if (!list[i] || strlen(list[i]) > 3 * n)
                 fuzz_stop("a variable is longer than what it was made of");
@@ -30,10 +30,10 @@ static void read_heads(const uint8_t *bytes, size_t n)
 {
     struct ipc_answer answer;
     struct ipc_advertise who;
-    if (n >= IPC_HEADER && ipc_read_answer(bytes, &answer) && answer.payload > UINT16_MAX)
+    if (n >= IPC_HEADER_SIZE && ipc_parse_answer(bytes, &answer) && answer.payload > UINT16_MAX)
         fuzz_stop("an answer is larger than its size can say");
-    if (n >= IPC_ADVERTISE)
-        (void)!ipc_read_advertise(bytes, &who);
+    if (n >= IPC_ADVERTISE_SIZE)
+        (void)!ipc_parse_advertise(bytes, &who);
 }
 
 static void frame(const uint8_t *bytes, size_t n, size_t piece)
@@ -41,10 +41,11 @@ static void frame(const uint8_t *bytes, size_t n, size_t piece)
     struct framing at_once, in_pieces;
     framing_init(&at_once);
     framing_init(&in_pieces);
-    framing_pass(&at_once, bytes, n);
+    framing_scan(&at_once, bytes, n);
     for (size_t at = 0; at < n; at += piece)
-        framing_pass(&in_pieces, bytes + at, n - at < piece ? n - at : piece);
-    if (at_once.place != in_pieces.place || at_once.whole != in_pieces.whole || at_once.whole > n)
+        framing_scan(&in_pieces, bytes + at, n - at < piece ? n - at : piece);
+    if (at_once.state != in_pieces.state || at_once.complete_end != in_pieces.complete_end ||
+        at_once.complete_end > n)
         fuzz_stop("a stream is framed otherwise in pieces");
 }
 

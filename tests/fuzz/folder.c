@@ -42,9 +42,9 @@ static size_t take_name(char *name, size_t i, bool is_named, const uint8_t *byte
 {
     static const char *const first[] = {ANCHOR, "s0", "index/s0.idx"};
     if (is_named && n) {
-        const size_t own = bytes[0] < n - 1 ? bytes[0] : n - 1;
-        (void)snprintf(name, NAME_MAX_N, "%.*s", (int)own, (const char *)bytes + 1);
-        return 1 + own;
+        const size_t ctx = bytes[0] < n - 1 ? bytes[0] : n - 1;
+        (void)snprintf(name, NAME_MAX_N, "%.*s", (int)ctx, (const char *)bytes + 1);
+        return 1 + ctx;
     }
     if (i < 3)
         (void)snprintf(name, NAME_MAX_N, "%s", first[i]);
@@ -85,7 +85,7 @@ static void compare_fields(ttr *t, ttr_field_buffer *buffer, const ttr_event *ev
     const ttr_field *many;
     ttr_fields_begin(t, event, &one);
     for (uint32_t n = ttr_event_fields(buffer, event, &many); n > 0;
-         n = ttr_more_fields(buffer, &many))
+         n = ttr_event_fields_next(buffer, &many))
         for (uint32_t i = 0; i < n; i++)
             if (!ttr_fields_next(&one, &field) || !is_same(&field, &many[i]))
                 fuzz_stop("buffered fields differ from those one by one");
@@ -128,7 +128,7 @@ static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, s
     folder_limit_windows(folder, chunk);
     ttr_reader *reader = format_find(FORMAT)->folder->open(t, folder, NULL, &options, error);
     if (reader && knobs & 0x40)
-        reader_range(reader, knobs & 0x20 ? INT64_MIN : time, knobs & 0x20 ? time : INT64_MAX);
+        reader_set_range(reader, knobs & 0x20 ? INT64_MIN : time, knobs & 0x20 ? time : INT64_MAX);
     return reader;
 }
 

@@ -21,9 +21,9 @@ void fuzz_stop(const char *why)
     abort();
 }
 
-int64_t fuzz_pull(void *own, void *to, size_t n)
+int64_t fuzz_pull(void *ctx, void *to, size_t n)
 {
-    struct fuzz_chunks *chunks = own;
+    struct fuzz_chunks *chunks = ctx;
     size_t left = chunks->n - chunks->at;
     size_t give = n < chunks->chunk ? n : chunks->chunk;
     give = give < left ? give : left;
@@ -33,9 +33,9 @@ int64_t fuzz_pull(void *own, void *to, size_t n)
     return (int64_t)give;
 }
 
-int64_t fuzz_push(void *own, const void *bytes, size_t n)
+int64_t fuzz_push(void *ctx, const void *bytes, size_t n)
 {
-    struct buffer *to = own;
+    struct buffer *to = ctx;
     if (n > OUTPUT_MAX - to->n) {
         errno = ENOSPC;
         return -1;
@@ -48,7 +48,7 @@ ttr *fuzz_context(struct support_heap *heap)
 {
     support_heap_init(heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap->alloc.resize, .own = heap->alloc.own});
+        .size = sizeof(ttr_options), .resize = heap->alloc.resize, .ctx = heap->alloc.ctx});
     if (!t)
         fuzz_stop("no context");
     return t;

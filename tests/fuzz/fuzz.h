@@ -4,7 +4,7 @@
 #ifndef TRACETTA_TESTS_FUZZ_H
 #define TRACETTA_TESTS_FUZZ_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "base/buffer.h"
 #include "support/support.h"
@@ -38,11 +38,11 @@ struct fuzz_chunks {
 };
 
 /* A ttr_pull over a fuzz_chunks. */
-int64_t fuzz_pull(void *own, void *to, size_t n);
+int64_t fuzz_pull(void *ctx, void *to, size_t n);
 
 /* A ttr_push into a struct buffer, full after 32 MiB: repeated references to one long text can make
  * much of few bytes. */
-int64_t fuzz_push(void *own, const void *bytes, size_t n);
+int64_t fuzz_push(void *ctx, const void *bytes, size_t n);
 
 /* Makes a context that counts its memory in the heap. */
 ttr *fuzz_context(struct support_heap *heap);

@@ -41,9 +41,9 @@ static void cook(struct daemon *daemon, const uint8_t *recipe, size_t n)
 }
 
 /* A connection on which the daemon has said what it says, up to the cut, and hung up. */
-static struct socket *dial(void *own, ttr_error *error)
+static struct socket *dial(void *ctx, ttr_error *error)
 {
-    struct daemon *daemon = own;
+    struct daemon *daemon = ctx;
     int pair[2];
     size_t end = daemon->connections == 0 && daemon->cut ? daemon->cut : daemon->bytes.n;
     if (daemon->connections == 2 ||
@@ -114,17 +114,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
                             .alloc = alloc_default()};
     buffer_init(&daemon.bytes, alloc_default());
     cook(&daemon, bytes, n);
-    struct live_how how = {.dial = dial,
-                           .dial_own = &daemon,
-                           .reconnect_ms = knobs & 16 ? 0 : 1000,
-                           .limit_ms = 1000,
-                           .poll_ms = LIVE_NO_POLL,
-                           .patience_ms = 50};
+    struct live_config how = {.dial = dial,
+                              .dial_own = &daemon,
+                              .reconnect_ms = knobs & 16 ? 0 : 1000,
+                              .limit_ms = 1000,
+                              .poll_ms = LIVE_NO_POLL,
+                              .patience_ms = 50};
     ttr_read_options options = {.size = sizeof options, .flags = knobs & 64 ? TTR_READ_STRICT : 0};
     ttr_reader *reader = ctf_open_live_with(
         t, knobs & 32 ? "net://here" : "net://here/host/raton/auto", &how, &options, NULL);
     if (reader && knobs & 128)
-        reader_range(reader, INT64_MIN, 60);
+        reader_set_range(reader, INT64_MIN, 60);
     if (reader)
         read_all(t, reader);
     ttr_close(reader);

@@ -61,11 +61,11 @@ static int replay(const char *path)
     if (!bytes)
         return 1;
     /* An input of its own size, so that a sanitizer sees reads behind its end. */
-    uint8_t *own = alloc_zero(alloc_default(), n, 1);
-    if (own && n)
-        memcpy(own, bytes, n);
-    int failed = own ? target->run(own, n) : 1;
-    alloc_free(alloc_default(), own, n, 1);
+    uint8_t *ctx = alloc_zero(alloc_default(), n, 1);
+    if (ctx && n)
+        memcpy(ctx, bytes, n);
+    int failed = ctx ? target->run(ctx, n) : 1;
+    alloc_free(alloc_default(), ctx, n, 1);
     alloc_free(alloc_default(), bytes, INPUT_MAX, 1);
     return failed;
 }

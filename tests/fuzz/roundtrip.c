@@ -4,6 +4,8 @@
  * writer together is limited by the size of the input. */
 #include <stdio.h>
 
+#include <tracetta/write.h>
+
 #include "support/dump.h"
 #include "fuzz/fuzz.h"
 #include "support/json_check.h"

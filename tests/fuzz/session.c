@@ -11,6 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <tracetta/collect.h>
+#include <tracetta/read.h>
+
 #include "cli/commands/command.h"
 #include "dotnet/framing.h"
 #include "support/json_check.h"
@@ -49,7 +52,7 @@ static void read_output(const struct output *output, struct buffer *to)
     do {
         uint8_t *room = buffer_room(to, 1 << 16);
         n = room ? pread(output->fd, room, 1 << 16, (off_t)to->n) : 0;
-        buffer_filled(to, n > 0 ? (size_t)n : 0);
+        buffer_commit(to, n > 0 ? (size_t)n : 0);
     } while (n > 0);
 }
 
@@ -107,12 +110,12 @@ static void check_recording(const struct buffer *trace, int outcome)
 {
     struct framing framing;
     framing_init(&framing);
-    framing_pass(&framing, trace->bytes, trace->n);
-    if (outcome == OUTCOME_FINE && framing.place != FRAMING_OVER)
+    framing_scan(&framing, trace->bytes, trace->n);
+    if (outcome == OUTCOME_FINE && framing.state != FRAMING_OVER)
         fuzz_stop("a recording went well that has no end");
-    if (outcome == OUTCOME_NO && framing.whole > 0 && framing.place != FRAMING_OVER)
+    if (outcome == OUTCOME_NO && framing.complete_end > 0 && framing.state != FRAMING_OVER)
         fuzz_stop("a recording that was cut was not closed");
-    if (framing.place == FRAMING_OVER && framing.at == framing.whole && is_cut(trace))
+    if (framing.state == FRAMING_OVER && framing.at == framing.complete_end && is_cut(trace))
         fuzz_stop("a closed recording reads as if it were cut");
 }
 
@@ -182,7 +185,7 @@ static void count(enum job job, uint8_t options)
 static ttr_dotnet *reach(bool listens)
 {
     ttr_dotnet *target =
-        listens ? ttr_dotnet_listen("/nowhere/port", NULL) : ttr_dotnet_at("/nowhere/port", NULL);
+        listens ? ttr_dotnet_listen("/nowhere/port", NULL) : ttr_dotnet_new("/nowhere/port", NULL);
     if (!target)
         fuzz_stop("no target");
     return target;
@@ -193,7 +196,7 @@ static void ask(bool listens)
     ttr_dotnet_info info = {.size = sizeof info};
     size_t n = 0;
     ttr_dotnet *target = reach(listens);
-    if (ttr_dotnet_about(target, &info, NULL) == TTR_OK &&
+    if (ttr_dotnet_info_get(target, &info, NULL) == TTR_OK &&
         (!info.command || !info.os || !info.arch || !info.assembly || !info.runtime || !info.rid))
         fuzz_stop("what a runtime says is not there");
     if (ttr_dotnet_environment(target, &n, NULL) == TTR_OK)
@@ -220,7 +223,7 @@ static void take_session(ttr_dotnet_session *session, uint8_t options)
     } while (status == TTR_OK || (status == TTR_AGAIN && silent < 300));
     ttr_dotnet_report report = {.size = sizeof report};
     ttr_dotnet_session_report(session, &report);
-    if (report.bytes != all || report.whole_bytes > all || (report.has_end && !report.is_known))
+    if (report.bytes != all || report.complete_bytes > all || (report.has_end && !report.is_known))
         fuzz_stop("a report says what was not");
 }
 
@@ -230,9 +233,9 @@ static void hold_session(uint8_t options)
     ttr_dotnet_providers *providers = ttr_dotnet_providers_new();
     if (!providers || ttr_dotnet_providers_add(providers, "A,B:1:5:k=v", NULL) != TTR_OK)
         fuzz_stop("no providers");
-    const ttr_dotnet_wish wish = {
+    const ttr_dotnet_config wish = {
         .size = sizeof wish, .providers = providers, .flags = options & 7, .rundown = 1};
-    ttr_dotnet_session *session = ttr_dotnet_collect(target, &wish, NULL);
+    ttr_dotnet_session *session = ttr_dotnet_session_start(target, &wish, NULL);
     if (session)
         take_session(session, options);
     ttr_dotnet_close(session);

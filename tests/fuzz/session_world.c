@@ -33,7 +33,7 @@ struct link {
     uint64_t begun_ms, end_ms;
     enum say end;
     bool is_open;
-    uint8_t head[IPC_HEADER]; /* of what was sent to it */
+    uint8_t head[IPC_HEADER_SIZE]; /* of what was sent to it */
     size_t sent;
 };
 
@@ -89,7 +89,7 @@ static void say_answer(unsigned size, uint8_t command)
 
 static void say_who(uint8_t cookie)
 {
-    uint8_t who[IPC_ADVERTISE] = "ADVR_V1";
+    uint8_t who[IPC_ADVERTISE_SIZE] = "ADVR_V1";
     memset(who + 8, cookie, 16);
     who[24] = cookie;
     buffer_add(&world.said, who, sizeof who);
@@ -106,7 +106,7 @@ static void say_error(uint8_t which)
                                        7};
     uint8_t result[4];
     store_u32le(result, results[which % (sizeof results / sizeof *results)]);
-    say_answer(IPC_HEADER + 4, 0xff);
+    say_answer(IPC_HEADER_SIZE + 4, 0xff);
     buffer_add(&world.said, result, 4);
 }
 
@@ -117,7 +117,7 @@ static void say(enum say word, uint8_t value, uint8_t value2)
     const size_t back = world.said.n < 64 ? world.said.n : 64;
     switch (word) {
     case SAY_FINE:
-        say_answer(IPC_HEADER + 8, 0);
+        say_answer(IPC_HEADER_SIZE + 8, 0);
         buffer_add(&world.said, session, 8);
         break;
     case SAY_ERROR:
@@ -173,11 +173,11 @@ static size_t read_link(struct link *link, const uint8_t *script, size_t n, size
     return at;
 }
 
-static void *resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
     const struct alloc *real = __real_alloc_default();
-    void *block = real->resize(real->own, old, old_size, new_size);
-    (void)own;
+    void *block = real->resize(real->ctx, old, old_size, new_size);
+    (void)ctx;
     if (new_size > 0 && !block)
         return NULL;
     size_t held = atomic_fetch_add(&world.held, new_size - (old ? old_size : 0)) + new_size -
@@ -366,7 +366,7 @@ static void look_at(struct link *link, const uint8_t *bytes, size_t n)
         link->head[link->sent + i] = bytes[i];
     link->sent += n;
     const size_t whole = link->sent < 16 ? SIZE_MAX : load_u16le(link->head + 14);
-    if (whole < IPC_HEADER || link->sent > whole)
+    if (whole < IPC_HEADER_SIZE || link->sent > whole)
         fuzz_stop("what is sent is no command, or more than one");
 }
 

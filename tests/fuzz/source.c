@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     check_heap(&heap);
     support_heap_init(&heap, 0);
     struct shown two =
-        walk(source_open_pull(&heap.alloc, fuzz_pull, &chunks, &options, NULL), step);
+        walk(source_open_callback(&heap.alloc, fuzz_pull, &chunks, &options, NULL), step);
     check_heap(&heap);
     if (!is_same(&one, &two)) {
         (void)fprintf(stderr, "%zu bytes, %s, %s; in pieces %zu bytes, %s, %s\n", one.bytes.n,

@@ -13,9 +13,9 @@
     ((size_t)4 << 20) /* repeated references to one array can make much of few bytes \
                        */
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -35,8 +35,8 @@ static uint64_t walk(const ttr *t, const ttr_event *event, bool is_header)
         bool is_text = field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES;
         for (size_t i = 0; is_text && i < field.value.text.n; i++)
             sum = sum * 31 + (uint8_t)field.value.text.p[i];
-        for (uint32_t i = 0; i < field.value.count && (field.value.hint == TTR_HINT_ENUM ||
-                                                       field.value.hint == TTR_HINT_FLAGS);
+        for (uint32_t i = 0; i < field.value.count && (field.value.hint == TTR_DISPLAY_ENUM ||
+                                                       field.value.hint == TTR_DISPLAY_FLAGS);
              i++) {
             ttr_text label;
             if (!ttr_fields_label(&fields, &field.value, i, &label))
@@ -90,8 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (record_n)
         memcpy(record, zero + 1, record_n);
     record = realloc(record, record_n ? record_n : 1);
-    if (how & 4 && (!tracepoints_kallsyms(all, (ttr_text){symbols, sizeof symbols - 1}) ||
-                    !tracepoints_printk(all, (ttr_text){printk, sizeof printk - 1})))
+    if (how & 4 && (!tracepoints_add_kallsyms(all, (ttr_text){symbols, sizeof symbols - 1}) ||
+                    !tracepoints_add_printk(all, (ttr_text){printk, sizeof printk - 1})))
         fuzz_stop("memory is out");
     ttr_error error;
     ttr_status status = tracepoints_add(all, (ttr_text){how & 8 ? "sched" : "sys", how & 8 ? 5 : 3},
@@ -108,14 +108,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     uint32_t id = 0;
     int32_t pid = 0;
     event.thread = context_thread_by_tid(t, source, 1);
-    (void)tracepoint_common(all, raw, &id, &pid);
+    (void)tracepoint_read_common(all, raw, &id, &pid);
     for (uint32_t kind = 0; kind < 8; kind++) {
         const struct tracepoint *tp =
             kind ? tracepoints_find(all, kind) : tracepoints_find(all, id);
         if (!tp && kind)
             continue;
         ttr_event taken = event;
-        if (!tracepoint_take(all, tp, raw, &taken, &why))
+        if (!tracepoint_decode(all, tp, raw, &taken, &why))
             fuzz_stop("memory is out");
         look(t, &taken);
     }

@@ -17,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/provider.h>
+#include <tracetta/tracepoints.h>
 
 #include "kernel/recorded.h"
 #include "support/said_both.h"
@@ -263,9 +264,9 @@ struct kept {
     uint32_t n;
 };
 
-static int keep_add(void *own, const ttr_wish *wish, uint32_t *index)
+static int keep_add(void *ctx, const ttr_tracepoint_request *wish, uint32_t *index)
 {
-    struct kept *kept = own;
+    struct kept *kept = ctx;
     if (kept->n == 128)
         return ENOSPC;
     *index = kept->n++;
@@ -274,9 +275,9 @@ static int keep_add(void *own, const ttr_wish *wish, uint32_t *index)
     return 0;
 }
 
-static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
+static int keep_write(void *ctx, uint32_t index, uint8_t *event, size_t n)
 {
-    struct kept *kept = own;
+    struct kept *kept = ctx;
     size_t name_n = strlen(kept->names[index]) + 1;
     uint32_t size = (uint32_t)(4 + name_n + n);
     return fwrite(&size, 1, 4, kept->file) == 4 &&

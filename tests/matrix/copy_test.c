@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "support/tap.h"
@@ -24,9 +25,9 @@ static void read_file(const char *path, struct buffer *bytes)
 static bool write_foreign(ttr_builder *b, ttr_writer *out, int64_t time)
 {
     ttr_event_begin(b, TTR_KIND_INSTANT, time, "foreign", "hello");
-    ttr_on_provider(b, "guest");
-    ttr_on_thread(b, 77, 78);
-    ttr_put_text(b, "text", "value");
+    ttr_event_set_provider(b, "guest");
+    ttr_event_set_thread(b, 77, 78);
+    ttr_add_text(b, "text", "value");
     return ttr_event_end(b, out, NULL) == TTR_OK;
 }
 

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -32,9 +34,9 @@ struct pieces {
     uint64_t state, most;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct pieces *pieces = own;
+    struct pieces *pieces = ctx;
     size_t left = pieces->bytes->n - pieces->at,
            give = 1 + (size_t)(support_random(&pieces->state) % pieces->most);
     give = give < left ? give : left;
@@ -75,8 +77,8 @@ static struct sum add_up(ttr *t, ttr_reader *in)
     while (in && (status = ttr_read(in, &batch, NULL)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
-            uint64_t hash = hash_event(t, event), *own = &sum.of_source[event->source % SOURCES];
-            *own = hash_pair(*own, hash);
+            uint64_t hash = hash_event(t, event), *ctx = &sum.of_source[event->source % SOURCES];
+            *ctx = hash_pair(*ctx, hash);
             sum.backward += sum.n && event->time < sum.last;
             sum.last = event->time;
             sum.n++;
@@ -174,7 +176,7 @@ static bool cuts_that_meet_give_the_whole_cut(const struct buffer *bytes)
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
     ttr_reader *in = open_bytes(t, bytes);
-    bool ok = in && ttr_summarise(t, in, &summary, NULL, NULL, NULL) == TTR_OK;
+    bool ok = in && ttr_summarize(t, in, &summary, NULL, NULL, NULL) == TTR_OK;
     ttr_close(in);
     ttr_free(t);
     uint64_t state = bytes->n;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "support/corpus.h"
@@ -142,7 +143,7 @@ static uint8_t escaped(struct follow *f)
     return (uint8_t)x;
 }
 
-static void json_string(struct follow *f, ttr_text text)
+static void json_write_string(struct follow *f, ttr_text text)
 {
     struct buffer expected, found;
     buffer_init(&expected, alloc_default());
@@ -207,13 +208,13 @@ static void scalar(struct follow *f, const ttr_value *value)
         float_number(f, value->v.f);
         break;
     case TTR_TYPE_TEXT:
-        json_string(f, value->text);
+        json_write_string(f, value->text);
         break;
     case TTR_TYPE_BYTES:
         hex_string(f, value->text);
         break;
     default:
-        unsigned_number(f, value->hint == TTR_HINT_THREAD &&
+        unsigned_number(f, value->hint == TTR_DISPLAY_THREAD &&
                                    ttr_thread_get(f->t, (ttr_id)value->v.u, &thread)
                                ? thread.tid
                                : value->v.u);
@@ -249,7 +250,7 @@ static void member_name(struct follow *f, struct names *names, ttr_text given)
     }
     names->n += names->n + 1 < NAMES_MAX;
     uint64_t after = f->losses[NOT_UTF8];
-    json_string(f, (ttr_text){name->n ? (const char *)name->bytes : "", name->n});
+    json_write_string(f, (ttr_text){name->n ? (const char *)name->bytes : "", name->n});
     f->losses[NOT_UTF8] = after;
     literal(f, ":");
 }
@@ -290,7 +291,7 @@ static void all_fields(struct follow *f, const ttr_event *event)
 static void string_key(struct follow *f, const char *key, ttr_id id)
 {
     literal(f, key);
-    json_string(f, ttr_text_get(f->t, id));
+    json_write_string(f, ttr_text_get(f->t, id));
 }
 
 static void number_key(struct follow *f, bool is_there, const char *key, uint64_t x)
@@ -611,7 +612,7 @@ static bool from_seed(uint64_t seed, bool is_csv)
     ok = ttr_thread_name(f.t, 1, 5, "process, \"one\"", "thread\nfive\xff") && ok;
     for (unsigned i = 0; i < SEED_EVENTS && ok; i++) {
         sources_make_event(b, &seed, 1000 + i);
-        ok = ttr_event_take(b, &batch, NULL) == TTR_OK && write_one(&f, ttr_batch_at(&batch, 0));
+        ok = ttr_event_build(b, &batch, NULL) == TTR_OK && write_one(&f, ttr_batch_at(&batch, 0));
     }
     ttr_builder_free(b);
     return end(&f, ok);

@@ -109,7 +109,7 @@ static ttr_value any_scalar(struct odd *m)
     switch (odd_below(&m->seed, 9)) {
     case 0:
         return (ttr_value){.type = TTR_TYPE_NULL,
-                           .hint = (uint8_t)(odd_below(&m->seed, 2) * TTR_HINT_ABSENT),
+                           .hint = (uint8_t)(odd_below(&m->seed, 2) * TTR_DISPLAY_ABSENT),
                            .text = {"", 0}};
     case 1:
     case 2:
@@ -118,7 +118,7 @@ static ttr_value any_scalar(struct odd *m)
         return (ttr_value){.type = TTR_TYPE_BYTES, .text = any_text(m)};
     case 4:
         return (ttr_value){.type = TTR_TYPE_TEXT,
-                           .hint = TTR_HINT_NUMBER,
+                           .hint = TTR_DISPLAY_DECIMAL,
                            .text = {"-170141183460469231731687303715884105728", 40}};
     default:
         return any_number(m);
@@ -144,7 +144,7 @@ static void put_elements(struct odd *m, unsigned depth, unsigned group, uint32_t
         if (kind == 3)
             field.value = (ttr_value){
                 .type = TTR_TYPE_ARRAY, .text = {"", 0}, .count = depth < LEVELS ? 1 : 0};
-        ttr_put_field(m->b, &field);
+        ttr_add_field(m->b, &field);
         if (field.value.type == TTR_TYPE_ARRAY && field.value.count)
             put_elements(m, depth + 1, group, 1);
     }
@@ -158,7 +158,7 @@ void odd_put(struct odd *m, ttr_text name, unsigned depth, unsigned group)
     m->budget -= m->budget > 0;
     if (depth >= LEVELS || share == 0 || r % 4) {
         field.value = any_scalar(m);
-        ttr_put_field(m->b, &field);
+        ttr_add_field(m->b, &field);
         return;
     }
     bool is_array = r >> 8 & 1;
@@ -167,7 +167,7 @@ void odd_put(struct odd *m, ttr_text name, unsigned depth, unsigned group)
                               .count = (uint32_t)((r >> 12) % (r >> 20 & 15 ? 4 : 40))};
     field.value.count = field.value.count > share ? share : field.value.count;
     m->budget -= field.value.count;
-    ttr_put_field(m->b, &field);
+    ttr_add_field(m->b, &field);
     if (is_array)
         put_elements(m, depth + 1, group, field.value.count);
     for (uint32_t i = 0; !is_array && i < field.value.count; i++)

@@ -3,7 +3,7 @@
 #ifndef TRACETTA_TESTS_ODD_FIELDS_H
 #define TRACETTA_TESTS_ODD_FIELDS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/write.h>
 
 enum {
     ODD_BUDGET = 400,

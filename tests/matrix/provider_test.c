@@ -23,9 +23,9 @@ struct kept {
     uint32_t n;
 };
 
-static int keep_add(void *own, const ttr_wish *wish, uint32_t *index)
+static int keep_add(void *ctx, const ttr_tracepoint_request *wish, uint32_t *index)
 {
-    struct kept *kept = own;
+    struct kept *kept = ctx;
     for (*index = 0; *index < kept->n && strcmp(kept->names[*index], wish->name) != 0;)
         ++*index;
     assert_in_range(*index, 0, 15);
@@ -35,9 +35,9 @@ static int keep_add(void *own, const ttr_wish *wish, uint32_t *index)
     return 0;
 }
 
-static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
+static int keep_write(void *ctx, uint32_t index, uint8_t *event, size_t n)
 {
-    struct kept *kept = own;
+    struct kept *kept = ctx;
     size_t name_n = strlen(kept->names[index]) + 1;
     uint8_t size[4];
     store_u32le(size, (uint32_t)(4 + name_n + n));
@@ -122,7 +122,7 @@ static void compose_all(ttr_backend *backend)
             one[n == 16 ? 15 : 0] = 1;
             for (size_t at = 0; at < 16; at++) /* the number 0xF0F1... in our order, or its bytes */
                 big[at] = n == 16 ? last[at] : at < n ? last[n - 1 - at] : 0;
-            ttr_compose(composer, names[format]);
+            ttr_compose_begin(composer, names[format]);
             compose_field(composer, "b", "one", format, one, n);
             compose_field(composer, "s", "one", format, one, n);
             compose_field(composer, "b", "big", format, big, n);

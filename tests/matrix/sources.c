@@ -16,35 +16,35 @@ static void put_random_field(ttr_builder *b, uint64_t r)
     uint64_t value = r >> (r >> 8 & 63);
     switch (r >> 3 & 7) {
     case 0:
-        ttr_put_null(b, name);
+        ttr_add_null(b, name);
         break;
     case 1:
-        ttr_put_bool(b, name, value & 1);
+        ttr_add_bool(b, name, value & 1);
         break;
     case 2:
-        ttr_put_uint(b, name, value);
+        ttr_add_uint(b, name, value);
         break;
     case 3:
-        ttr_put_int(b, name, -(int64_t)(value >> 1));
+        ttr_add_int(b, name, -(int64_t)(value >> 1));
         break;
     case 4:
-        ttr_put_float(b, name, (double)value / 3);
+        ttr_add_float(b, name, (double)value / 3);
         break;
     case 5:
         memset(text, 'x', sizeof text - 1);
         text[r >> 16 & 127 ? value % 20 : sizeof text - 1] = 0;
-        ttr_put_text(b, name, text);
+        ttr_add_text(b, name, text);
         text[value % 20] = 'x';
         break;
     case 6:
-        ttr_put_bytes(b, name, &r, r >> 16 & 7);
+        ttr_add_bytes(b, name, &r, r >> 16 & 7);
         break;
     default:
-        ttr_put_field(b,
+        ttr_add_field(b,
                       &(ttr_field){.name = {"list", 4},
                                    .value = {.type = r >> 20 & 1 ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT,
                                              .count = 1}});
-        ttr_put_field(b, &(ttr_field){.name = {"x", 1},
+        ttr_add_field(b, &(ttr_field){.name = {"x", 1},
                                       .depth = 1,
                                       .value = {.type = TTR_TYPE_UINT, .v.u = value}});
         break;
@@ -55,9 +55,9 @@ static void put_random_field(ttr_builder *b, uint64_t r)
 static void make_odd(ttr_builder *b, uint64_t r)
 {
     static const uint8_t activity[16] = {9};
-    ttr_event *e = ttr_event_edit(b);
+    ttr_event *e = ttr_event_attributes(b);
     if ((r >> 56 & 31) == 0)
-        ttr_on_thread(b, r >> (r & 31), r);
+        ttr_event_set_thread(b, r >> (r & 31), r);
     if ((r & 31) == 0)
         e->level = TTR_LEVEL_ERROR;
     if ((r >> 5 & 31) == 0)
@@ -90,22 +90,22 @@ void sources_make_event(ttr_builder *b, uint64_t *state, int64_t time)
     uint64_t r = support_random(state);
     ttr_kind kind = kinds[r % sizeof kinds];
     ttr_event_begin(b, kind, time, r >> 8 & 3 ? "category" : "", r >> 10 & 7 ? "name" : "");
-    ttr_on_provider(b, r >> 13 & 15 ? "one" : "another");
+    ttr_event_set_provider(b, r >> 13 & 15 ? "one" : "another");
     if (kind == TTR_KIND_SWITCH) {
-        ttr_on_thread(b, 3, r >> 17 & 255);
-        ttr_event_edit(b)->link = ttr_event_edit(b)->thread;
-        ttr_event_edit(b)->tag = (uint16_t)(r >> 25 & 31);
+        ttr_event_set_thread(b, 3, r >> 17 & 255);
+        ttr_event_attributes(b)->link = ttr_event_attributes(b)->thread;
+        ttr_event_attributes(b)->tag = (uint16_t)(r >> 25 & 31);
     } else if (r >> 17 & 1) {
-        ttr_event_edit(b)->link = r >> 40;
+        ttr_event_attributes(b)->link = r >> 40;
     }
-    ttr_on_thread(b, r >> 30 & 3, r >> 32 & 511);
+    ttr_event_set_thread(b, r >> 30 & 3, r >> 32 & 511);
     if (kind == TTR_KIND_SPAN)
-        ttr_event_edit(b)->duration = r >> (r >> 50 & 63);
+        ttr_event_attributes(b)->duration = r >> (r >> 50 & 63);
     make_odd(b, support_random(state));
     if (kind == TTR_KIND_LOG)
-        ttr_put_text(b, "message", "a message");
+        ttr_add_text(b, "message", "a message");
     if (kind == TTR_KIND_BLOB)
-        ttr_put_bytes(b, "data", state, 8);
+        ttr_add_bytes(b, "data", state, 8);
     unsigned n = r >> 44 & 15 ? r >> 48 & 3 : r >> 48 & 31;
     for (unsigned i = 0; i < n && kind != TTR_KIND_BLOB; i++)
         put_random_field(b, support_random(state));

@@ -3,7 +3,7 @@
 #ifndef TRACETTA_TESTS_SOURCES_H
 #define TRACETTA_TESTS_SOURCES_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/write.h>
 
 /* Begins an event of a random kind with random attributes and fields, any of which may be odd; the
  * caller ends or takes it. */

@@ -8,10 +8,10 @@ enum { THREADS_MAX = 16 };
 
 static long events;
 
-static void *trace(void *own)
+static void *trace(void *ctx)
 {
     for (long i = 0; i < events; i++)
-        lttng_ust_tracef("thread %d counts %ld of %ld, which is the %s part", *(int *)own, i,
+        lttng_ust_tracef("thread %d counts %ld of %ld, which is the %s part", *(int *)ctx, i,
                          events, i % 3 ? "larger" : "smaller");
     return NULL;
 }

@@ -55,9 +55,9 @@ static bool is_known(const char *name, const char *format, size_t n)
            memchr(text, '\t', n - (size_t)(text - format)); /* a string ends there at a tab */
 }
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -160,7 +160,7 @@ static bool is_same(struct peer *peer, const struct tracepoint *tp)
     for (unsigned i = 0; i < ROUNDS; i++) {
         size_t n = make_record(tp, bytes, &peer->seed) + PADDING;
         ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n, .thread = 0};
-        if (!tracepoint_take(peer->all, tp, (struct tracepoint_raw){bytes, n}, &event, &why))
+        if (!tracepoint_decode(peer->all, tp, (struct tracepoint_raw){bytes, n}, &event, &why))
             return false;
         buffer_clear(&peer->text);
         if (!tracepoint_print(peer->t, &event, &peer->text))
@@ -198,9 +198,9 @@ static void compare(struct peer *peer, const struct tracepoint *tp)
         (void)printf("# %.*s: the library does not survive it\n", (int)tp->name.n, tp->name.p);
 }
 
-static bool see(void *own, const char *name, const char *bytes, size_t n)
+static bool see(void *ctx, const char *name, const char *bytes, size_t n)
 {
-    struct peer *peer = own;
+    struct peer *peer = ctx;
     char system[64];
     ttr_error error;
     const char *blank = strchr(name, ' ');

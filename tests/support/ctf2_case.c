@@ -43,12 +43,12 @@ const char ctf2_everything
                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "^{'type':'data-stream-class','id':8}\n"
                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "^{'type':'event-record-class','data-stream-class-id':8}\n";
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void take_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct ctf2_case *c = own;
+    struct ctf2_case *c = ctx;
     assert_true(offset <= c->text.n);
-    assert_true(severity != TTR_NOTE_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 ||
+    assert_true(severity != TTR_SEVERITY_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 ||
                 strcmp(code, "ctf.cut-metadata") == 0);
     buffer_add_text(&c->notes, code);
     buffer_add_text(&c->notes, ": ");
@@ -72,7 +72,7 @@ void ctf2_case_parse(struct ctf2_case *c, const struct alloc *alloc, const char 
         .p = (const char *)c->bytes.bytes, .n = c->bytes.n - 1, .file = "metadata"};
     ctf_description_init(&c->description, alloc);
     c->description.note = take_note;
-    c->description.note_own = c;
+    c->description.note_ctx = c;
     c->status = ctf2_parse(&c->description, &c->text, &c->error);
     buffer_add_byte(&c->notes, 0);
 }
@@ -139,7 +139,7 @@ void ctf2_check_error(const char *quoted, ttr_status status, const char *message
     unsigned line, column;
     ctf2_case_parse(&c, alloc_default(), quoted);
     assert_true(c.marked != SIZE_MAX);
-    ctf_text_place(&c.text, c.marked, &line, &column);
+    ctf_text_line_column(&c.text, c.marked, &line, &column);
     size_t n = (size_t)snprintf(prefix, sizeof prefix, "metadata:%u:%u: ", line, column),
            m = strlen(message);
     bool is_so = c.status == status && c.error.status == status && c.error.offset == c.marked &&

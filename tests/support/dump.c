@@ -75,9 +75,9 @@ static void add_number(struct buffer *to, const ttr_value *value)
 {
     const char *letter = value->type == TTR_TYPE_INT ? "i" : "u";
     bool is_whole = value->bits == 0 || value->bits == 64;
-    if (value->hint == TTR_HINT_POINTER)
+    if (value->hint == TTR_DISPLAY_POINTER)
         add_format(to, "0x%" PRIx64, value->v.u);
-    else if (value->hint == TTR_HINT_KOID)
+    else if (value->hint == TTR_DISPLAY_KOID)
         add_format(to, "koid %" PRIu64, value->v.u);
     else if (value->type == TTR_TYPE_INT && is_whole)
         add_format(to, "%" PRId64, value->v.s);
@@ -92,7 +92,7 @@ static void add_number(struct buffer *to, const ttr_value *value)
 /* The first name of a number or of bits that have names. */
 static void add_label(struct buffer *to, const ttr_value *value)
 {
-    if ((value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS) || value->count == 0)
+    if ((value->hint != TTR_DISPLAY_ENUM && value->hint != TTR_DISPLAY_FLAGS) || value->count == 0)
         return;
     buffer_add_byte(to, ':');
     add_text(to, value->text);
@@ -112,7 +112,7 @@ static void add_float(struct buffer *to, double x)
 static void add_bytes(struct buffer *to, const ttr_value *value)
 {
     size_t n = value->text.n, shown = n > LONG_BYTES ? 16 : n;
-    buffer_add_text(to, value->hint == TTR_HINT_RAW ? "raw'" : "x'");
+    buffer_add_text(to, value->hint == TTR_DISPLAY_RAW ? "raw'" : "x'");
     for (size_t i = 0; i < shown; i++)
         add_format(to, "%02x", (unsigned char)value->text.p[i]);
     if (shown < n)
@@ -316,18 +316,19 @@ void dump_events(struct dump *dump, ttr *t, ttr_reader *reader)
 
 static int compare_notes(const void *a, const void *b)
 {
-    const ttr_note *x = a, *y = b;
+    const ttr_diagnostic *x = a, *y = b;
     return strcmp(x->code, y->code);
 }
 
 void dump_report(struct dump *dump, ttr_reader *reader)
 {
-    static const char *const severities[] = {
-        [TTR_NOTE_REMARK] = "remark", [TTR_NOTE_ODD] = "note", [TTR_NOTE_DAMAGE] = "damage"};
+    static const char *const severities[] = {[TTR_SEVERITY_REMARK] = "remark",
+                                             [TTR_SEVERITY_ODD] = "note",
+                                             [TTR_SEVERITY_DAMAGE] = "damage"};
     struct buffer *to = &dump->text;
     ttr_report report = {.size = sizeof report};
     if (ttr_reader_report(reader, 0, &report)) {
-        ttr_note notes[64];
+        ttr_diagnostic notes[64];
         size_t n = report.notes_n < 64 ? report.notes_n : 64;
         if (n)
             memcpy(notes, report.notes, n * sizeof *notes);

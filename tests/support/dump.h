@@ -3,7 +3,7 @@
 #ifndef TRACETTA_TESTS_SUPPORT_DUMP_H
 #define TRACETTA_TESTS_SUPPORT_DUMP_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "base/buffer.h"
 

@@ -54,9 +54,10 @@ static void write_event(struct generator *g, const struct event *e)
     g->truth.arguments += n;
     if (fxt_event_last_words(e->kind) || e->has_scope)
         record_word(g, e->last);
-    record_end(g, FXT_EVENT | fxt_put(FXT_EVENT_KIND, e->kind) | fxt_put(FXT_EVENT_ARGS, n) |
-                      fxt_put(FXT_EVENT_THREAD, thread) | fxt_put(FXT_EVENT_CATEGORY, category) |
-                      fxt_put(FXT_EVENT_NAME, name));
+    record_end(g, FXT_EVENT | fxt_set_bits(FXT_EVENT_KIND, e->kind) |
+                      fxt_set_bits(FXT_EVENT_ARGS, n) | fxt_set_bits(FXT_EVENT_THREAD, thread) |
+                      fxt_set_bits(FXT_EVENT_CATEGORY, category) |
+                      fxt_set_bits(FXT_EVENT_NAME, name));
     g->truth.kinds[kind_of[e->kind]]++;
     g->truth.text_hash += g->texts[e->category].hash + 3 * g->texts[e->name].hash;
 }
@@ -157,11 +158,12 @@ static void write_legacy_switch(struct generator *g)
     record_thread(g, from, outgoing);
     record_thread(g, to, incoming);
     unsigned state = below(g, 5);
-    record_end(g, FXT_SCHEDULING | fxt_put(FXT_LEGACY_CPU, below(g, g->is_everything ? 256 : 8)) |
-                      fxt_put(FXT_LEGACY_STATE, state + (state > 0)) |
-                      fxt_put(FXT_LEGACY_OUTGOING, from) | fxt_put(FXT_LEGACY_INCOMING, to) |
-                      fxt_put(FXT_LEGACY_OUTGOING_PRIORITY, below(g, 32)) |
-                      fxt_put(FXT_LEGACY_INCOMING_PRIORITY, below(g, 32)));
+    record_end(g,
+               FXT_SCHEDULING | fxt_set_bits(FXT_LEGACY_CPU, below(g, g->is_everything ? 256 : 8)) |
+                   fxt_set_bits(FXT_LEGACY_STATE, state + (state > 0)) |
+                   fxt_set_bits(FXT_LEGACY_OUTGOING, from) | fxt_set_bits(FXT_LEGACY_INCOMING, to) |
+                   fxt_set_bits(FXT_LEGACY_OUTGOING_PRIORITY, below(g, 32)) |
+                   fxt_set_bits(FXT_LEGACY_INCOMING_PRIORITY, below(g, 32)));
     g->truth.kinds[TTR_KIND_SWITCH]++;
 }
 
@@ -176,12 +178,12 @@ static void write_scheduling(struct generator *g)
     if (kind != FXT_THREAD_WAKEUP)
         record_word(g, threads[below(g, THREADS)].tid);
     (void)record_arguments(g, n, false);
-    uint64_t header =
-        FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, kind) | fxt_put(FXT_SCHEDULING_ARGS, n);
+    uint64_t header = FXT_SCHEDULING | fxt_set_bits(FXT_SCHEDULING_KIND, kind) |
+                      fxt_set_bits(FXT_SCHEDULING_ARGS, n);
     if (kind != FXT_FIBER_SWITCH)
-        header |= fxt_put(FXT_SCHEDULING_CPU, below(g, 65536));
+        header |= fxt_set_bits(FXT_SCHEDULING_CPU, below(g, 65536));
     if (kind == FXT_CONTEXT_SWITCH)
-        header |= fxt_put(FXT_SCHEDULING_STATE, state + (state > 0));
+        header |= fxt_set_bits(FXT_SCHEDULING_STATE, state + (state > 0));
     record_end(g, header);
     if (kind == FXT_FIBER_SWITCH)
         g->truth.fibers++;
@@ -193,7 +195,7 @@ static void write_scheduling(struct generator *g)
 
 static void record_random_stream(struct generator *g, size_t n)
 {
-    size_t from = g->record_n * FXT_WORD;
+    size_t from = g->record_n * FXT_WORD_BYTES;
     record_stream(g, NULL, 0);
     memset(g->record + from, 0, (n + 7) / 8 * 8);
     for (size_t i = 0; i < n; i++)
@@ -210,7 +212,8 @@ static void write_log(struct generator *g)
     record_word(g, g->provider->now);
     record_thread(g, ref, thread);
     record_stream(g, message->bytes, message->n);
-    record_end(g, FXT_LOG | fxt_put(FXT_LOG_BYTES, message->n) | fxt_put(FXT_LOG_THREAD, ref));
+    record_end(g, FXT_LOG | fxt_set_bits(FXT_LOG_BYTES, message->n) |
+                      fxt_set_bits(FXT_LOG_THREAD, ref));
     g->truth.kinds[TTR_KIND_LOG]++;
 }
 
@@ -222,8 +225,8 @@ static void write_blob(struct generator *g)
     uint16_t ref = text_ref(g, name);
     record_text(g, ref, name);
     record_random_stream(g, n);
-    record_end(g, FXT_BLOB | fxt_put(FXT_BLOB_NAME, ref) | fxt_put(FXT_BLOB_BYTES, n) |
-                      fxt_put(FXT_BLOB_TYPE, 1 + below(g, 2)));
+    record_end(g, FXT_BLOB | fxt_set_bits(FXT_BLOB_NAME, ref) | fxt_set_bits(FXT_BLOB_BYTES, n) |
+                      fxt_set_bits(FXT_BLOB_TYPE, 1 + below(g, 2)));
     g->truth.kinds[TTR_KIND_BLOB]++;
 }
 
@@ -236,8 +239,9 @@ static void write_large_blob(struct generator *g)
     record_begin(g);
     uint16_t category_ref = text_ref(g, category), name_ref = text_ref(g, name);
     uint8_t ref = is_bare ? 0 : thread_ref(g, thread);
-    record_word(g, fxt_put(FXT_LARGE_CATEGORY, category_ref) | fxt_put(FXT_LARGE_NAME, name_ref) |
-                       fxt_put(FXT_LARGE_ARGS, args) | fxt_put(FXT_LARGE_THREAD, ref));
+    record_word(g, fxt_set_bits(FXT_LARGE_CATEGORY, category_ref) |
+                       fxt_set_bits(FXT_LARGE_NAME, name_ref) | fxt_set_bits(FXT_LARGE_ARGS, args) |
+                       fxt_set_bits(FXT_LARGE_THREAD, ref));
     record_text(g, category_ref, category);
     record_text(g, name_ref, name);
     if (!is_bare) {
@@ -247,9 +251,9 @@ static void write_large_blob(struct generator *g)
     }
     record_word(g, n);
     record_random_stream(g, n);
-    record_end(g,
-               FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
-                   fxt_put(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA));
+    record_end(
+        g, FXT_LARGE | fxt_set_bits(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
+               fxt_set_bits(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA));
     g->truth.kinds[TTR_KIND_BLOB]++;
 }
 
@@ -257,8 +261,8 @@ static void write_large_blob(struct generator *g)
 static void record_process_argument(struct generator *g, uint64_t pid)
 {
     static const char key[] = "process";
-    record_word(g, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 3) |
-                       fxt_put(FXT_ARG_NAME, FXT_REF_INLINE | (sizeof key - 1)));
+    record_word(g, FXT_ARG_KOID | fxt_set_bits(FXT_ARG_SIZE, 3) |
+                       fxt_set_bits(FXT_ARG_NAME, FXT_REF_INLINE | (sizeof key - 1)));
     record_stream(g, key, sizeof key - 1);
     record_word(g, pid);
 }
@@ -282,8 +286,8 @@ static void write_kernel_object(struct generator *g)
         record_process_argument(g, thread->pid);
     (void)record_arguments(g, args, false);
     args += type == FXT_KERNEL_THREAD;
-    record_end(g, FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) |
-                      fxt_put(FXT_KERNEL_NAME, ref) | fxt_put(FXT_KERNEL_ARGS, args));
+    record_end(g, FXT_KERNEL_OBJECT | fxt_set_bits(FXT_KERNEL_TYPE, type) |
+                      fxt_set_bits(FXT_KERNEL_NAME, ref) | fxt_set_bits(FXT_KERNEL_ARGS, args));
     g->truth.kinds[TTR_KIND_OBJECT]++;
 }
 
@@ -299,8 +303,9 @@ static void write_userspace_object(struct generator *g)
         record_word(g, g->provider->threads[thread].pid); /* one word only: the text's form */
     record_text(g, name_ref, name);
     (void)record_arguments(g, args, false);
-    record_end(g, FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, ref) |
-                      fxt_put(FXT_USERSPACE_NAME, name_ref) | fxt_put(FXT_USERSPACE_ARGS, args));
+    record_end(g, FXT_USERSPACE_OBJECT | fxt_set_bits(FXT_USERSPACE_THREAD, ref) |
+                      fxt_set_bits(FXT_USERSPACE_NAME, name_ref) |
+                      fxt_set_bits(FXT_USERSPACE_ARGS, args));
     g->truth.kinds[TTR_KIND_OBJECT]++;
 }
 
@@ -310,27 +315,27 @@ static void write_profiler(struct generator *g)
     unsigned thread = below(g, THREADS), kind = below(g, 3);
     record_begin(g);
     uint8_t ref = thread_ref(g, thread);
-    uint64_t header =
-        FXT_PROFILER | fxt_put(FXT_PROFILER_KIND, kind) | fxt_put(FXT_PROFILER_THREAD, ref);
+    uint64_t header = FXT_PROFILER | fxt_set_bits(FXT_PROFILER_KIND, kind) |
+                      fxt_set_bits(FXT_PROFILER_THREAD, ref);
     record_word(g, g->provider->now);
     record_thread(g, ref, thread);
     if (kind == FXT_MODULE) {
         record_stream(g, name, sizeof name - 1);
         record_stream(g, build_id, sizeof build_id);
-        header |= fxt_put(FXT_MODULE_NAME_BYTES, sizeof name - 1) |
-                  fxt_put(FXT_MODULE_BUILD_ID_BYTES, sizeof build_id);
+        header |= fxt_set_bits(FXT_MODULE_NAME_BYTES, sizeof name - 1) |
+                  fxt_set_bits(FXT_MODULE_BUILD_ID_BYTES, sizeof build_id);
     }
     if (kind == FXT_MAPPING)
-        header |= fxt_put(FXT_MAPPING_FLAGS, below(g, 8));
+        header |= fxt_set_bits(FXT_MAPPING_FLAGS, below(g, 8));
     if (kind != FXT_BACKTRACE)
-        header |= fxt_put(FXT_MODULE_ID, below(g, 65536));
+        header |= fxt_set_bits(FXT_MODULE_ID, below(g, 65536));
     unsigned words = kind == FXT_MAPPING     ? 3
                      : kind == FXT_BACKTRACE ? below(g, happens(g, 50) ? 256 : 20)
                                              : 0;
     for (unsigned i = 0; i < words; i++)
         record_word(g, random_value(g));
     if (kind == FXT_BACKTRACE)
-        header |= fxt_put(FXT_BACKTRACE_FRAMES, words);
+        header |= fxt_set_bits(FXT_BACKTRACE_FRAMES, words);
     record_end(g, header);
     g->truth.kinds[kind == FXT_BACKTRACE ? TTR_KIND_SAMPLE : TTR_KIND_OBJECT]++;
 }
@@ -338,8 +343,8 @@ static void write_profiler(struct generator *g)
 static void write_gap(struct generator *g)
 {
     emit_definition(g,
-                    FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) |
-                        fxt_put(FXT_METADATA_PROVIDER, g->provider->id),
+                    FXT_METADATA | fxt_set_bits(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) |
+                        fxt_set_bits(FXT_METADATA_PROVIDER, g->provider->id),
                     NULL, 0);
     g->truth.definitions--;
     g->truth.kinds[TTR_KIND_GAP]++;
@@ -360,8 +365,8 @@ static void write_initialization(struct generator *g)
 static void write_section(struct generator *g)
 {
     emit_definition(g,
-                    FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
-                        fxt_put(FXT_METADATA_PROVIDER, g->provider->id),
+                    FXT_METADATA | fxt_set_bits(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
+                        fxt_set_bits(FXT_METADATA_PROVIDER, g->provider->id),
                     NULL, 0);
 }
 
@@ -385,8 +390,9 @@ static void start_provider(struct generator *g, size_t i)
     }
     size_t n = strlen(p->name);
     emit_definition(g,
-                    FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
-                        fxt_put(FXT_METADATA_PROVIDER, p->id) | fxt_put(FXT_METADATA_NAME_BYTES, n),
+                    FXT_METADATA | fxt_set_bits(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+                        fxt_set_bits(FXT_METADATA_PROVIDER, p->id) |
+                        fxt_set_bits(FXT_METADATA_NAME_BYTES, n),
                     p->name, n);
     write_initialization(g);
 }

@@ -71,7 +71,7 @@ struct generator {
     struct text texts[TEXTS];
     struct provider *providers, *provider;
     size_t providers_n;
-    uint8_t record[RECORD_WORDS * FXT_WORD];
+    uint8_t record[RECORD_WORDS * FXT_WORD_BYTES];
     size_t record_n; /* words */
     struct truth truth;
 };

@@ -98,23 +98,23 @@ void record_begin(struct generator *g)
 
 void record_word(struct generator *g, uint64_t word)
 {
-    store(g, g->record + FXT_WORD * g->record_n++, word);
+    store(g, g->record + FXT_WORD_BYTES * g->record_n++, word);
 }
 
 void record_stream(struct generator *g, const void *bytes, size_t n)
 {
     size_t words = (n + 7) / 8;
-    memset(g->record + FXT_WORD * g->record_n, 0, words * FXT_WORD);
+    memset(g->record + FXT_WORD_BYTES * g->record_n, 0, words * FXT_WORD_BYTES);
     if (n)
-        memcpy(g->record + FXT_WORD * g->record_n, bytes, n);
+        memcpy(g->record + FXT_WORD_BYTES * g->record_n, bytes, n);
     g->record_n += words;
 }
 
 void record_end(struct generator *g, uint64_t header)
 {
     unsigned size = (header & 15) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE;
-    store(g, g->record, header | fxt_put(size, g->record_n));
-    emit(g, g->record, FXT_WORD * g->record_n);
+    store(g, g->record, header | fxt_set_bits(size, g->record_n));
+    emit(g, g->record, FXT_WORD_BYTES * g->record_n);
 }
 
 /* A record without an event that is made while another one is under way: goes out at once. */
@@ -122,7 +122,7 @@ void emit_definition(struct generator *g, uint64_t header, const void *bytes, si
 {
     static const uint8_t zeros[8];
     uint8_t word[8];
-    store(g, word, header | fxt_put(FXT_SIZE, 1 + (n + 7) / 8));
+    store(g, word, header | fxt_set_bits(FXT_SIZE, 1 + (n + 7) / 8));
     emit(g, word, sizeof word);
     emit(g, bytes, n);
     emit(g, zeros, (8 - n % 8) % 8);
@@ -139,9 +139,9 @@ void register_text(struct generator *g, uint16_t text, uint16_t slot)
         p->text_slot[p->slot_text[slot]] = 0;
     p->text_slot[text] = slot;
     p->slot_text[slot] = text;
-    emit_definition(g,
-                    FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, t->n),
-                    t->bytes, t->n);
+    emit_definition(
+        g, FXT_STRING | fxt_set_bits(FXT_STRING_INDEX, slot) | fxt_set_bits(FXT_STRING_BYTES, t->n),
+        t->bytes, t->n);
 }
 
 /* A reference to a text.  The empty one is 0 and in no table. */
@@ -174,7 +174,7 @@ void register_thread(struct generator *g, unsigned thread, uint8_t slot)
     p->slot_thread[slot] = (uint8_t)thread;
     store(g, words, p->threads[thread].pid);
     store(g, words + 8, p->threads[thread].tid);
-    emit_definition(g, FXT_THREAD | fxt_put(FXT_THREAD_INDEX, slot), words, sizeof words);
+    emit_definition(g, FXT_THREAD | fxt_set_bits(FXT_THREAD_INDEX, slot), words, sizeof words);
 }
 
 uint8_t thread_ref(struct generator *g, unsigned thread)
@@ -223,9 +223,9 @@ static uint64_t record_scalar(struct generator *g, unsigned type, uint64_t head,
 {
     uint16_t key_ref = text_ref(g, key);
     uint64_t bits = argument_bits(g, type);
-    uint64_t words = 1 + fxt_ref_words(key_ref) + fxt_arg_value_words(type);
+    uint64_t words = 1 + fxt_ref_stream_words(key_ref) + fxt_arg_value_words(type);
     bool is_in_head = type == FXT_ARG_INT32 || type == FXT_ARG_UINT32 || type == FXT_ARG_BOOLEAN;
-    record_word(g, head | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) |
+    record_word(g, head | fxt_set_bits(FXT_ARG_SIZE, words) | fxt_set_bits(FXT_ARG_NAME, key_ref) |
                        (is_in_head ? bits << 32 : 0));
     record_text(g, key_ref, key);
     if (fxt_arg_value_words(type))
@@ -237,9 +237,9 @@ static uint64_t record_text_argument(struct generator *g, uint16_t key)
 {
     uint16_t value = any_text(g);
     uint16_t key_ref = text_ref(g, key), ref = text_ref(g, value);
-    uint64_t words = 1 + fxt_ref_words(key_ref) + fxt_ref_words(ref);
-    record_word(g, FXT_ARG_TEXT | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) |
-                       fxt_put(FXT_ARG_STRING, ref));
+    uint64_t words = 1 + fxt_ref_stream_words(key_ref) + fxt_ref_stream_words(ref);
+    record_word(g, FXT_ARG_TEXT | fxt_set_bits(FXT_ARG_SIZE, words) |
+                       fxt_set_bits(FXT_ARG_NAME, key_ref) | fxt_set_bits(FXT_ARG_STRING, ref));
     record_text(g, key_ref, key);
     record_text(g, ref, value);
     return g->texts[value].hash;
@@ -252,9 +252,9 @@ static uint64_t record_blob_argument(struct generator *g, uint16_t key)
     for (size_t i = 0; i < n; i++)
         bytes[i] = (uint8_t)random_word(g);
     uint16_t key_ref = text_ref(g, key);
-    uint64_t words = 1 + fxt_ref_words(key_ref) + fxt_words(n);
-    record_word(g, FXT_ARG_BLOB | fxt_put(FXT_ARG_SIZE, words) | fxt_put(FXT_ARG_NAME, key_ref) |
-                       fxt_put(FXT_ARG_VALUE, n));
+    uint64_t words = 1 + fxt_ref_stream_words(key_ref) + fxt_words_for_bytes(n);
+    record_word(g, FXT_ARG_BLOB | fxt_set_bits(FXT_ARG_SIZE, words) |
+                       fxt_set_bits(FXT_ARG_NAME, key_ref) | fxt_set_bits(FXT_ARG_VALUE, n));
     record_text(g, key_ref, key);
     record_stream(g, bytes, n);
     return hash_bytes(bytes, n);

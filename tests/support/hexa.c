@@ -518,12 +518,12 @@ static const char *split_expect(struct hexa *out, const char *text)
 bool hexa_parse(const char *text, size_t n, struct hexa *out, char *message, size_t message_size)
 {
     *out = (struct hexa){.title = copy("", 0), .status = copy("", 0), .offset = HEXA_NO_OFFSET};
-    char *own = copy(text, n);
+    char *ctx = copy(text, n);
     struct assembler a = {
-        .text = own, .out = out, .message = message, .message_size = message_size};
-    a.end = split_expect(out, own);
+        .text = ctx, .out = out, .message = message, .message_size = message_size};
+    a.end = split_expect(out, ctx);
     bool is_good = run_text(&a, true) && run_text(&a, false) && run_headers(&a);
-    free(own);
+    free(ctx);
     return is_good;
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "layout/layout_shape.h"
 
@@ -76,7 +76,7 @@ static inline void put_value(struct text *to, const ttr_value *value)
 {
     switch (value->type) {
     case TTR_TYPE_NULL:
-        put(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null");
+        put(to, value->hint == TTR_DISPLAY_ABSENT ? "absent" : "null");
         break;
     case TTR_TYPE_BOOL:
         put(to, value->v.u ? "true" : "false");
@@ -91,7 +91,7 @@ static inline void put_value(struct text *to, const ttr_value *value)
         put(to, "%.17g", value->v.f);
         break;
     case TTR_TYPE_TEXT:
-        put(to, value->hint == TTR_HINT_NUMBER ? "#%.*s" : "'%.*s'", (int)value->text.n,
+        put(to, value->hint == TTR_DISPLAY_DECIMAL ? "#%.*s" : "'%.*s'", (int)value->text.n,
             value->text.p);
         break;
     case TTR_TYPE_BYTES:
@@ -107,11 +107,11 @@ static inline void put_value(struct text *to, const ttr_value *value)
         put(to, "{%u}", value->count);
         break;
     }
-    if (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
+    if (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS)
         put(to, "(%.*s/%u)", (int)value->text.n, value->text.p, value->count);
 }
 
-static inline const char *end_text(enum layout_end end)
+static inline const char *end_text(enum layout_status end)
 {
     static const char *const names[] = {"", "short", "no option", "huge", "misplaced", "absent"};
     return names[end];
@@ -131,18 +131,18 @@ static inline void put_field(struct text *to, const ttr_field *field)
 /* The fast path returns the same fields as `by_one`, which printed `wanted`, for an event whose
  * payload is the bytes that have a part of the record.  It has memory for `room` fields; the walk
  * returns the others.  Once the fields are not prepared, once they are. */
-static inline void expect_in_payload(struct table *table, const struct layout_run *run,
-                                     uint32_t room, const struct layout_walk *by_one,
+static inline void expect_in_payload(struct table *table, const struct layout_cursor *run,
+                                     uint32_t room, const struct layout_iter *by_one,
                                      const struct text *wanted)
 {
     static struct text taken;
     const uint64_t first = run->bits.at >> 3,
-                   end = by_one->end == LAYOUT_FINE ? (by_one->run.bits.at + 7) >> 3
-                                                    : run->bits.end >> 3,
+                   end = by_one->end == LAYOUT_OK ? (by_one->run.bits.at + 7) >> 3
+                                                  : run->bits.end >> 3,
                    n = end - first;
     uint32_t imports;
     (void)layout_imports(table->layout, &imports);
-    if (imports || !layout_is_at_any_byte(table->layout) || run->bits.end % 8 ||
+    if (imports || !layout_is_byte_aligned(table->layout) || run->bits.end % 8 ||
         first > run->bits.end >> 3)
         return;
     const struct layout_schema schema = {
@@ -150,16 +150,16 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
     const ttr_event event = {.payload = run->bits.base + first,
                              .payload_size = (uint32_t)n,
                              .body = (uint32_t)(run->bits.at & 0xffff),
-                             .flags = by_one->end == LAYOUT_FINE ? 0 : TTR_EVENT_PARTIAL};
+                             .flags = by_one->end == LAYOUT_OK ? 0 : TTR_EVENT_PARTIAL};
     ttr_field field[TAKEN_MAX], next;
-    struct held_fields held = {.field = field, .n = room};
+    struct field_cache held = {.field = field, .n = room};
     for (unsigned i = 0; i < 2; i++) {
-        ttr_fields fields = {
-            .event = &event,
-            .ops = &layout_field_ops,
-            .own = &schema,
-            .state = {(uintptr_t)layout_start(table->layout), layout_start_with(&schema)}};
-        const struct layout_walk *walk = (const struct layout_walk *)fields.state;
+        ttr_fields fields = {.event = &event,
+                             .ops = &layout_field_ops,
+                             .ctx = &schema,
+                             .state = {(uintptr_t)layout_iter_start(table->layout),
+                                       layout_iter_start_flags(&schema)}};
+        const struct layout_iter *walk = (const struct layout_iter *)fields.state;
         taken.n = 0;
         taken.p[0] = 0;
         const uint32_t n_held = layout_field_ops.hold(&fields, &held);
@@ -168,7 +168,7 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
         const bool is_over = !fields.ops;
         while (!is_over && layout_field_ops.next(&fields, &next))
             put_field(&taken, &next);
-        const enum layout_end why = is_over ? LAYOUT_FINE : walk->end;
+        const enum layout_status why = is_over ? LAYOUT_OK : walk->end;
         put(&taken, "%s%s", taken.n && why ? " " : "", end_text(why));
         if (strcmp(taken.p, wanted->p) != 0 || why != by_one->end)
             fail_msg("%s\n  one by one %s\n  %u held %s", table->text, wanted->p, room, taken.p);
@@ -176,69 +176,69 @@ static inline void expect_in_payload(struct table *table, const struct layout_ru
 }
 
 /* So does the shape in bytes, a longer text aside. */
-static inline void expect_bytes(const struct table *table, const struct layout_run *run,
-                                const struct layout_run *measured, enum layout_end end,
+static inline void expect_bytes(const struct table *table, const struct layout_cursor *run,
+                                const struct layout_cursor *measured, enum layout_status end,
                                 const struct layout_shape *shape)
 {
-    const struct layout_bytes bytes = layout_bytes_of(shape);
+    const struct layout_byte_shape bytes = layout_shape_to_bytes(shape);
     const uint64_t all = run->bits.end >> 3, first = (run->bits.at >> 3) + bytes.first;
-    if (run->bits.at & 7 || bytes.rest == LAYOUT_BYTES_NONE || first > all ||
-        all - first < LAYOUT_BYTES_AHEAD)
+    if (run->bits.at & 7 || bytes.rest == LAYOUT_BYTE_SHAPE_NONE || first > all ||
+        all - first < LAYOUT_BYTE_SHAPE_LOOKAHEAD)
         return;
-    const uint64_t behind = layout_bytes_pass(&bytes, run->bits.base, first);
+    const uint64_t behind = layout_byte_shape_find_end(&bytes, run->bits.base, first);
     const bool is_whole = behind <= all;
     if (behind == UINT64_MAX && shape->kind == LAYOUT_SHAPE_TEXT &&
-        (end != LAYOUT_FINE || measured->bits.at / 8 > first + LAYOUT_BYTES_AHEAD))
+        (end != LAYOUT_OK || measured->bits.at / 8 > first + LAYOUT_BYTE_SHAPE_LOOKAHEAD))
         return;
-    if (is_whole != (end == LAYOUT_FINE) || (is_whole && behind * 8 != measured->bits.at))
+    if (is_whole != (end == LAYOUT_OK) || (is_whole && behind * 8 != measured->bits.at))
         fail_msg("%s: bytes end at %llu, measure at %llu bits", table->text,
                  (unsigned long long)behind, (unsigned long long)measured->bits.at);
 }
 
 /* The shape finds the end that the program finds, or nothing. */
-static inline void expect_shape(const struct table *table, const struct layout_run *run,
-                                const struct layout_run *measured, enum layout_end end)
+static inline void expect_shape(const struct table *table, const struct layout_cursor *run,
+                                const struct layout_cursor *measured, enum layout_status end)
 {
-    struct layout_shape shape = layout_shape_of(table->layout);
+    struct layout_shape shape = layout_get_shape(table->layout);
     uint64_t behind = 0, first = run->bits.at + shape.first;
     bool is_whole =
-        !(run->bits.at & 7) && layout_shape_pass(&shape, &run->bits, run->bits.at, &behind);
-    if (is_whole && (end != LAYOUT_FINE || behind != measured->bits.at))
+        !(run->bits.at & 7) && layout_shape_find_end(&shape, &run->bits, run->bits.at, &behind);
+    if (is_whole && (end != LAYOUT_OK || behind != measured->bits.at))
         fail_msg("%s: shape ends at %llu, measure at %llu", table->text, (unsigned long long)behind,
                  (unsigned long long)measured->bits.at);
     if (!is_whole && !(run->bits.at & 7) && shape.kind != LAYOUT_SHAPE_NONE && first >= 64 &&
-        end == LAYOUT_FINE)
+        end == LAYOUT_OK)
         fail_msg("%s: the shape has no end", table->text);
     expect_bytes(table, run, measured, end, &shape);
 }
 
 /* A record as text: "a=1 s={2} .x=1 .y=2", a dot for each level, and how it ended when that was not
  * well. */
-static inline enum layout_end table_dump(struct table *table, const struct layout_run *run,
-                                         struct text *to)
+static inline enum layout_status table_dump(struct table *table, const struct layout_cursor *run,
+                                            struct text *to)
 {
-    struct layout_walk walk;
+    struct layout_iter walk;
     ttr_field field;
     const struct type *type;
-    layout_walk_begin(&walk, table->layout, &run->bits, &table->scratch);
+    layout_iter_begin(&walk, table->layout, &run->bits, &table->scratch);
     memcpy(walk.run.slots, run->slots, sizeof walk.run.slots);
     to->n = 0;
     to->p[0] = 0;
-    while (layout_walk_next(&walk, &field, &type)) {
+    while (layout_iter_next(&walk, &field, &type)) {
         put_field(to, &field);
         if (!type)
             put(to, "?");
     }
     put(to, "%s%s", to->n && walk.end ? " " : "", end_text(walk.end));
-    assert_false(layout_walk_next(&walk, &field, &type));
+    assert_false(layout_iter_next(&walk, &field, &type));
     for (uint32_t room = 1; room <= TAKEN_MAX; room = 2 * room + 1)
         expect_in_payload(table, run, room, &walk, to);
-    struct layout_run measured = *run;
-    enum layout_end end = layout_measure(table->layout, &measured);
-    if ((end == LAYOUT_FINE) != (walk.end == LAYOUT_FINE))
+    struct layout_cursor measured = *run;
+    enum layout_status end = layout_find_record_end(table->layout, &measured);
+    if ((end == LAYOUT_OK) != (walk.end == LAYOUT_OK))
         fail_msg("%s\n  walk ends %s, measure %s: %s", table->text, end_text(walk.end),
                  end_text(end), to->p);
-    if (end == LAYOUT_FINE && measured.bits.at != walk.run.bits.at)
+    if (end == LAYOUT_OK && measured.bits.at != walk.run.bits.at)
         fail_msg("walk ends at %llu, measure at %llu: %s", (unsigned long long)walk.run.bits.at,
                  (unsigned long long)measured.bits.at, to->p);
     expect_shape(table, run, &measured, end);
@@ -255,12 +255,12 @@ static inline void table_expect(struct table *table, uint64_t at, const char *he
     size_t n = support_hex(bytes, sizeof bytes, hex);
     uint8_t *copy = malloc(n ? n : 1);
     memcpy(copy, bytes, n);
-    struct layout_run run = {.bits = bits_over(copy, at, n * 8)};
+    struct layout_cursor run = {.bits = bits_init(copy, at, n * 8)};
     (void)table_dump(table, &run, &text);
     if (strcmp(text.p, wanted) != 0)
         fail_msg("\n  got    %s\n  wanted %s", text.p, wanted);
     if (end != UINT64_MAX) {
-        assert_int_equal(layout_measure(table->layout, &run), LAYOUT_FINE);
+        assert_int_equal(layout_find_record_end(table->layout, &run), LAYOUT_OK);
         assert_int_equal(run.bits.at, end);
     }
     free(copy);

@@ -58,7 +58,7 @@ static const char *name_of(const char *path)
 
 static ttr_status stream_open(struct input *in, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     ttr *t = in->base.t;
     const char *name = name_of(ttr_text_get(t, t->sources[in->id].path).p);
     stream->schema =
@@ -70,7 +70,7 @@ static ttr_status stream_open(struct input *in, ttr_error *error)
 
 static void stream_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     *stream = (struct stream){.schema = stream->schema,
                               .thread = stream->thread,
                               .name = stream->name,
@@ -90,7 +90,7 @@ static int64_t time_at(struct input *in, uint64_t record)
 /* The first record that may reach into the range. */
 static uint64_t find_from(struct input *in)
 {
-    const struct stream *stream = in->own;
+    const struct stream *stream = in->ctx;
     uint64_t low = 0, high = source_disk_size(in->source) / LITTLE_RECORD;
     if (!stream->has_range || !source_is_seekable(in->source) || stream->from < DURATION_MAX)
         return 0;
@@ -106,8 +106,8 @@ static uint64_t find_from(struct input *in)
 
 static void add_event(struct input *in, const uint8_t *bytes, uint32_t size, uint8_t kind)
 {
-    struct stream *stream = in->own;
-    ttr_event *event = input_event(in);
+    struct stream *stream = in->ctx;
+    ttr_event *event = input_add_event(in);
     event->kind = kind;
     event->flags = TTR_EVENT_RAW;
     event->payload = bytes;
@@ -122,13 +122,13 @@ static void add_event(struct input *in, const uint8_t *bytes, uint32_t size, uin
 /* The record that the window begins with, at stream->at. */
 static ttr_status decode_record(struct input *in, const uint8_t *bytes, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     int64_t time = (int64_t)load_u64le(bytes);
     uint64_t duration = load_u64le(bytes + 8);
     if (load_u64le(bytes + 16) == UINT64_MAX) {
         stream->at += LITTLE_RECORD;
-        return input_damage(in, stream->at - LITTLE_RECORD, LITTLE_RECORD, "little.bad-value",
-                            error, "a value of all ones");
+        return input_add_damage(in, stream->at - LITTLE_RECORD, LITTLE_RECORD, "little.bad-value",
+                                error, "a value of all ones");
     }
     stream->is_over = stream->has_range && time >= stream->to;
     if (stream->is_over)
@@ -142,7 +142,7 @@ static ttr_status decode_record(struct input *in, const uint8_t *bytes, ttr_erro
 
 static ttr_status read_head(struct input *in, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     ttr_status status = input_fill(in, 0, LITTLE_HEAD, error);
     if (status != TTR_OK)
         return status;
@@ -156,7 +156,7 @@ static ttr_status read_head(struct input *in, ttr_error *error)
 
 static ttr_status stream_next(struct input *in, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     ttr_status status = stream->at == 0 ? read_head(in, error) : TTR_OK;
     if (status != TTR_OK || in->n)
         return status;
@@ -178,7 +178,7 @@ static ttr_status stream_next(struct input *in, ttr_error *error)
 
 static void stream_close(struct input *in)
 {
-    const struct stream *stream = in->own;
+    const struct stream *stream = in->ctx;
     context_drop_schema(in->base.t, stream->schema);
 }
 
@@ -220,7 +220,7 @@ static ttr_reader *open_stream(ttr *t, struct folder *folder, const struct folde
 {
     char path[PATH_MAX];
     folder_file_path(folder, file, path, sizeof path);
-    struct source *source = folder_source(folder, file, how, error);
+    struct source *source = folder_open_file(folder, file, how, error);
     struct input *in = source ? input_new(t, source, &format_stream, path, options, error) : NULL;
     if (!in)
         return NULL;
@@ -235,14 +235,14 @@ static ttr_reader *open_folder(ttr *t, struct folder *folder, const char *only,
     size_t n = 0, files = 0;
     const struct folder_file *file;
     struct source_options how = {.no_mmap = options && options->flags & TTR_READ_NO_MMAP};
-    for (size_t i = 0; (file = folder_at(folder, i)); i++)
+    for (size_t i = 0; (file = folder_file_at(folder, i)); i++)
         files += only ? strcmp(only, file->name) == 0 : is_stream(file->name);
     readers = alloc_zero(&t->counted, files, sizeof(ttr_reader *));
     bool is_fine = readers || fail_memory(error) == TTR_OK;
-    for (size_t i = 0; is_fine && (file = folder_at(folder, i)); i++) {
+    for (size_t i = 0; is_fine && (file = folder_file_at(folder, i)); i++) {
         if (only ? strcmp(only, file->name) != 0 : !is_stream(file->name))
             continue;
-        how.chunk = source_chunk(files);
+        how.chunk = source_chunk_size(files);
         readers[n] = open_stream(t, folder, file, &how, options, error);
         is_fine = readers[n] != NULL;
         n += is_fine;
@@ -287,7 +287,7 @@ static ttr_status little_create(struct ttr_writer *out, ttr_error *error)
 static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool is_own,
                             ttr_error *error)
 {
-    struct writing *writing = out->own;
+    struct writing *writing = out->ctx;
     char name[PATH_MAX];
     ttr_thread thread = {.tid = 0};
     uint16_t source = is_own ? event->source : 0;
@@ -304,7 +304,7 @@ static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool
                        name_of(ttr_text_get(out->t, out->t->sources[source].path).p));
     else
         (void)snprintf(name, sizeof name, "%llu.bin", (unsigned long long)thread.tid);
-    struct sink *sink = folder_add(out->folder, name, error);
+    struct sink *sink = folder_create_file(out->folder, name, error);
     if (!sink)
         return NULL;
     writing->file[writing->n].thread = event->thread;
@@ -328,7 +328,7 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     uint8_t bytes[LITTLE_RECORD];
     ttr_field field;
     bool is_own = output_is_own_raw(out, event) &&
-                  (event->kind == TTR_KIND_DEFINITION || is_copied(out->own, event->source));
+                  (event->kind == TTR_KIND_DEFINITION || is_copied(out->ctx, event->source));
     if (event->kind == TTR_KIND_DEFINITION && !is_own)
         return TTR_OK;
     struct sink *sink = file_of(out, event, is_own, error);
@@ -340,7 +340,7 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     bool has_value =
         ttr_field_find(out->t, event, "value", &field) && field.value.type == TTR_TYPE_UINT;
     if (!has_value)
-        output_lost(out, 0, event->offset);
+        output_count_loss(out, 0, event->offset);
     (void)little_record(bytes, (uint64_t)event->time,
                         event->duration < DURATION_MAX ? event->duration : DURATION_MAX,
                         has_value ? field.value.v.u : 0);
@@ -359,8 +359,8 @@ static ttr_status little_write(struct ttr_writer *out, const ttr_batch *batch, t
 
 static ttr_status little_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct writing *writing = out->own;
-    struct sink *anchor = folder_add(out->folder, "little.txt", error);
+    struct writing *writing = out->ctx;
+    struct sink *anchor = folder_create_file(out->folder, "little.txt", error);
     ttr_status status = !anchor
                             ? error->status
                             : sink_write(anchor, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1, error);

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "support/files.h"
 #include "support/support.h"
@@ -309,7 +311,7 @@ static void folders_deeper_than_eight_levels_are_told_not_read(void **state)
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_int_equal(report.notes_n, 1);
     assert_string_equal(report.notes[0].code, "directory.too-deep");
-    assert_int_equal(report.notes[0].severity, TTR_NOTE_ODD);
+    assert_int_equal(report.notes[0].severity, TTR_SEVERITY_ODD);
     assert_non_null(strstr(report.notes[0].text, "/t is deeper than 8 levels"));
     ttr_close(reader);
     assert_int_equal(read_path(in_place("d/d"), NULL).events, 2);
@@ -425,7 +427,7 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
     }
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
     ttr_reader *reader = ttr_open(t, in_place("trace"), NULL, NULL);
     struct seen seen = read_all(t, reader);
     assert_int_equal(seen.events, FILES * 200);
@@ -453,7 +455,7 @@ static ttr_status convert(const char *from, const char *to, uint32_t read_flags,
     if (writer && status == TTR_OK)
         status = ttr_finish(writer, error);
     else
-        ttr_abandon(writer);
+        ttr_writer_abort(writer);
     ttr_close(reader);
     ttr_free(t);
     return status;
@@ -523,7 +525,7 @@ static void nowhere_takes_everything_and_counts_it(void **state)
         ttr_error error = {0};
         ttr_reader *reader = ttr_open(t, in_place("trace"), NULL, &error);
         ttr_writer *writer = ttr_create(t, NULL, formats[i], NULL, &error);
-        assert_null(ttr_writer_temporary(writer));
+        assert_null(ttr_writer_temporary_path(writer));
         assert_int_equal(ttr_copy(reader, writer, NULL, NULL, &error), TTR_OK);
         assert_int_equal(ttr_writer_events(writer), 200);
         assert_true(ttr_writer_bytes(writer) >= 200 * LITTLE_RECORD);
@@ -545,11 +547,11 @@ static void what_has_ended_is_in_place_and_still_tells_what_was_lost(void **stat
     ttr_writer *writer = ttr_create(t, in_place("out"), "little", NULL, &error);
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "without a value");
-    ttr_on_thread(builder, 1, 77);
+    ttr_event_set_thread(builder, 1, 77);
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     assert_int_equal(ttr_writer_end(writer, &error), TTR_OK);
     assert_int_equal(access(in_place("out"), F_OK), 0);
-    assert_null(ttr_writer_temporary(writer));
+    assert_null(ttr_writer_temporary_path(writer));
     assert_int_equal(ttr_losses(writer, &loss), 1);
     assert_int_equal(loss->count, 1);
     assert_true(ttr_writer_bytes(writer) >= LITTLE_HEAD);
@@ -557,7 +559,7 @@ static void what_has_ended_is_in_place_and_still_tells_what_was_lost(void **stat
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_E_MISUSE);
     assert_int_equal(ttr_flush(writer, &error), TTR_E_MISUSE);
     assert_int_equal(ttr_writer_end(writer, &error), TTR_OK);
-    ttr_abandon(writer);
+    ttr_writer_abort(writer);
     assert_int_equal(access(in_place("out"), F_OK), 0);
     assert_int_equal(ttr_writer_end(NULL, &error), TTR_E_MISUSE);
     ttr_builder_free(builder);
@@ -574,17 +576,17 @@ static void progress_flush_and_the_temporary_folder_are_told_while_writing(void 
     ttr_writer *writer = ttr_create(t, in_place("out"), "little", NULL, &error);
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-    ttr_on_thread(builder, 1, 77);
-    ttr_put_uint(builder, "value", 1);
+    ttr_event_set_thread(builder, 1, 77);
+    ttr_add_uint(builder, "value", 1);
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     assert_int_equal(ttr_writer_bytes(writer), LITTLE_HEAD + LITTLE_RECORD);
-    (void)snprintf(path, sizeof path, "%s/77.bin", ttr_writer_temporary(writer));
+    (void)snprintf(path, sizeof path, "%s/77.bin", ttr_writer_temporary_path(writer));
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_size, 0);
     assert_int_equal(ttr_flush(writer, &error), TTR_OK);
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_size, LITTLE_HEAD + LITTLE_RECORD);
-    ttr_abandon(writer);
+    ttr_writer_abort(writer);
     assert_int_equal(stat(path, &about), -1);
     assert_int_equal(rmdir(place), 0); /* nothing was left behind */
     assert_int_equal(mkdir(place, 0700), 0);
@@ -638,7 +640,7 @@ static void the_list_of_formats_says_which_are_folders_and_want_order(void **sta
 static bool converts_through(const struct alloc *alloc)
 {
     ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .ctx = alloc->ctx});
     ttr_error error = {0};
     if (!t)
         return false;
@@ -648,7 +650,7 @@ static bool converts_through(const struct alloc *alloc)
     if (writer && status == TTR_OK)
         status = ttr_finish(writer, &error);
     else
-        ttr_abandon(writer);
+        ttr_writer_abort(writer);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     ttr_close(reader);
     ttr_free(t);

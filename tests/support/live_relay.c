@@ -419,9 +419,9 @@ static void serve(struct talk *talk)
     }
 }
 
-static void *run(void *own)
+static void *run(void *ctx)
 {
-    struct relay *relay = own;
+    struct relay *relay = ctx;
     struct talk *talk = calloc(1, sizeof *talk);
     for (int fd; talk && (fd = accept(relay->listener, NULL, NULL)) >= 0 && !relay->is_stopping;
          (void)close(fd)) {

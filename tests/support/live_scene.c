@@ -148,7 +148,7 @@ ttr_reader *scene_open(struct scene *scene, ttr_error *error)
     ttr_reader *reader =
         ctf_open_live_with(scene->t, scene->url, &scene->how, &scene->options, error);
     if (reader && scene->to != INT64_MAX)
-        reader_range(reader, INT64_MIN, scene->to);
+        reader_set_range(reader, INT64_MIN, scene->to);
     return reader;
 }
 

@@ -54,7 +54,7 @@ struct seen {
 
 struct scene {
     struct relay relay;
-    struct live_how how;
+    struct live_config how;
     ttr_read_options options;
     int64_t to;
     char url[200];

@@ -148,9 +148,10 @@ void memory_event_fields(ttr *t, ttr_event *event, unsigned fields)
     buffer_init(&buffer, alloc_default());
     for (unsigned i = 0; i < fields; i++) {
         char name = (char)('a' + i);
-        packed_add(t, &buffer,
-                   &(ttr_field){.name = {&name, 1},
-                                .value = {.type = TTR_TYPE_UINT, .v.u = event->offset + i}});
+        event_copy_add_field(
+            t, &buffer,
+            &(ttr_field){.name = {&name, 1},
+                         .value = {.type = TTR_TYPE_UINT, .v.u = event->offset + i}});
     }
     assert_false(buffer.failed);
     if (buffer.n) {
@@ -158,7 +159,7 @@ void memory_event_fields(ttr *t, ttr_event *event, unsigned fields)
         memcpy(payload, buffer.bytes, buffer.n);
         event->payload = payload;
         event->payload_size = (uint32_t)buffer.n;
-        event->schema = SCHEMA_PACKED;
+        event->schema = SCHEMA_EVENT_COPY;
     }
     buffer_free(&buffer);
 }
@@ -168,9 +169,9 @@ void memory_events_free(ttr_event *events, size_t n)
     for (size_t i = 0; i < n; i++) {
         union {
             const uint8_t *borrowed;
-            void *own;
+            void *ctx;
         } payload = {.borrowed = events[i].payload};
-        drop(payload.own);
+        drop(payload.ctx);
         events[i].payload = NULL;
     }
 }
@@ -232,7 +233,7 @@ void memory_fail_each(bool (*scenario)(ttr *t, const ttr_event *events, size_t n
         struct support_heap heap;
         support_heap_init(&heap, 0);
         ttr *t = ttr_new(&(ttr_options){
-            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
         memory_random_events(t, events, n, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         is_through = scenario(t, events, n);

@@ -3,7 +3,7 @@
 #ifndef TRACETTA_TESTS_SUPPORT_MEMORY_READER_H
 #define TRACETTA_TESTS_SUPPORT_MEMORY_READER_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 struct memory_events {
     const ttr_event *event; /* borrowed until close */

@@ -1,9 +1,9 @@
 /* Helpers linked to every test program.  Left out: files and child processes. */
 #include "support/support.h"
 
-static void *heap_resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *heap_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
-    struct support_heap *heap = own;
+    struct support_heap *heap = ctx;
     if (new_size > 0) {
         heap->requests++;
         if (heap->fail_at && heap->requests >= heap->fail_at)

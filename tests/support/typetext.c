@@ -15,7 +15,7 @@ static struct type *parse_type(struct parser *parser);
 
 static void *take(struct parser *parser, size_t n)
 {
-    void *p = arena_take(parser->arena, n ? n : 1);
+    void *p = arena_alloc(parser->arena, n ? n : 1);
     if (!p)
         fail_msg("no memory for a type");
     memset(p, 0, n);

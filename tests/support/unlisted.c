@@ -24,12 +24,12 @@ static bool is_unlisted(DIR *directory)
 
 struct dirent *readdir(DIR *directory)
 {
-    static struct dirent *(*own)(DIR *);
-    if (!own)
-        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
+    static struct dirent *(*ctx)(DIR *);
+    if (!ctx)
+        *(void **)&ctx = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
     if (is_unlisted(directory)) {
         errno = EIO;
         return NULL;
     }
-    return own(directory);
+    return ctx(directory);
 }

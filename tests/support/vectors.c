@@ -36,9 +36,9 @@ struct pieces {
     size_t n, at, piece;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct pieces *pieces = own;
+    struct pieces *pieces = ctx;
     size_t left = pieces->n - pieces->at;
     size_t give = n < pieces->piece ? n : pieces->piece;
     give = give < left ? give : left;
@@ -253,7 +253,7 @@ static void check_memory(const char *path, const struct hexa *hexa, const char *
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {
-            .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+            .size = sizeof options, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
         struct way way = {.format = format,
                           .bytes = hexa->bytes,
                           .n = hexa->n,

@@ -260,7 +260,7 @@ static void check_memory(const struct trace *trace)
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {
-            .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+            .size = sizeof options, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
         struct way way = {.flags = TTR_READ_DEFINITIONS, .options = &options};
         read_trace(trace, &way);
         ttr_status status = way.dump.status;

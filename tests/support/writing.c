@@ -8,9 +8,9 @@
 #include "base/buffer.h"
 #include "support/support.h"
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static int64_t push(void *ctx, const void *bytes, size_t n)
 {
-    struct writing *w = own;
+    struct writing *w = ctx;
     size_t take = n < w->room - w->n ? n : w->room - w->n;
     if (take == 0) {
         errno = ENOSPC;
@@ -27,9 +27,9 @@ static int64_t push(void *own, const void *bytes, size_t n)
     return (int64_t)take;
 }
 
-int64_t writing_to_buffer(void *own, const void *bytes, size_t n)
+int64_t writing_to_buffer(void *ctx, const void *bytes, size_t n)
 {
-    struct buffer *to = own;
+    struct buffer *to = ctx;
     buffer_add(to, bytes, n);
     return to->failed ? -1 : (int64_t)n;
 }
@@ -66,8 +66,8 @@ void writing_open(struct writing *w, const char *format, uint32_t flags, const c
 void writing_begin(struct writing *w, ttr_kind kind, int64_t time, const char *name)
 {
     ttr_event_begin(w->builder, kind, time, "cat", name);
-    ttr_on_provider(w->builder, "prov");
-    ttr_on_thread(w->builder, 7, 9);
+    ttr_event_set_provider(w->builder, "prov");
+    ttr_event_set_thread(w->builder, 7, 9);
 }
 
 void writing_end(struct writing *w)
@@ -85,33 +85,33 @@ void writing_event(struct writing *w, ttr_kind kind, int64_t time, const char *n
 static void put_every_type(struct writing *w)
 {
     const double not_a_number = strtod("nan", NULL), infinite = strtod("inf", NULL);
-    ttr_put_null(w->builder, "null");
-    ttr_put_bool(w->builder, "bool", true);
-    ttr_put_uint(w->builder, "uint", UINT64_MAX);
-    ttr_put_int(w->builder, "int", INT64_MIN);
-    ttr_put_float(w->builder, "float", 0.1);
-    ttr_put_float(w->builder, "nan", not_a_number);
-    ttr_put_float(w->builder, "inf", infinite);
-    ttr_put_float(w->builder, "minus inf", -infinite);
-    ttr_put_text(w->builder, "text", "a \"b\" \\ , \r\n \x01 \xc3\xa9 \xff\x80 \xe2\x82");
-    ttr_put_bytes(w->builder, "bytes", "\x00\xff", 2);
-    ttr_put_field(w->builder, &(ttr_field){.name = {"array", 5},
+    ttr_add_null(w->builder, "null");
+    ttr_add_bool(w->builder, "bool", true);
+    ttr_add_uint(w->builder, "uint", UINT64_MAX);
+    ttr_add_int(w->builder, "int", INT64_MIN);
+    ttr_add_float(w->builder, "float", 0.1);
+    ttr_add_float(w->builder, "nan", not_a_number);
+    ttr_add_float(w->builder, "inf", infinite);
+    ttr_add_float(w->builder, "minus inf", -infinite);
+    ttr_add_text(w->builder, "text", "a \"b\" \\ , \r\n \x01 \xc3\xa9 \xff\x80 \xe2\x82");
+    ttr_add_bytes(w->builder, "bytes", "\x00\xff", 2);
+    ttr_add_field(w->builder, &(ttr_field){.name = {"array", 5},
                                            .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    ttr_put_field(w->builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(w->builder,
+    ttr_add_field(w->builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_add_field(w->builder,
                   &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-    ttr_put_field(
+    ttr_add_field(
         w->builder,
         &(ttr_field){.depth = 2, .name = {"x", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
-    ttr_put_field(
+    ttr_add_field(
         w->builder,
         &(ttr_field){.depth = 2, .name = {"x", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 0}});
-    ttr_put_uint(w->builder, "x", 3);
-    ttr_put_uint(w->builder, "uint", 4);
-    ttr_put_field(
+    ttr_add_uint(w->builder, "x", 3);
+    ttr_add_uint(w->builder, "uint", 4);
+    ttr_add_field(
         w->builder,
         &(ttr_field){.name = {"who", 3},
-                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_THREAD, .v.u = 1}});
 }
 
 void writing_everything(struct writing *w)
@@ -120,7 +120,7 @@ void writing_everything(struct writing *w)
     ttr_thread_name(w->t, 7, 9, "proc", "thr\"ead");
     for (unsigned kind = 0; kind < TTR_KIND_COUNT && w->status == TTR_OK; kind++) {
         writing_begin(w, (ttr_kind)kind, 1000 + kind, "na\xffme,\"x\"\n");
-        ttr_event *event = ttr_event_edit(w->builder);
+        ttr_event *event = ttr_event_attributes(w->builder);
         event->duration = 1234;
         event->link = 1;
         event->cpu = kind % 3;
@@ -162,7 +162,7 @@ static void put_random_field(struct writing *w, uint64_t *seed)
     field.value.v.u = bits;
     if (field.value.type == TTR_TYPE_TEXT || field.value.type == TTR_TYPE_BYTES)
         field.value.text = (ttr_text){random_text(seed, text), strlen(text)};
-    ttr_put_field(w->builder, &field);
+    ttr_add_field(w->builder, &field);
 }
 
 unsigned writing_random(struct writing *w, uint64_t seed, unsigned n)
@@ -173,12 +173,12 @@ unsigned writing_random(struct writing *w, uint64_t seed, unsigned n)
         ttr_event_begin(w->builder, (ttr_kind)(support_random(&seed) % TTR_KIND_COUNT),
                         (int64_t)support_random_word(&seed), random_text(&seed, text),
                         random_text(&seed, other));
-        ttr_on_provider(w->builder, random_text(&seed, text));
+        ttr_event_set_provider(w->builder, random_text(&seed, text));
         uint64_t pid = support_random_word(&seed), tid = support_random_word(&seed);
         ttr_thread_name(w->t, pid, tid, random_text(&seed, text), random_text(&seed, other));
         if (support_random(&seed) % 4)
-            ttr_on_thread(w->builder, pid, tid);
-        ttr_event *event = ttr_event_edit(w->builder);
+            ttr_event_set_thread(w->builder, pid, tid);
+        ttr_event *event = ttr_event_attributes(w->builder);
         event->duration = support_random_word(&seed);
         event->link =
             support_random(&seed) % 2 ? support_random_word(&seed) : support_random(&seed) % 8;
@@ -214,7 +214,7 @@ void writing_finish(struct writing *w)
 
 void writing_close(struct writing *w)
 {
-    ttr_abandon(w->writer);
+    ttr_writer_abort(w->writer);
     ttr_builder_free(w->builder);
     ttr_free(w->t);
     free(w->text);
@@ -240,7 +240,7 @@ static bool scenario(const struct alloc *alloc)
 {
     struct writing w = {.room = SIZE_MAX};
     open_with(
-        &w, &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own},
+        &w, &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .ctx = alloc->ctx},
         format_under_test(NULL), NULL);
     if (w.writer)
         writing_everything(&w);

@@ -39,8 +39,8 @@ void writing_everything(struct writing *w);
  * them are gaps. */
 unsigned writing_random(struct writing *w, uint64_t seed, unsigned n);
 
-/* A ttr_push whose `own` is a struct buffer: appends to it. */
-int64_t writing_to_buffer(void *own, const void *bytes, size_t n);
+/* A ttr_push whose `ctx` is a struct buffer: appends to it. */
+int64_t writing_to_buffer(void *ctx, const void *bytes, size_t n);
 
 /* Count of a loss by its code, 0 where it did not happen. */
 uint64_t writing_lost(struct writing *w, const char *code);

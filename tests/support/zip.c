@@ -33,7 +33,7 @@ static uint8_t *load(const char *path, size_t *n)
 
 /* [10] method | [20] bytes stored | [24] bytes | [28] of the name | [30] of extras | [32] of the
  * comment | [42] where the file stands */
-static bool give(const uint8_t *bytes, size_t n, const uint8_t *entry, zip_see see, void *own)
+static bool give(const uint8_t *bytes, size_t n, const uint8_t *entry, zip_see see, void *ctx)
 {
     char name[256] = "";
     size_t name_n = load_u16le(entry + 28), stored = load_u32le(entry + 20),
@@ -46,7 +46,7 @@ static bool give(const uint8_t *bytes, size_t n, const uint8_t *entry, zip_see s
     if (from > bytes + n || stored > (size_t)(bytes + n - from))
         return false;
     if (load_u16le(entry + 10) == 0)
-        return see(own, name, (const char *)from, stored);
+        return see(ctx, name, (const char *)from, stored);
     char *whole = malloc(size + 1);
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)from,
                        .avail_in = (uInt)stored,
@@ -54,21 +54,21 @@ static bool give(const uint8_t *bytes, size_t n, const uint8_t *entry, zip_see s
                        .avail_out = (uInt)size};
     bool is_fine = whole && inflateInit2(&stream, -MAX_WBITS) == Z_OK;
     if (is_fine) {
-        is_fine = inflate(&stream, Z_FINISH) == Z_STREAM_END && see(own, name, whole, size);
+        is_fine = inflate(&stream, Z_FINISH) == Z_STREAM_END && see(ctx, name, whole, size);
         (void)inflateEnd(&stream);
     }
     free(whole);
     return is_fine;
 }
 
-int zip_each(const char *path, zip_see see, void *own)
+int zip_each(const char *path, zip_see see, void *ctx)
 {
     size_t n = 0;
     uint8_t *bytes = load(path, &n);
     int files = -1;
     if (bytes && n >= END_BYTES && load_u32le(bytes + n - END_BYTES) == 0x06054b50) {
         size_t at = load_u32le(bytes + n - 6), count = load_u16le(bytes + n - 12);
-        for (files = 0; count > 0 && at + ENTRY_BYTES <= n && give(bytes, n, bytes + at, see, own);
+        for (files = 0; count > 0 && at + ENTRY_BYTES <= n && give(bytes, n, bytes + at, see, ctx);
              count--, files++)
             at += ENTRY_BYTES + load_u16le(bytes + at + 28) + load_u16le(bytes + at + 30) +
                   load_u16le(bytes + at + 32);

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /* Called for each file; false ends it. */
-typedef bool (*zip_see)(void *own, const char *name, const char *bytes, size_t n);
+typedef bool (*zip_see)(void *ctx, const char *name, const char *bytes, size_t n);
 
 /* Gives all files of the archive at `path`; how many there were, or -1 where it cannot be read. */
-int zip_each(const char *path, zip_see see, void *own);
+int zip_each(const char *path, zip_see see, void *ctx);
 
 #endif

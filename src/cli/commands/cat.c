@@ -26,13 +26,14 @@ int run_cat(struct call *call)
     }
     if (is_screen && !inputs_are_live(call))
         term_page(&call->term, &call->set);
-    struct pump pump = {.call = call,
-                        .t = inputs.t,
-                        .in = inputs.reader,
-                        .path = path,
-                        .limit = call->set.limit,
-                        .own_options = style.texts_n,
-                        .is_live = is_screen && call->term.out_is_tty && !call->term.pager};
+    struct copy_loop copy_loop = {.call = call,
+                                  .t = inputs.t,
+                                  .in = inputs.reader,
+                                  .path = path,
+                                  .limit = call->set.limit,
+                                  .own_options = style.texts_n,
+                                  .is_live =
+                                      is_screen && call->term.out_is_tty && !call->term.pager};
     bool is_babeltrace2 = strcmp(style.format, "babeltrace2") == 0;
     bool has_color =
         is_screen && call->term.has_color && (is_babeltrace2 || strcmp(style.format, "text") == 0);
@@ -40,20 +41,20 @@ int run_cat(struct call *call)
     style.from_ns = inputs.from_ns;
     style.to_ns = inputs.to_ns;
     style.has_color = !call->set.quiet && call->term.error_has_color && has_color;
-    pump.own = &style;
-    pump.hides_losses = !call->set.verbose;
-    pump.see = is_babeltrace2 && !call->set.quiet ? style_tell_gaps : NULL;
-    outcome = pump_open(&pump, style.format, has_color ? TTR_WRITE_COLOR : 0);
-    if (outcome == OUTCOME_FINE && !pump.is_live)
-        inputs_share(&inputs, call, pump.out);
+    copy_loop.ctx = &style;
+    copy_loop.hides_losses = !call->set.verbose;
+    copy_loop.see = is_babeltrace2 && !call->set.quiet ? style_report_gaps : NULL;
+    outcome = copy_loop_open(&copy_loop, style.format, has_color ? TTR_WRITE_COLOR : 0);
+    if (outcome == OUTCOME_FINE && !copy_loop.is_live)
+        inputs_share(&inputs, call, copy_loop.out);
     if (outcome == OUTCOME_FINE)
-        outcome = pump_run(&pump);
-    outcome = pump_end(&pump, outcome);
+        outcome = copy_loop_run(&copy_loop);
+    outcome = copy_loop_end(&copy_loop, outcome);
     if (is_screen)
         term_end(&call->term);
-    outcome = pump_check_matches(&pump, outcome);
-    outcome = (pump.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
-    outcome = inputs_tell_changed(&inputs, call, outcome);
+    outcome = copy_loop_check_matches(&copy_loop, outcome);
+    outcome = (copy_loop.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
+    outcome = inputs_warn_if_changed(&inputs, call, outcome);
     inputs_close(&inputs);
     style_end(&style);
     return outcome;

@@ -28,7 +28,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     ttr_status status;
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
     /* streams are checked one by one, so their order does not matter */
-    (void)ttr_read_scattered(inputs->reader);
+    (void)ttr_reader_allow_stream_order(inputs->reader);
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
@@ -135,9 +135,9 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     const struct findings *sum = &verdict->sum;
     struct trace trace;
     struct traces_walk walk;
-    char lost[LOST_TEXT], own[TALK_TEXT];
+    char lost[LOST_TEXT], ctx[MESSAGE_TEXT_MAX];
     bool has_many = traces_count(verdict->inputs->reader) > 1, can_recover = false;
-    ttr_severity from = call->set.verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
+    ttr_severity from = call->set.verbose ? TTR_SEVERITY_REMARK : TTR_SEVERITY_ODD;
     traces_walk_begin(&walk, verdict->inputs->reader);
     for (bool is_first = true; traces_walk_next(&walk, &trace); is_first = false) {
         can_recover |= report_can_recover(trace.report.format);
@@ -157,7 +157,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
                      sum->gaps == 1 ? "" : "s");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
-        print_word(talk_error_text(&verdict->error, own));
+        print_word(message_error_text(&verdict->error, ctx));
         (void)putchar('\n');
     }
     if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
@@ -169,10 +169,10 @@ static void print_text(const struct call *call, const struct verdict *verdict)
 
 static void put_error(struct json *json, const ttr_error *error)
 {
-    char own[TALK_TEXT];
+    char ctx[MESSAGE_TEXT_MAX];
     json_open(json, "error", '{');
-    json_string(json, "status", ttr_status_text(error->status));
-    json_string(json, "text", talk_error_text(error, own));
+    json_write_string(json, "status", ttr_status_text(error->status));
+    json_write_string(json, "text", message_error_text(error, ctx));
     if (error->offset != UINT64_MAX)
         json_uint(json, "offset", error->offset);
     json_close(json, '}');
@@ -187,15 +187,15 @@ static void put_json(struct json *json, const struct verdict *verdict)
         return;
     json_open(json, NULL, '{');
     if (is_top)
-        json_string(json, "schema", "tracetta.check/1");
-    json_string(json, "path", verdict->path);
-    json_string(json, "format", report.format);
-    json_string(json, "version", report.version);
-    json_bool(json, "clean", verdict->outcome == OUTCOME_FINE);
+        json_write_string(json, "schema", "tracetta.check/1");
+    json_write_string(json, "path", verdict->path);
+    json_write_string(json, "format", report.format);
+    json_write_string(json, "version", report.version);
+    json_write_bool(json, "clean", verdict->outcome == OUTCOME_FINE);
     json_int(json, "status", verdict->outcome);
     json_uint(json, "bytes", sum->bytes);
     json_uint(json, "good_bytes", good_bytes(sum));
-    json_bool(json, "ends_early", report_ends_early(verdict->inputs->reader));
+    json_write_bool(json, "ends_early", report_ends_early(verdict->inputs->reader));
     json_uint(json, "events", sum->events);
     json_uint(json, "odd", sum->odd);
     report_json_damage(json, sum);
@@ -235,7 +235,7 @@ int run_check(struct call *call)
     int worst = OUTCOME_FINE;
     if (has_list) {
         json_open(&json, NULL, '{');
-        json_string(&json, "schema", "tracetta.check/1");
+        json_write_string(&json, "schema", "tracetta.check/1");
         json_open(&json, "inputs", '[');
     }
     for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {

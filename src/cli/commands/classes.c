@@ -13,10 +13,11 @@
 #define CLASSES_SHOWN 20u
 #define LABELS_SHOWN 8u
 
-static bool class_at(ttr_reader *reader, const struct trace *trace, size_t i, ttr_class *about)
+static bool class_at(ttr_reader *reader, const struct trace *trace, size_t i,
+                     ttr_event_class *about)
 {
-    ttr_class each = {.size = sizeof each};
-    *about = (ttr_class){.size = sizeof *about};
+    ttr_event_class each = {.size = sizeof each};
+    *about = (ttr_event_class){.size = sizeof *about};
     if (!ttr_reader_class(reader, trace->first, i, about))
         return false;
     for (size_t k = 1; k < trace->n; k++)
@@ -28,7 +29,7 @@ static bool class_at(ttr_reader *reader, const struct trace *trace, size_t i, tt
 static struct class_numbers classes_count(ttr_reader *reader, const struct trace *trace)
 {
     struct class_numbers numbers = {0};
-    ttr_class about;
+    ttr_event_class about;
     for (; class_at(reader, trace, numbers.all, &about); numbers.all++)
         numbers.used += about.events > 0;
     return numbers;
@@ -38,7 +39,7 @@ static struct class_numbers classes_count(ttr_reader *reader, const struct trace
 
 /* An event class, and its index in the order of the trace. */
 struct row {
-    ttr_class about;
+    ttr_event_class about;
     size_t place;
 };
 
@@ -50,7 +51,7 @@ static int compare_rows(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-static void print_row(const struct call *call, const ttr_class *about, int indent)
+static void print_row(const struct call *call, const ttr_event_class *about, int indent)
 {
     (void)printf("%*s  %14s  ", indent, "", units_count(about->events).s);
     term_text(about->name.n ? about->name : (ttr_text){"(no name)", 9});
@@ -73,7 +74,7 @@ void classes_print(const struct call *call, ttr_reader *reader, const struct tra
     struct row *row = calloc(numbers.all + 1, sizeof *row);
     size_t n = 0;
     if (!row) {
-        talk_failure(inputs_name(call), "out of memory");
+        message_failure(inputs_name(call), "out of memory");
         return;
     }
     while (n < numbers.all && class_at(reader, trace, n, &row[n].about))
@@ -97,7 +98,7 @@ void classes_print(const struct call *call, ttr_reader *reader, const struct tra
 
 /* --- Declared fields, for people --- */
 
-static void print_path(const ttr_declaration *it)
+static void print_path(const ttr_field_declaration *it)
 {
     static const char *const groups[] = {"", "context:", "common:", "packet:", "header:"};
     if (it->reference_group != it->group && it->reference_group < sizeof groups / sizeof *groups)
@@ -109,7 +110,7 @@ static void print_path(const ttr_declaration *it)
     }
 }
 
-static void print_length(const ttr_declaration *it)
+static void print_length(const ttr_field_declaration *it)
 {
     if (!it->has_count && !it->has_inline_length && !it->reference_n)
         return;
@@ -123,7 +124,7 @@ static void print_length(const ttr_declaration *it)
     (void)putchar(']');
 }
 
-static void print_number(const ttr_declaration *it)
+static void print_number(const ttr_field_declaration *it)
 {
     static const char *const words[] = {[TTR_TYPE_BOOL] = "bool",
                                         [TTR_TYPE_UINT] = "u",
@@ -149,16 +150,17 @@ static void print_range(const ttr_label *label, bool is_signed)
                      label->high);
 }
 
-static void print_labels(const struct call *call, ttr_declarations *walk, const ttr_declaration *it)
+static void print_labels(const struct call *call, ttr_field_declarations *walk,
+                         const ttr_field_declaration *it)
 {
     ttr_label label;
     size_t n = 0, most = call->set.verbose ? SIZE_MAX : LABELS_SHOWN;
-    for (; ttr_declarations_label(walk, &label); n++) {
+    for (; ttr_field_declarations_label(walk, &label); n++) {
         if (n >= most)
             continue;
-        (void)fputs(n ? ", " : it->hint == TTR_HINT_FLAGS ? " flags {" : " enum {", stdout);
+        (void)fputs(n ? ", " : it->hint == TTR_DISPLAY_FLAGS ? " flags {" : " enum {", stdout);
         term_text(label.name);
-        (void)fputs(it->hint == TTR_HINT_FLAGS ? " = bit " : " = ", stdout);
+        (void)fputs(it->hint == TTR_DISPLAY_FLAGS ? " = bit " : " = ", stdout);
         print_range(&label, it->type == TTR_TYPE_INT);
     }
     if (n > most)
@@ -168,11 +170,11 @@ static void print_labels(const struct call *call, ttr_declarations *walk, const 
 }
 
 /* Prints the condition under which a field exists. Returns false if it always exists. */
-static bool print_selector(ttr_declarations *walk, const char *before, const char *behind)
+static bool print_selector(ttr_field_declarations *walk, const char *before, const char *behind)
 {
     ttr_label label;
     size_t n = 0;
-    for (; ttr_declarations_selector(walk, &label); n++) {
+    for (; ttr_field_declarations_selector(walk, &label); n++) {
         (void)fputs(n ? ", " : before, stdout);
         print_range(&label, label.low > label.high || label.low >> 63);
     }
@@ -182,7 +184,8 @@ static bool print_selector(ttr_declarations *walk, const char *before, const cha
 }
 
 /* Prints a type. Returns false if the type of the element must follow on the same line. */
-static bool print_type(const struct call *call, ttr_declarations *walk, const ttr_declaration *it)
+static bool print_type(const struct call *call, ttr_field_declarations *walk,
+                       const ttr_field_declaration *it)
 {
     switch (it->type) {
     case TTR_TYPE_BOOL:
@@ -221,16 +224,16 @@ static bool print_type(const struct call *call, ttr_declarations *walk, const tt
 }
 
 /* Prints the fields of the groups in a bit set (1 << ttr_group). */
-static void print_fields(const struct call *call, const ttr_class *about, unsigned groups,
+static void print_fields(const struct call *call, const ttr_event_class *about, unsigned groups,
                          int indent)
 {
     static const char *const titles[] = {"payload", "context", "common", "packet", "header"};
-    ttr_declarations walk;
-    ttr_declaration it;
+    ttr_field_declarations walk;
+    ttr_field_declaration it;
     int group = -1;
     bool is_begun = false; /* a line was started */
-    ttr_declarations_begin(about, &walk);
-    while (ttr_declarations_next(&walk, &it)) {
+    ttr_field_declarations_begin(about, &walk);
+    while (ttr_field_declarations_next(&walk, &it)) {
         if (!(groups >> it.group & 1))
             continue;
         if (!is_begun) {
@@ -250,7 +253,7 @@ static void print_fields(const struct call *call, const ttr_class *about, unsign
         (void)putchar('\n');
 }
 
-static void print_stream_class(const struct call *call, const ttr_class *about, int indent)
+static void print_stream_class(const struct call *call, const ttr_event_class *about, int indent)
 {
     (void)printf("%*s%sstream class %" PRIu64, indent, "", term_ink(&call->term, INK_BOLD),
                  about->stream);
@@ -270,7 +273,7 @@ static void print_text(const char *what, ttr_text text, int indent)
     (void)putchar('\n');
 }
 
-static void print_class(const struct call *call, const ttr_class *about, int indent)
+static void print_class(const struct call *call, const ttr_event_class *about, int indent)
 {
     (void)printf("%*s%s", indent, "", term_ink(&call->term, INK_BOLD));
     term_text(about->name.n ? about->name : (ttr_text){"(no name)", 9});
@@ -292,7 +295,7 @@ static void print_class(const struct call *call, const ttr_class *about, int ind
 void classes_print_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
                           int indent)
 {
-    ttr_class about;
+    ttr_event_class about;
     uint64_t stream = 0;
     for (size_t i = 0; class_at(reader, trace, i, &about); i++) {
         if (i == 0 || about.stream != stream)
@@ -312,16 +315,17 @@ static void put_bound(struct json *json, const char *key, uint64_t value, bool i
         json_uint(json, key, value);
 }
 
-static void put_labels(struct json *json, ttr_declarations *walk, const ttr_declaration *it)
+static void put_labels(struct json *json, ttr_field_declarations *walk,
+                       const ttr_field_declaration *it)
 {
     ttr_label label;
     bool is_signed = it->type == TTR_TYPE_INT;
-    if (it->hint != TTR_HINT_ENUM && it->hint != TTR_HINT_FLAGS)
+    if (it->hint != TTR_DISPLAY_ENUM && it->hint != TTR_DISPLAY_FLAGS)
         return;
     json_open(json, "labels", '[');
-    while (ttr_declarations_label(walk, &label)) {
+    while (ttr_field_declarations_label(walk, &label)) {
         json_open(json, NULL, '{');
-        json_text(json, "name", label.name);
+        json_write_text(json, "name", label.name);
         put_bound(json, "low", label.low, is_signed);
         put_bound(json, "high", label.high, is_signed);
         json_close(json, '}');
@@ -329,11 +333,11 @@ static void put_labels(struct json *json, ttr_declarations *walk, const ttr_decl
     json_close(json, ']');
 }
 
-static void put_selector(struct json *json, ttr_declarations *walk)
+static void put_selector(struct json *json, ttr_field_declarations *walk)
 {
     ttr_label label;
     size_t n = 0;
-    for (; ttr_declarations_selector(walk, &label); n++) {
+    for (; ttr_field_declarations_selector(walk, &label); n++) {
         bool is_signed = label.low > label.high || label.low >> 63;
         if (n == 0)
             json_open(json, "when", '[');
@@ -346,33 +350,34 @@ static void put_selector(struct json *json, ttr_declarations *walk)
         json_close(json, ']');
 }
 
-static void put_reference(struct json *json, const ttr_declaration *it)
+static void put_reference(struct json *json, const ttr_field_declaration *it)
 {
     static const char *const groups[] = {"payload", "context", "common", "packet", "header"};
     if (!it->reference_n)
         return;
     json_open(json, it->choice == TTR_CHOICE_NONE ? "length" : "selector", '{');
-    json_string(json, "group", groups[it->reference_group]);
+    json_write_string(json, "group", groups[it->reference_group]);
     json_open(json, "path", '[');
     for (uint32_t i = 0; i < it->reference_n; i++)
-        json_text(json, NULL, it->reference[i]);
+        json_write_text(json, NULL, it->reference[i]);
     json_close(json, ']');
     json_close(json, '}');
 }
 
-static void put_field(struct json *json, ttr_declarations *walk, const ttr_declaration *it)
+static void put_field(struct json *json, ttr_field_declarations *walk,
+                      const ttr_field_declaration *it)
 {
     static const char *const groups[] = {"payload", "context", "common", "packet", "header"};
     static const char *const choices[] = {NULL, "optional", "variant"};
     json_open(json, NULL, '{');
-    json_text(json, "name", it->name);
+    json_write_text(json, "name", it->name);
     json_uint(json, "depth", it->depth);
-    json_string(json, "group", groups[it->group]);
-    json_string(json, "type", it->choice ? choices[it->choice] : ttr_type_text(it->type));
+    json_write_string(json, "group", groups[it->group]);
+    json_write_string(json, "type", it->choice ? choices[it->choice] : ttr_type_text(it->type));
     if (it->bits)
         json_uint(json, "bits", it->bits);
     if (it->bits && it->type != TTR_TYPE_TEXT)
-        json_string(json, "byte_order", it->is_big_endian ? "be" : "le");
+        json_write_string(json, "byte_order", it->is_big_endian ? "be" : "le");
     if (it->base && it->base != 10)
         json_uint(json, "base", it->base);
     if (it->has_count)
@@ -381,16 +386,16 @@ static void put_field(struct json *json, ttr_declarations *walk, const ttr_decla
     put_labels(json, walk, it);
     put_selector(json, walk);
     if (it->is_technical)
-        json_bool(json, "technical", true);
+        json_write_bool(json, "technical", true);
     json_close(json, '}');
 }
 
-static void put_class(struct json *json, const ttr_class *about, bool has_fields)
+static void put_class(struct json *json, const ttr_event_class *about, bool has_fields)
 {
-    ttr_declarations walk;
-    ttr_declaration it;
+    ttr_field_declarations walk;
+    ttr_field_declaration it;
     json_open(json, NULL, '{');
-    json_text(json, "name", about->name);
+    json_write_text(json, "name", about->name);
     json_uint(json, "id", about->id);
     if (about->has_version)
         json_uint(json, "version", about->version);
@@ -398,16 +403,16 @@ static void put_class(struct json *json, const ttr_class *about, bool has_fields
     if (about->has_log_level)
         json_int(json, "log_level", about->log_level);
     if (about->emf_uri.n)
-        json_text(json, "emf_uri", about->emf_uri);
+        json_write_text(json, "emf_uri", about->emf_uri);
     if (about->message.n)
-        json_text(json, "message", about->message);
+        json_write_text(json, "message", about->message);
     if (about->description.n)
-        json_text(json, "description", about->description);
+        json_write_text(json, "description", about->description);
     json_uint(json, "events", about->events);
     if (has_fields) {
         json_open(json, "fields", '[');
-        ttr_declarations_begin(about, &walk);
-        while (ttr_declarations_next(&walk, &it))
+        ttr_field_declarations_begin(about, &walk);
+        while (ttr_field_declarations_next(&walk, &it))
             put_field(json, &walk, &it);
         json_close(json, ']');
     }
@@ -416,7 +421,7 @@ static void put_class(struct json *json, const ttr_class *about, bool has_fields
 
 void classes_json(struct json *json, ttr_reader *reader, const struct trace *trace, bool has_fields)
 {
-    ttr_class about;
+    ttr_event_class about;
     json_open(json, "classes", '[');
     for (size_t i = 0; class_at(reader, trace, i, &about); i++)
         put_class(json, &about, has_fields);

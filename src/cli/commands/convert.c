@@ -99,62 +99,65 @@ void convert_explain(const struct call *call, const char *format)
     (void)fprintf(stderr,
                   n ? "%s cannot hold everything; where it occurs:\n" : "%s holds everything\n",
                   format);
-    pump_print_losses(call, losses, n, true);
+    copy_loop_print_losses(call, losses, n, true);
 }
 
 /* Warns if the name of the output ends like that of a compressed file. */
-static void warn_of_suffix(const struct pump *pump, const char *format)
+static void warn_of_suffix(const struct copy_loop *copy_loop, const char *format)
 {
-    const char *path = pump->path;
+    const char *path = copy_loop->path;
     struct stat about;
     if (!path || convert_is_folder(format) || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return;
     if (convert_bare_size(path, strlen(path)) < strlen(path))
-        talk_note(pump->call, "%s: warning: it is not compressed, whatever its name says", path);
+        message_note(copy_loop->call, "%s: warning: it is not compressed, whatever its name says",
+                     path);
 }
 
-static void print_success(const struct pump *pump, const char *format, uint64_t begin_ns)
+static void print_success(const struct copy_loop *copy_loop, const char *format, uint64_t begin_ns)
 {
-    if (pump->call->set.json)
+    if (copy_loop->call->set.json)
         return;
-    const char *to = pump->call->set.dry_run        ? "nowhere (dry run)"
-                     : strcmp(pump->path, "-") == 0 ? "standard output"
-                                                    : pump->path;
-    talk_note(pump->call, "%s: %s, %s of %s in %s", to, units_events(pump->events).s,
-              units_size(pump->bytes).s, format, units_duration(progress_now() - begin_ns).s);
+    const char *to = copy_loop->call->set.dry_run        ? "nowhere (dry run)"
+                     : strcmp(copy_loop->path, "-") == 0 ? "standard output"
+                                                         : copy_loop->path;
+    message_note(copy_loop->call, "%s: %s, %s of %s in %s", to, units_events(copy_loop->events).s,
+                 units_size(copy_loop->bytes).s, format,
+                 units_duration(progress_now() - begin_ns).s);
 }
 
 /* Whether an interrupted copy had already delivered every event: all inputs are at their ends and
  * the sorter is empty. */
-static bool is_all_delivered(const struct pump *pump)
+static bool is_all_delivered(const struct copy_loop *copy_loop)
 {
     ttr_batch batch;
-    return !report_is_of_part(pump->in) && ttr_read(pump->in, &batch, NULL) == TTR_END;
+    return !report_is_of_part(copy_loop->in) && ttr_read(copy_loop->in, &batch, NULL) == TTR_END;
 }
 
-int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
+int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_ns)
 {
-    int outcome = pump_run(pump);
-    const bool is_cut = outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() &&
-                        !is_all_delivered(pump);
-    bool has_output = pump->out != NULL;
-    outcome = pump_end(pump, outcome);
+    int outcome = copy_loop_run(copy_loop);
+    const bool is_cut = outcome == OUTCOME_FINE && copy_loop->call->set.sort && interrupt_came() &&
+                        !is_all_delivered(copy_loop);
+    bool has_output = copy_loop->out != NULL;
+    outcome = copy_loop_end(copy_loop, outcome);
     if (outcome == OUTCOME_FINE && has_output)
-        print_success(pump, format, begin_ns);
+        print_success(copy_loop, format, begin_ns);
     if (outcome == OUTCOME_FINE && has_output)
-        warn_of_suffix(pump, format);
+        warn_of_suffix(copy_loop, format);
     const bool is_complete = outcome == OUTCOME_FINE;
-    outcome = pump_check_matches(pump, outcome);
+    outcome = copy_loop_check_matches(copy_loop, outcome);
     if (is_complete && is_cut) /* sorting read more events than were written */
-        talk_note(pump->call,
-                  "warning: sorting had not ended when it was interrupted: only the first %s were "
-                  "written",
-                  units_events(pump->events).s);
+        message_note(
+            copy_loop->call,
+            "warning: sorting had not ended when it was interrupted: only the first %s were "
+            "written",
+            units_events(copy_loop->events).s);
     else if (is_complete)
-        report_interrupted(pump->call, pump->in);
-    outcome = report_warn(pump->call, pump->in, outcome);
-    if (pump->call->set.json && has_output && (outcome <= OUTCOME_NO || pump->is_partial))
-        copy_report_print(pump, format, progress_now() - begin_ns, outcome);
+        report_interrupted(copy_loop->call, copy_loop->in);
+    outcome = report_warn(copy_loop->call, copy_loop->in, outcome);
+    if (copy_loop->call->set.json && has_output && (outcome <= OUTCOME_NO || copy_loop->is_partial))
+        copy_report_print(copy_loop, format, progress_now() - begin_ns, outcome);
     return outcome;
 }
 
@@ -179,7 +182,7 @@ static uint32_t reading_flags(const struct call *call, const char *format)
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
     bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
     const uint32_t definitions =
-        selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
+        selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED;
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
 }
 
@@ -204,8 +207,8 @@ static int convert_profile(struct call *call, const char *format)
                          : set->json    ? "json"
                                         : NULL;
     if (option)
-        return talk_misuse("convert", "--%s is not for profiles: leave it out to write %s", option,
-                           format);
+        return message_misuse("convert", "--%s is not for profiles: leave it out to write %s",
+                              option, format);
     call->set.to = format;
     return run_flame(call);
 }
@@ -217,17 +220,17 @@ int run_convert(struct call *call)
     const char *path = call->set.dry_run ? NULL : call->set.output;
     const char *format = call->set.to;
     if (!path && !call->set.dry_run)
-        return talk_misuse("convert",
-                           "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
+        return message_misuse("convert",
+                              "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
     const char *profile = find_profile_format(call);
     if (profile)
         return convert_profile(call, profile);
     if (!format && call->set.output)
         format = convert_guess(call->set.output);
     if (!format)
-        return talk_misuse("convert",
-                           "the suffix of \"%s\" does not name a format: use --to=FORMAT",
-                           call->set.output ? call->set.output : "--dry-run");
+        return message_misuse("convert",
+                              "the suffix of \"%s\" does not name a format: use --to=FORMAT",
+                              call->set.output ? call->set.output : "--dry-run");
     call->set.to = format; /* also if the suffix named it */
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
@@ -245,14 +248,15 @@ int run_convert(struct call *call)
         inputs_close(&inputs);
         return outcome;
     }
-    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
-    outcome = pump_open(&pump, format, 0);
-    const bool is_scattered = outcome == OUTCOME_FINE && ttr_write_scattered(pump.out, pump.in);
+    struct copy_loop copy_loop = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
+    outcome = copy_loop_open(&copy_loop, format, 0);
+    const bool is_scattered =
+        outcome == OUTCOME_FINE && ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);
     if (outcome == OUTCOME_FINE && !is_copy && !is_scattered && inputs.reader == opened)
-        inputs_share(&inputs, call, pump.out);
+        inputs_share(&inputs, call, copy_loop.out);
     if (outcome == OUTCOME_FINE)
-        outcome = convert_run(&pump, format, begin_ns);
-    outcome = inputs_tell_changed(&inputs, call, outcome);
+        outcome = convert_run(&copy_loop, format, begin_ns);
+    outcome = inputs_warn_if_changed(&inputs, call, outcome);
     inputs_close(&inputs);
     return outcome;
 }

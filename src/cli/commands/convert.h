@@ -26,6 +26,6 @@ bool convert_is_folder(const char *format);
 void convert_explain(const struct call *call, const char *format);
 
 /* Runs a copy to its end and prints the summary. `begin_ns` is progress_now() of the start. */
-int convert_run(struct pump *pump, const char *format, uint64_t begin_ns);
+int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_ns);
 
 #endif

@@ -12,71 +12,74 @@
 int copy_report_check(const struct call *call)
 {
     if (call->set.json && call->set.output && strcmp(call->set.output, "-") == 0)
-        return talk_misuse(call->command->name,
-                           "--json cannot be printed: standard output is the trace; use -o FILE");
+        return message_misuse(
+            call->command->name,
+            "--json cannot be printed: standard output is the trace; use -o FILE");
     return OUTCOME_FINE;
 }
 
-static void put_input(struct json *json, const struct pump *pump, const struct trace *trace)
+static void put_input(struct json *json, const struct copy_loop *copy_loop,
+                      const struct trace *trace)
 {
     const ttr_report *report = &trace->report;
     const ttr_clock *clock = report->clocks_n ? &report->clocks[0] : NULL;
     json_open(json, NULL, '{');
-    json_text(json, "path", report->trace_path);
-    json_string(json, "format", report->format);
-    json_string(json, "version", report->version);
+    json_write_text(json, "path", report->trace_path);
+    json_write_string(json, "format", report->format);
+    json_write_string(json, "version", report->version);
     json_uint(json, "bytes", trace->sum.bytes);
     json_uint(json, "events", trace->sum.events);
     json->is_unix = clock && clock->is_anchored;
-    json_bool(json, "anchored", json->is_unix);
+    json_write_bool(json, "anchored", json->is_unix);
     json_int(json, "offset_ns", clock ? clock->offset_ns : 0);
-    if (pump->put_input)
-        pump->put_input(json, pump, trace);
+    if (copy_loop->put_input)
+        copy_loop->put_input(json, copy_loop, trace);
     json_close(json, '}');
 }
 
-static void put_losses(struct json *json, const struct pump *pump)
+static void put_losses(struct json *json, const struct copy_loop *copy_loop)
 {
     json_open(json, "losses", '[');
-    for (size_t i = 0; i < pump->losses_n; i++) {
-        const ttr_loss *loss = &pump->loss[i];
+    for (size_t i = 0; i < copy_loop->losses_n; i++) {
+        const ttr_loss *loss = &copy_loop->loss[i];
         json_open(json, NULL, '{');
-        json_string(json, "code", loss->code);
-        json_string(json, "kind", loss->kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
-        json_string(json, "what", loss->what);
-        json_string(json, "rule", loss->rule);
+        json_write_string(json, "code", loss->code);
+        json_write_string(json, "kind", loss->kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
+        json_write_string(json, "what", loss->what);
+        json_write_string(json, "rule", loss->rule);
         json_uint(json, "count", loss->count);
         json_close(json, '}');
     }
     json_close(json, ']');
 }
 
-void copy_report_print(const struct pump *pump, const char *format, uint64_t took_ns, int outcome)
+void copy_report_print(const struct copy_loop *copy_loop, const char *format, uint64_t took_ns,
+                       int outcome)
 {
-    const struct call *call = pump->call;
+    const struct call *call = copy_loop->call;
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
-    const struct inputs inputs = {.t = pump->t, .reader = pump->in};
-    struct findings findings = report_sum(pump->in);
+    const struct inputs inputs = {.t = copy_loop->t, .reader = copy_loop->in};
+    struct findings findings = report_sum(copy_loop->in);
     char schema[48];
     struct trace trace;
     struct traces_walk walk;
     (void)snprintf(schema, sizeof schema, "tracetta.%s/1", call->command->name);
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", schema);
-    json_string(&json, "output", call->set.output ? call->set.output : "");
-    json_string(&json, "format", format);
-    json_bool(&json, "dry_run", call->set.dry_run);
+    json_write_string(&json, "schema", schema);
+    json_write_string(&json, "output", call->set.output ? call->set.output : "");
+    json_write_string(&json, "format", format);
+    json_write_bool(&json, "dry_run", call->set.dry_run);
     json_int(&json, "status", outcome);
-    json_uint(&json, "events", pump->events);
-    json_uint(&json, "bytes", pump->bytes);
+    json_uint(&json, "events", copy_loop->events);
+    json_uint(&json, "bytes", copy_loop->bytes);
     json_uint(&json, "took_ns", took_ns);
     report_json_damage(&json, &findings);
-    report_json_extent(&json, pump->in);
-    put_losses(&json, pump);
+    report_json_extent(&json, copy_loop->in);
+    put_losses(&json, copy_loop);
     json_open(&json, "inputs", '[');
-    traces_walk_begin(&walk, pump->in);
+    traces_walk_begin(&walk, copy_loop->in);
     while (traces_walk_next(&walk, &trace))
-        put_input(&json, pump, &trace);
+        put_input(&json, copy_loop, &trace);
     traces_walk_end(&walk);
     json_close(&json, ']');
     report_json_notes(&json, &inputs);

@@ -10,6 +10,7 @@
 int copy_report_check(const struct call *call);
 
 /* Prints the report of a finished copy to stdout. */
-void copy_report_print(const struct pump *pump, const char *format, uint64_t took_ns, int outcome);
+void copy_report_print(const struct copy_loop *copy_loop, const char *format, uint64_t took_ns,
+                       int outcome);
 
 #endif

@@ -39,7 +39,7 @@ static bool read_number(const ttr_value *value, double *number)
 }
 
 /* Reads one field of the payload of an EventCounter. */
-static void read_counter_field(struct counter_said *said, const ttr_field *field)
+static void read_counter_field(struct counter_sample *said, const ttr_field *field)
 {
     double number;
     if (is(field->name, "Name"))
@@ -61,7 +61,7 @@ static void read_counter_field(struct counter_said *said, const ttr_field *field
 }
 
 /* Reads one field of the event of a meter. */
-static void read_meter_field(struct counter_said *said, const ttr_field *field)
+static void read_meter_field(struct counter_sample *said, const ttr_field *field)
 {
     double number;
     if (is(field->name, "meterName"))
@@ -83,11 +83,11 @@ static void read_meter_field(struct counter_said *said, const ttr_field *field)
     }
 }
 
-bool counter_read(const ttr *t, const ttr_event *event, struct counter_said *said)
+bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *said)
 {
     ttr_text name = ttr_text_get(t, event->name);
     *said =
-        (struct counter_said){.provider = ttr_text_get(t, event->provider), .time = event->time};
+        (struct counter_sample){.provider = ttr_text_get(t, event->provider), .time = event->time};
     bool is_meter = is(said->provider, METERS), is_counter = is(name, "CounterRateValuePublished");
     ttr_fields fields;
     ttr_field field;
@@ -105,7 +105,7 @@ bool counter_read(const ttr *t, const ttr_event *event, struct counter_said *sai
 }
 
 /* Parses the quantile at value->at of a list: "0.5=2;0.95=3.5". */
-static bool next_quantile(const struct counter_said *said, struct counter_value *value)
+static bool next_quantile(const struct counter_sample *said, struct counter_value *value)
 {
     while (value->at < said->quantiles.n) {
         const char *part = said->quantiles.p + value->at;
@@ -126,7 +126,7 @@ static bool next_quantile(const struct counter_said *said, struct counter_value 
     return false;
 }
 
-bool counter_next(const struct counter_said *said, struct counter_value *value)
+bool counter_next(const struct counter_sample *said, struct counter_value *value)
 {
     if (said->quantiles.n)
         return next_quantile(said, value);

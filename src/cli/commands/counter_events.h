@@ -7,11 +7,11 @@
 #ifndef TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 #define TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #define COUNTER_TAGS_MAX 512u /* bytes with the final zero; longer tags are cut */
 
-struct counter_said {
+struct counter_sample {
     ttr_text provider, key, title, units, tags, quantiles; /* provider of a meter: its name */
     double value;
     bool has_value, is_rate; /* is_rate: the increment since the previous value */
@@ -26,9 +26,9 @@ struct counter_value {
 };
 
 /* Decodes an event. Returns false if it has no counter. */
-bool counter_read(const ttr *t, const ttr_event *event, struct counter_said *said);
+bool counter_read(const ttr *t, const ttr_event *event, struct counter_sample *said);
 
 /* Moves to the next value. Returns false after the last. */
-bool counter_next(const struct counter_said *said, struct counter_value *value);
+bool counter_next(const struct counter_sample *said, struct counter_value *value);
 
 #endif

@@ -34,9 +34,9 @@ int counter_table_init(struct counter_table *table, struct call *call, const cha
     }
     if (!table->to) {
         if (errno == EEXIST)
-            talk_failure(set->output, "the file exists; --overwrite replaces it");
+            message_failure(set->output, "the file exists; --overwrite replaces it");
         else
-            (void)talk_cannot_write(set->output, errno);
+            (void)message_cannot_write(set->output, errno);
         table->to = stdout;
         return OUTCOME_OUTPUT;
     }
@@ -62,7 +62,7 @@ int counter_table_free(struct counter_table *table)
         int reason = fclose(table->to) != 0 ? errno : 0;
         reason = table->reason ? table->reason : reason;
         if (reason)
-            outcome = talk_cannot_write(table->call->set.output, reason);
+            outcome = message_cannot_write(table->call->set.output, reason);
     }
     *table = (struct counter_table){0};
     return outcome;
@@ -91,7 +91,7 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
 }
 
 /* Whether "PROVIDER" or "PROVIDER[KEY,KEY]" in a list selects a counter. */
-static bool is_wanted(const char *list, const struct counter_said *said)
+static bool is_wanted(const char *list, const struct counter_sample *said)
 {
     if (!list)
         return true;
@@ -106,7 +106,7 @@ static bool is_wanted(const char *list, const struct counter_said *said)
     return false;
 }
 
-static bool is_row(const struct counter_row *row, const struct counter_said *said, ttr_text tags)
+static bool is_row(const struct counter_row *row, const struct counter_sample *said, ttr_text tags)
 {
     return is(said->provider, row->provider) && is(said->key, row->key) && is(tags, row->tags);
 }
@@ -122,7 +122,7 @@ static char *copy_text(ttr_text text)
 }
 
 /* Returns the label of a counter: "CPU Usage (%)", or for a rate "Allocation Rate (B / 1 sec)". */
-static char *make_label(const struct counter_said *said, uint64_t seconds)
+static char *make_label(const struct counter_sample *said, uint64_t seconds)
 {
     char label[PART], units[PART / 2] = "";
     ttr_text title = said->title.n ? said->title : said->key;
@@ -139,7 +139,7 @@ static char *make_label(const struct counter_said *said, uint64_t seconds)
 }
 
 /* Finds the row of a counter, and makes it at its first value. NULL if memory is exhausted. */
-static struct counter_row *find_row(struct counter_table *table, const struct counter_said *said,
+static struct counter_row *find_row(struct counter_table *table, const struct counter_sample *said,
                                     ttr_text tags)
 {
     for (size_t i = 0; i < table->rows_n; i++)
@@ -212,11 +212,11 @@ static void put_json(struct counter_table *table, const struct counter_row *row,
     char text[64];
     struct json *json = &table->json;
     json_open(json, NULL, '{');
-    json_string(json, "timestamp", moment(time, "%Y-%m-%d %H:%M:%SZ", text, sizeof text));
-    json_string(json, "provider", row->provider);
-    json_string(json, "name", row->label);
-    json_string(json, "tags", row->tags);
-    json_string(json, "counterType", row->type);
+    json_write_string(json, "timestamp", moment(time, "%Y-%m-%d %H:%M:%SZ", text, sizeof text));
+    json_write_string(json, "provider", row->provider);
+    json_write_string(json, "name", row->label);
+    json_write_string(json, "tags", row->tags);
+    json_write_string(json, "counterType", row->type);
     json_float(json, "value", row->value);
     json_close(json, '}');
 }
@@ -266,9 +266,10 @@ void counter_table_begin(struct counter_table *table)
         return;
     table->json = (struct json){.to = table->to};
     json_open(&table->json, NULL, '{');
-    json_string(&table->json, "TargetProcess", table->what);
-    json_string(&table->json, "StartTime",
-                moment((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
+    json_write_string(&table->json, "TargetProcess", table->what);
+    json_write_string(
+        &table->json, "StartTime",
+        moment((int64_t)time(NULL) * 1000000000, "%m/%d/%Y %H:%M:%S", text, sizeof text));
     json_open(&table->json, "Events", '[');
 }
 
@@ -293,8 +294,8 @@ void counter_table_end(struct counter_table *table)
 }
 
 /* Stores one value of a counter in the row of its tags. */
-static void take_value(struct counter_table *table, const struct counter_said *said, ttr_text tags,
-                       double value)
+static void take_value(struct counter_table *table, const struct counter_sample *said,
+                       ttr_text tags, double value)
 {
     struct counter_row *row = find_row(table, said, tags);
     if (!row)
@@ -309,9 +310,9 @@ static void take_value(struct counter_table *table, const struct counter_said *s
         put_json(table, row, said->time);
 }
 
-void counter_table_take(struct counter_table *table, const ttr *t, const ttr_event *event)
+void counter_table_add(struct counter_table *table, const ttr *t, const ttr_event *event)
 {
-    struct counter_said said;
+    struct counter_sample said;
     struct counter_value value = {0};
     if (!counter_read(t, event, &said) || !is_wanted(table->wanted, &said))
         return;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/ui/json.h"
 
@@ -48,7 +48,7 @@ int counter_table_init(struct counter_table *table, struct call *call, const cha
 void counter_table_begin(struct counter_table *table);
 
 /* Adds the values of an event, if it has a counter. */
-void counter_table_take(struct counter_table *table, const ttr *t, const ttr_event *event);
+void counter_table_add(struct counter_table *table, const ttr *t, const ttr_event *event);
 
 /* Prints the values since the last call. */
 void counter_table_flush(struct counter_table *table);

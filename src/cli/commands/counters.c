@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
+#include <tracetta/read.h>
 
 #include "cli/commands/command.h"
 #include "cli/commands/counter_table.h"
@@ -27,7 +28,7 @@
 struct watch {
     struct call *call;
     ttr *t;
-    struct reach reach;
+    struct runtime_connection runtime_connection;
     ttr_dotnet_providers *providers;
     ttr_dotnet_session *session;
     struct counter_table table;
@@ -49,7 +50,7 @@ static ttr_status add_meters(struct watch *watch, const char *names, uint64_t se
                                         .keywords = METERS_KEYWORD,
                                         .level = LEVEL_INFORMATIONAL,
                                         .arguments = arguments};
-    return ttr_dotnet_providers_add_one(watch->providers, &meters, error);
+    return ttr_dotnet_providers_add_provider(watch->providers, &meters, error);
 }
 
 static ttr_status add_source(struct watch *watch, const char *name, uint64_t seconds,
@@ -59,7 +60,7 @@ static ttr_status add_source(struct watch *watch, const char *name, uint64_t sec
     (void)snprintf(arguments, sizeof arguments, "EventCounterIntervalSec=%" PRIu64, seconds);
     const ttr_dotnet_provider source = {
         .name = name, .level = LEVEL_INFORMATIONAL, .arguments = arguments};
-    return ttr_dotnet_providers_add_one(watch->providers, &source, error);
+    return ttr_dotnet_providers_add_provider(watch->providers, &source, error);
 }
 
 /* Requests A and B of "A,B[x,y]", each as an EventSource and as a meter. The names in brackets are
@@ -78,12 +79,12 @@ static int choose_counters(struct watch *watch, const char *list, uint64_t secon
         used +=
             (size_t)snprintf(meters + used, sizeof meters - used, "%s%s", used ? "," : "", name);
         if (used >= sizeof meters)
-            return talk_misuse("counters", "--counters names too many");
+            return message_misuse("counters", "--counters names too many");
         at += n + (at[n] == ',');
     }
     if (status == TTR_OK)
         status = add_meters(watch, meters, seconds, &error);
-    return status == TTR_OK ? OUTCOME_FINE : talk_misuse("counters", "%s", error.text);
+    return status == TTR_OK ? OUTCOME_FINE : message_misuse("counters", "%s", error.text);
 }
 
 /* --- The stream --- */
@@ -96,16 +97,16 @@ static bool is_enough(const struct watch *watch)
 
 /* A ttr_pull that reads the session. Requests a stop when it is due; the end of the stream ends the
  * input. */
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct watch *watch = own;
+    struct watch *watch = ctx;
     ttr_error error;
     for (;;) {
         size_t got;
         if (!watch->is_stopping && is_enough(watch)) {
             watch->is_stopping = true;
             watch->heard_ns = progress_now();
-            ttr_dotnet_wake(watch->reach.target, -1);
+            ttr_dotnet_set_wake_fd(watch->runtime_connection.target, -1);
             if (ttr_dotnet_stop(watch->session, &error) != TTR_OK)
                 return 0;
         }
@@ -127,27 +128,27 @@ static int show(struct watch *watch, ttr_reader *reader)
     ttr_status status;
     while ((status = ttr_read(reader, &batch, &error)) == TTR_OK || status == TTR_AGAIN) {
         for (uint32_t i = 0; status == TTR_OK && i < batch.n; i++)
-            counter_table_take(&watch->table, watch->t, ttr_batch_at(&batch, i));
+            counter_table_add(&watch->table, watch->t, ttr_batch_at(&batch, i));
         counter_table_flush(&watch->table);
     }
     if (status == TTR_END)
         return OUTCOME_FINE;
-    talk_error(watch->call, watch->reach.what, &error);
+    message_error(watch->call, watch->runtime_connection.what, &error);
     return OUTCOME_INPUT;
 }
 
 static int begin_session(struct watch *watch)
 {
     ttr_error error;
-    const ttr_dotnet_wish wish = {
+    const ttr_dotnet_config wish = {
         .size = sizeof wish, .providers = watch->providers, .buffer_mb = 10};
-    ttr_dotnet_wake(watch->reach.target, interrupt_wait_fd());
-    watch->session = ttr_dotnet_collect(watch->reach.target, &wish, &error);
+    ttr_dotnet_set_wake_fd(watch->runtime_connection.target, interrupt_wait_fd());
+    watch->session = ttr_dotnet_session_start(watch->runtime_connection.target, &wish, &error);
     if (watch->session)
-        return reach_resume(&watch->reach);
+        return runtime_resume(&watch->runtime_connection);
     if (error.status == TTR_AGAIN)
         return OUTCOME_NO;
-    talk_error(watch->call, watch->reach.what, &error);
+    message_error(watch->call, watch->runtime_connection.what, &error);
     return OUTCOME_INPUT;
 }
 
@@ -161,9 +162,10 @@ static int run(struct watch *watch)
     if (outcome != OUTCOME_FINE)
         return outcome;
     watch->begin_ns = progress_now();
-    ttr_reader *reader = ttr_open_pull(watch->t, pull, watch, watch->reach.what, &options, &error);
+    ttr_reader *reader =
+        ttr_open_pull(watch->t, pull, watch, watch->runtime_connection.what, &options, &error);
     if (!reader) {
-        talk_error(watch->call, watch->reach.what, &error);
+        message_error(watch->call, watch->runtime_connection.what, &error);
         return OUTCOME_INPUT;
     }
     counter_table_begin(&watch->table);
@@ -171,43 +173,46 @@ static int run(struct watch *watch)
     counter_table_end(&watch->table);
     ttr_close(reader);
     if (outcome == OUTCOME_FINE && !watch->is_stopping)
-        talk_note(watch->call, "%s has ended", watch->reach.what);
+        message_note(watch->call, "%s has ended", watch->runtime_connection.what);
     if (outcome == OUTCOME_FINE && watch->table.rows_seen == 0)
-        talk_note(watch->call, "no counter of this name said anything");
+        message_note(watch->call, "no counter of this name said anything");
     return outcome;
 }
 
 int run_counters(struct call *call)
 {
     const struct settings *set = &call->set;
-    struct watch watch = {.call = call,
-                          .reach = {.call = call, .verb = "counters", .takes_stdout = true},
-                          .t = ttr_new(NULL),
-                          .providers = ttr_dotnet_providers_new()};
+    struct watch watch = {
+        .call = call,
+        .runtime_connection = {.call = call, .verb = "counters", .takes_stdout = true},
+        .t = ttr_new(NULL),
+        .providers = ttr_dotnet_providers_new()};
     uint64_t seconds = set->refresh ? set->refresh : 1;
-    int outcome = watch.t && watch.providers ? reach_check_words(call, "counters") : OUTCOME_OUTPUT;
+    int outcome =
+        watch.t && watch.providers ? runtime_check_operands(call, "counters") : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
-        outcome = talk_misuse(
+        outcome = message_misuse(
             "counters",
             "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
             set->duration);
     if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
-        outcome = talk_misuse(
+        outcome = message_misuse(
             "counters",
             "--counters is empty: expected PROVIDER or PROVIDER[NAME,NAME], separated by commas");
     if (outcome == OUTCOME_FINE)
         outcome =
             choose_counters(&watch, set->counters ? set->counters : "System.Runtime", seconds);
     if (outcome == OUTCOME_FINE)
-        outcome = reach_target(&watch.reach);
+        outcome = runtime_connect(&watch.runtime_connection);
     if (outcome == OUTCOME_FINE)
-        outcome = counter_table_init(&watch.table, call, set->counters, watch.reach.what, seconds);
+        outcome = counter_table_init(&watch.table, call, set->counters,
+                                     watch.runtime_connection.what, seconds);
     if (outcome == OUTCOME_FINE)
         outcome = run(&watch);
     int written = counter_table_free(&watch.table);
     outcome = outcome == OUTCOME_FINE ? written : outcome;
     ttr_dotnet_close(watch.session);
-    reach_end(&watch.reach);
+    runtime_disconnect(&watch.runtime_connection);
     ttr_dotnet_providers_free(watch.providers);
     ttr_free(watch.t);
     return outcome;

@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
+#include <tracetta/tracepoints.h>
 
 #include "cli/commands/command.h"
 #include "cli/ui/json.h"
@@ -19,7 +20,7 @@ static void put_users(struct json *json, unsigned users)
     json_open(json, "users", '[');
     for (size_t i = 0; i < 3; i++)
         if (users & names[i].bit)
-            json_string(json, NULL, names[i].name);
+            json_write_string(json, NULL, names[i].name);
     json_close(json, ']');
 }
 
@@ -28,16 +29,16 @@ static void put_event(struct json *json, const ttr_kernel_event *event)
     char keyword[32];
     (void)snprintf(keyword, sizeof keyword, "0x%" PRIx64, event->keyword);
     json_open(json, NULL, '{');
-    json_string(json, "system", event->system);
-    json_string(json, "name", event->name);
-    json_bool(json, "enabled", event->is_enabled);
+    json_write_string(json, "system", event->system);
+    json_write_string(json, "name", event->name);
+    json_write_bool(json, "enabled", event->is_enabled);
     if (event->is_user_event)
         put_users(json, event->users);
     if (event->is_event_header) {
-        json_string(json, "provider", event->provider);
+        json_write_string(json, "provider", event->provider);
         json_uint(json, "level", event->level);
-        json_string(json, "keyword", keyword);
-        json_string(json, "group", event->group);
+        json_write_string(json, "keyword", keyword);
+        json_write_string(json, "group", event->group);
     }
     json_close(json, '}');
 }
@@ -79,15 +80,15 @@ static int list_events(struct call *call)
     ttr_error error;
     struct json json = {.to = stdout};
     ttr_kernel_event event = {.size = sizeof event};
-    ttr_kernel_events *events = ttr_kernel_events_find(call->set.tracefs, &error);
+    ttr_kernel_events *events = ttr_kernel_events_list(call->set.tracefs, &error);
     if (!events) {
-        talk_error(call, "tracefs", &error);
+        message_error(call, "tracefs", &error);
         return OUTCOME_INPUT;
     }
     if (call->set.json) {
         json_open(&json, NULL, '{');
-        json_string(&json, "schema", "tracetta.events/1");
-        json_bool(&json, "user_events", ttr_kernel_events_has_user_events(events));
+        json_write_string(&json, "schema", "tracetta.events/1");
+        json_write_bool(&json, "user_events", ttr_kernel_events_has_user_events(events));
         json_open(&json, "events", '[');
     }
     size_t shown = 0;
@@ -105,11 +106,11 @@ static int list_events(struct call *call)
         json_close(&json, '}');
     }
     if (!ttr_kernel_events_has_user_events(events) && (call->paths_n == 1 || shown == 0))
-        talk_note(call, "this kernel has no user_events (Linux 6.4 and later built with "
-                        "CONFIG_USER_EVENTS do)");
+        message_note(call, "this kernel has no user_events (Linux 6.4 and later built with "
+                           "CONFIG_USER_EVENTS do)");
     ttr_kernel_events_free(events);
     if (shown == 0 && call->paths_n > 1)
-        talk_note(call, "no tracepoint has such a name");
+        message_note(call, "no tracepoint has such a name");
     return shown || call->paths_n == 1 ? OUTCOME_FINE : OUTCOME_NO;
 }
 
@@ -119,13 +120,13 @@ static int for_each(struct call *call, const char *verb,
 {
     int outcome = OUTCOME_FINE;
     if (call->paths_n < 2)
-        return talk_misuse("events", "\"events %s\" needs names of user events", verb);
+        return message_misuse("events", "\"events %s\" needs names of user events", verb);
     for (size_t i = 1; i < call->paths_n; i++) {
         ttr_error error;
         ttr_status status = change(call->set.tracefs, call->path[i], &error);
         if (status == TTR_OK)
             continue;
-        talk_error(call, "user_events", &error);
+        message_error(call, "user_events", &error);
         if (outcome != OUTCOME_OUTPUT)
             outcome = status == TTR_E_MISUSE ? OUTCOME_MISUSE : OUTCOME_OUTPUT;
     }
@@ -141,6 +142,6 @@ int run_events(struct call *call)
         return for_each(call, word, ttr_kernel_events_register);
     if (strcmp(word, "delete") == 0)
         return for_each(call, word, ttr_kernel_events_delete);
-    return talk_misuse("events", "\"%s\" is not what can be done: there are list, register, delete",
-                       word);
+    return message_misuse("events",
+                          "\"%s\" is not what can be done: there are list, register, delete", word);
 }

@@ -44,14 +44,14 @@ static int write_file(const struct call *call, const ttr_profile *profile, const
     if (ttr_profile_write(profile, path, format, title_of(call), flags, &error) != TTR_OK)
         return profiles_output_failed(call, name, &error);
     const ttr_profile_frame *frames;
-    const ttr_profile_lane *lanes;
+    const ttr_profile_thread *lanes;
     const char *what = ttr_profile_is_of_spans(profile) ? "span" : "sample";
-    uint32_t lanes_n = ttr_profile_lanes(profile, &lanes);
+    uint32_t lanes_n = ttr_profile_threads(profile, &lanes);
     const uint64_t count = ttr_profile_count(profile);
     const uint32_t frames_n = ttr_profile_frames(profile, &frames);
-    talk_note(call, "%s: %s %s%s on %s thread%s, %s different frame%s", name, units_count(count).s,
-              what, count == 1 ? "" : "s", units_count(lanes_n).s, lanes_n == 1 ? "" : "s",
-              units_count(frames_n).s, frames_n == 1 ? "" : "s");
+    message_note(call, "%s: %s %s%s on %s thread%s, %s different frame%s", name,
+                 units_count(count).s, what, count == 1 ? "" : "s", units_count(lanes_n).s,
+                 lanes_n == 1 ? "" : "s", units_count(frames_n).s, frames_n == 1 ? "" : "s");
     return OUTCOME_FINE;
 }
 
@@ -61,18 +61,19 @@ int run_flame(struct call *call)
     const char *name = call->set.to;
     struct profiling profiling;
     if (!call->set.output)
-        return talk_misuse(call->command->name,
-                           "no output: use -o OUTPUT (\"-\" is standard output)");
+        return message_misuse(call->command->name,
+                              "no output: use -o OUTPUT (\"-\" is standard output)");
     if (!name)
         name = profiles_guess(call->set.output, false);
     if (!name)
-        return talk_misuse(call->command->name,
-                           "the suffix of \"%s\" does not name a profile format: use --to=FORMAT",
-                           call->set.output);
+        return message_misuse(
+            call->command->name,
+            "the suffix of \"%s\" does not name a profile format: use --to=FORMAT",
+            call->set.output);
     if (call->set.by_thread && call->set.merged)
-        return talk_misuse(call->command->name, "--threads and --merge exclude each other");
+        return message_misuse(call->command->name, "--threads and --merge exclude each other");
     if (!find_format(name, &format))
-        return talk_misuse(call->command->name, "no profile can be written as \"%s\"", name);
+        return message_misuse(call->command->name, "no profile can be written as \"%s\"", name);
     int outcome = output_check(call, call->set.output, name);
     if (outcome == OUTCOME_FINE)
         outcome = profiles_open(&profiling, call, flags_of(call, &format));

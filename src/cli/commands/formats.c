@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "cli/commands/command.h"
 #include "cli/ui/json.h"
@@ -16,10 +17,10 @@ static void put_options(struct json *json, size_t format)
     json_open(json, "options", '[');
     for (size_t j = 0; ttr_format_option(format, j, &option); j++) {
         json_open(json, NULL, '{');
-        json_string(json, "key", option.key);
-        json_string(json, "values", option.values ? option.values : "");
-        json_string(json, "text", option.text);
-        json_string(json, "for", option.for_writing ? "writing" : "reading");
+        json_write_string(json, "key", option.key);
+        json_write_string(json, "values", option.values ? option.values : "");
+        json_write_string(json, "text", option.text);
+        json_write_string(json, "for", option.for_writing ? "writing" : "reading");
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -32,10 +33,10 @@ static void put_losses(struct json *json, const char *format)
     json_open(json, "losses", '[');
     for (size_t j = 0; j < n && j < LOSSES_MAX; j++) {
         json_open(json, NULL, '{');
-        json_string(json, "code", losses[j].code);
-        json_string(json, "what", losses[j].what);
-        json_string(json, "rule", losses[j].rule);
-        json_string(json, "kind", losses[j].kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
+        json_write_string(json, "code", losses[j].code);
+        json_write_string(json, "what", losses[j].what);
+        json_write_string(json, "rule", losses[j].rule);
+        json_write_string(json, "kind", losses[j].kind == TTR_LOSS_DROPPED ? "dropped" : "changed");
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -68,20 +69,20 @@ static void put_json(const struct call *call)
     struct json json = {.to = stdout};
     ttr_format_info info;
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.formats/1");
+    json_write_string(&json, "schema", "tracetta.formats/1");
     json_open(&json, "formats", '[');
     for (size_t i = 0; ttr_format_get(i, &info); i++) {
         if (!is_asked(call, info.name))
             continue;
         json_open(&json, NULL, '{');
-        json_string(&json, "name", info.name);
-        json_string(&json, "title", info.title);
-        json_string(&json, "extensions", info.extensions ? info.extensions : "");
-        json_string(&json, "specification", info.spec ? info.spec : "");
-        json_bool(&json, "reads", info.abilities & TTR_FORMAT_READS);
-        json_bool(&json, "writes", info.abilities & TTR_FORMAT_WRITES);
-        json_bool(&json, "text", info.abilities & TTR_FORMAT_TEXT);
-        json_bool(&json, "folder", info.abilities & TTR_FORMAT_FOLDER);
+        json_write_string(&json, "name", info.name);
+        json_write_string(&json, "title", info.title);
+        json_write_string(&json, "extensions", info.extensions ? info.extensions : "");
+        json_write_string(&json, "specification", info.spec ? info.spec : "");
+        json_write_bool(&json, "reads", info.abilities & TTR_FORMAT_READS);
+        json_write_bool(&json, "writes", info.abilities & TTR_FORMAT_WRITES);
+        json_write_bool(&json, "text", info.abilities & TTR_FORMAT_TEXT);
+        json_write_bool(&json, "folder", info.abilities & TTR_FORMAT_FOLDER);
         put_options(&json, i);
         put_losses(&json, info.name);
         json_close(&json, '}');
@@ -112,8 +113,8 @@ int run_formats(struct call *call)
     int width = 0;
     const char *unknown = find_unknown(call);
     if (unknown)
-        return talk_misuse(call->command->name, "no format \"%s\": \"tracetta formats\" lists them",
-                           unknown);
+        return message_misuse(call->command->name,
+                              "no format \"%s\": \"tracetta formats\" lists them", unknown);
     if (call->set.json) {
         put_json(call);
         return OUTCOME_FINE;

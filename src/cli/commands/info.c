@@ -207,7 +207,7 @@ static void print_lost(const struct subject *subject, const struct findings *fin
 static void print_notes(const struct subject *subject)
 {
     const bool is_verbose = subject->call->set.verbose;
-    const ttr_severity from = is_verbose ? TTR_NOTE_REMARK : TTR_NOTE_ODD;
+    const ttr_severity from = is_verbose ? TTR_SEVERITY_REMARK : TTR_SEVERITY_ODD;
     struct trace trace;
     struct traces_walk walk;
     if (!subject->findings.notes ||
@@ -410,12 +410,13 @@ static void warn_of_words(const struct call *call, const char *path, const ttr_r
 {
     if (report->version && strcmp(report->version, "RFC 1.1") == 0 &&
         strcmp(call->set.metadata, "ctf2") == 0)
-        talk_note(call,
-                  "%s: this is for people: packets of v1.1 cannot be read by it, for CTF 2 has no "
-                  "words for their sizes, nor for lengths and bitfields "
-                  "of v1.1, which are shown otherwise; \"tracetta convert --to=ctf "
-                  "--option=version=2\" makes a trace of CTF 2",
-                  path);
+        message_note(
+            call,
+            "%s: this is for people: packets of v1.1 cannot be read by it, for CTF 2 has no "
+            "words for their sizes, nor for lengths and bitfields "
+            "of v1.1, which are shown otherwise; \"tracetta convert --to=ctf "
+            "--option=version=2\" makes a trace of CTF 2",
+            path);
 }
 
 /* Prints the metadata of the only trace, in the language of --metadata. */
@@ -425,13 +426,13 @@ static int print_metadata(const struct call *call, const char *path, ttr_reader 
     ttr_text text;
     ttr_error error = {0};
     if (traces_count(reader) > 1)
-        return talk_misuse("info", "--metadata is for one trace: \"%s\" holds %zu", path,
-                           traces_count(reader));
+        return message_misuse("info", "--metadata is for one trace: \"%s\" holds %zu", path,
+                              traces_count(reader));
     (void)traces_next(reader, &trace);
     if (ttr_reader_metadata(reader, trace.first, call->set.metadata, &text, &error) != TTR_OK)
         return inputs_failed(call, path, &error);
     if (fwrite(text.p, 1, text.n, stdout) < text.n || fflush(stdout) != 0)
-        return talk_output_failed(errno);
+        return message_output_failed(errno);
     warn_of_words(call, path, &trace.report);
     return OUTCOME_FINE;
 }
@@ -443,7 +444,7 @@ static int read_all(struct subject *subject)
     const struct call *call = subject->call;
     ttr_reader *reader = subject->inputs.reader;
     progress_begin(&progress, call, subject->inputs.t, reader, "info");
-    ttr_status status = ttr_summarise(subject->inputs.t, reader, &subject->summary, progress_step,
+    ttr_status status = ttr_summarize(subject->inputs.t, reader, &subject->summary, progress_step,
                                       &progress, &error);
     progress_end(&progress);
     subject->findings = report_sum(reader);
@@ -484,7 +485,7 @@ static int inform_all_json(const struct call *call)
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.info/1");
+    json_write_string(&json, "schema", "tracetta.info/1");
     json_open(&json, "inputs", '[');
     for (size_t i = 0; i < call->paths_n && !interrupt_came(); i++) {
         int outcome = inform(call, call->path[i], &json);
@@ -500,7 +501,7 @@ int run_info(struct call *call)
     struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     if (call->set.metadata && (call->paths_n > 1 || call->set.json || call->set.classes))
-        return talk_misuse(
+        return message_misuse(
             "info",
             "--metadata prints one trace's, alone: leave out --json, --classes and other files");
     if (call->set.json && call->paths_n == 1)

@@ -7,7 +7,7 @@ static void put_text_attribute(struct json *json, const struct subject *subject,
 {
     ttr_value value;
     if (traces_attribute(subject->inputs.t, trace->source, name, &value) && value.text.n)
-        json_text(json, key, value.text);
+        json_write_text(json, key, value.text);
 }
 
 static void put_environment(struct json *json, const struct subject *subject,
@@ -29,7 +29,7 @@ static void put_stream(struct json *json, const struct subject *subject, const t
     findings_begin(&sum);
     findings_add(&sum, report);
     json_open(json, NULL, '{');
-    json_text(json, "path", report->path);
+    json_write_text(json, "path", report->path);
     if (traces_attribute(t, report->source, "stream.class", &value))
         json_uint(json, "class", value.v.u);
     if (traces_attribute(t, report->source, "stream.id", &value))
@@ -59,9 +59,9 @@ static void put_streams(struct json *json, const struct subject *subject, const 
 static void put_trace(struct json *json, const struct subject *subject, const struct trace *trace)
 {
     json_open(json, NULL, '{');
-    json_text(json, "path", trace->report.trace_path);
-    json_string(json, "format", trace->report.format);
-    json_string(json, "version", trace->report.version);
+    json_write_text(json, "path", trace->report.trace_path);
+    json_write_string(json, "format", trace->report.format);
+    json_write_string(json, "version", trace->report.version);
     put_text_attribute(json, subject, trace, "name", "trace.name");
     put_text_attribute(json, subject, trace, "uuid", "trace.uuid");
     put_text_attribute(json, subject, trace, "namespace", "trace.namespace");
@@ -102,7 +102,7 @@ static void put_sessions(struct json *json, const struct subject *subject)
         return;
     json_open(json, "sessions", '[');
     do
-        json_text(json, NULL, session);
+        json_write_text(json, NULL, session);
     while (info_next_session(subject, &source, &i, &session));
     json_close(json, ']');
 }
@@ -115,7 +115,7 @@ static void put_numbers(struct json *json, const struct subject *subject)
     json_time(json, "begin_ns", summary->begin_ns);
     json_time(json, "end_ns", summary->end_ns);
     json_uint(json, "duration_ns", (uint64_t)summary->end_ns - (uint64_t)summary->begin_ns);
-    json_bool(json, "unix_time", subject->findings.is_anchored);
+    json_write_bool(json, "unix_time", subject->findings.is_anchored);
     json_uint(json, "backward", summary->backward);
     json_uint(json, "threads", summary->threads);
     json_uint(json, "processes", summary->processes);
@@ -135,11 +135,11 @@ void info_json(struct json *json, const struct subject *subject)
     json->is_unix = subject->findings.is_anchored;
     json_open(json, NULL, '{');
     if (is_top)
-        json_string(json, "schema", "tracetta.info/1");
-    json_string(json, "path", subject->path);
-    json_string(json, "format", report->format);
-    json_string(json, "version", report->version);
-    json_string(json, "compression", report->compression);
+        json_write_string(json, "schema", "tracetta.info/1");
+    json_write_string(json, "path", subject->path);
+    json_write_string(json, "format", report->format);
+    json_write_string(json, "version", report->version);
+    json_write_string(json, "compression", report->compression);
     json_uint(json, "bytes", subject->findings.bytes);
     json_uint(json, "disk_bytes", subject->findings.disk_size);
     put_numbers(json, subject);

@@ -21,9 +21,9 @@ bool info_next_session(const struct subject *subject, uint16_t *source, size_t *
 
 bool info_is_own(ttr_text name)
 {
-    static const char *const own[] = {"trace.", "stream.", "clock.", "live."};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (name.n > strlen(own[i]) && memcmp(name.p, own[i], strlen(own[i])) == 0)
+    static const char *const ctx[] = {"trace.", "stream.", "clock.", "live."};
+    for (size_t i = 0; i < sizeof ctx / sizeof *ctx; i++)
+        if (name.n > strlen(ctx[i]) && memcmp(name.p, ctx[i], strlen(ctx[i])) == 0)
             return true;
     return false;
 }

@@ -24,9 +24,9 @@ struct shares {
     struct share *share; /* indexed by ttr_event.source */
 };
 
-static void see_batch(void *own, const ttr_batch *batch)
+static void see_batch(void *ctx, const ttr_batch *batch)
 {
-    struct shares *shares = own;
+    struct shares *shares = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         struct share *share = &shares->share[event->source];
@@ -92,11 +92,12 @@ static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
 }
 
 /* Adds the place of an input on the time line to the JSON report. */
-static void put_share(struct json *json, const struct pump *pump, const struct trace *trace)
+static void put_share(struct json *json, const struct copy_loop *copy_loop,
+                      const struct trace *trace)
 {
-    const struct share sum = sum_shares(pump->in, pump->own, trace);
+    const struct share sum = sum_shares(copy_loop->in, copy_loop->ctx, trace);
     const ttr_clock *clock = trace->report.clocks_n ? &trace->report.clocks[0] : NULL;
-    json_string(json, "clock", clock && clock->name ? clock->name : "");
+    json_write_string(json, "clock", clock && clock->name ? clock->name : "");
     json_uint(json, "written", sum.events);
     if (sum.events) {
         json_time(json, "begin_ns", sum.first_ns);
@@ -125,11 +126,11 @@ static void warn_of_mixture(const struct call *call, ttr_reader *reader)
     for (; traces_next(reader, &trace); n++)
         anchored += trace.report.clocks_n && trace.report.clocks[0].is_anchored;
     if (anchored > 0 && anchored < n)
-        talk_note(call,
-                  "warning: %zu of %zu inputs have no anchored clock, so their place among the "
-                  "others is a guess: "
-                  "--align=begin puts begins together, --offset moves one",
-                  n - anchored, n);
+        message_note(call,
+                     "warning: %zu of %zu inputs have no anchored clock, so their place among the "
+                     "others is a guess: "
+                     "--align=begin puts begins together, --offset moves one",
+                     n - anchored, n);
 }
 
 /* Chooses the format of the output: --to, the suffix of the output, or the format of the first
@@ -153,8 +154,8 @@ int run_merge(struct call *call)
     uint64_t begin_ns = progress_now();
     struct shares shares = {0};
     if (!call->set.output && !call->set.dry_run)
-        return talk_misuse("merge",
-                           "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
+        return message_misuse("merge",
+                              "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
         outcome = output_check(call, call->set.output, call->set.to);
@@ -170,17 +171,17 @@ int run_merge(struct call *call)
         return outcome;
     }
     shares.share = calloc(SOURCES_MAX, sizeof *shares.share);
-    struct pump pump = {.call = call,
-                        .t = inputs.t,
-                        .in = inputs.reader,
-                        .path = call->set.dry_run ? NULL : call->set.output,
-                        .see = shares.share ? see_batch : NULL,
-                        .put_input = shares.share ? put_share : NULL,
-                        .own = &shares};
-    outcome = pump_open(&pump, format, 0);
+    struct copy_loop copy_loop = {.call = call,
+                                  .t = inputs.t,
+                                  .in = inputs.reader,
+                                  .path = call->set.dry_run ? NULL : call->set.output,
+                                  .see = shares.share ? see_batch : NULL,
+                                  .put_input = shares.share ? put_share : NULL,
+                                  .ctx = &shares};
+    outcome = copy_loop_open(&copy_loop, format, 0);
     if (outcome == OUTCOME_FINE) {
-        (void)ttr_write_scattered(pump.out, pump.in);
-        outcome = convert_run(&pump, format, begin_ns);
+        (void)ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);
+        outcome = convert_run(&copy_loop, format, begin_ns);
     }
     if (outcome == OUTCOME_FINE && shares.share && !call->set.json) {
         explain_places(call, inputs.reader, &shares);

@@ -69,9 +69,9 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
     const ttr_profile_options options = {.size = sizeof options,
                                          .flags = flags,
                                          .progress = progress_step,
-                                         .own = &progress,
+                                         .ctx = &progress,
                                          .locate = symbolizer ? symbolizer_locate : NULL,
-                                         .locate_own = symbolizer};
+                                         .locate_user_data = symbolizer};
     profiling->profile =
         ttr_profile_new(profiling->inputs.t, profiling->inputs.reader, &options, &error);
     progress_end(&progress);
@@ -95,9 +95,9 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
     const char *of = call->set.profile_of;
     if (ttr_profile_count(profiling->profile))
         return true;
-    talk_failure(inputs_name(call), "nothing to show: no %s%s",
-                 of ? of : "samples with stacks, and no spans",
-                 of ? "; leave out --of to use what there is" : "");
+    message_failure(inputs_name(call), "nothing to show: no %s%s",
+                    of ? of : "samples with stacks, and no spans",
+                    of ? "; leave out --of to use what there is" : "");
     *outcome = OUTCOME_NO;
     return false;
 }
@@ -108,8 +108,8 @@ int profiles_output_failed(const struct call *call, const char *name, const ttr_
         error->sys == EPIPE) /* a reader that closed the pipe is not an error */
         return OUTCOME_FINE;
     if (error->sys == EEXIST)
-        talk_failure(name, "exists already; --overwrite (-f) replaces it");
+        message_failure(name, "exists already; --overwrite (-f) replaces it");
     else
-        talk_error(call, name, error);
+        message_error(call, name, error);
     return OUTCOME_OUTPUT;
 }

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_CLI_COMMANDS_PROFILES_H
 #define TRACETTA_CLI_COMMANDS_PROFILES_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/profile.h>
 
 #include "cli/input/input_list.h"
 

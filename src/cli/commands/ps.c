@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
+#include <tracetta/event.h>
 
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"
@@ -38,13 +39,13 @@ static bool ask_environment(struct found *found)
 {
     ttr_error error;
     if (!found->target || found->is_silent) {
-        talk_failure(found->process.name, "its environment cannot be read: %s", state_of(found));
+        message_failure(found->process.name, "its environment cannot be read: %s", state_of(found));
         return false;
     }
     ttr_status status = ttr_dotnet_environment(found->target, &found->variables, &error);
     if (status != TTR_OK)
-        talk_failure(found->process.name, "%s%s", error.text,
-                     status == TTR_E_UNSUPPORTED ? " (.NET 5 and later do)" : "");
+        message_failure(found->process.name, "%s%s", error.text,
+                        status == TTR_E_UNSUPPORTED ? " (.NET 5 and later do)" : "");
     return status == TTR_OK;
 }
 
@@ -56,12 +57,12 @@ static void ask(struct found *found)
     found->info.size = sizeof found->info;
     if (found->process.state != TTR_DOTNET_READY)
         return;
-    found->target = ttr_dotnet_at(found->process.socket, &error);
+    found->target = ttr_dotnet_new(found->process.socket, &error);
     found->is_silent = !found->target;
     if (!found->target)
         return;
-    ttr_dotnet_limit(found->target, ANSWER_MS);
-    ttr_status status = ttr_dotnet_about(found->target, &found->info, &error);
+    ttr_dotnet_set_timeout(found->target, ANSWER_MS);
+    ttr_status status = ttr_dotnet_info_get(found->target, &found->info, &error);
     found->has_info = status == TTR_OK;
     found->is_silent = status != TTR_OK && status != TTR_E_UNSUPPORTED;
 }
@@ -86,19 +87,20 @@ static void put_json(struct json *json, const struct found *found, bool wants_en
     json_open(json, NULL, '{');
     json_uint(json, "pid", process->pid);
     json_uint(json, "inner_pid", process->inner_pid);
-    json_string(json, "name", process->name);
-    json_string(json, "command",
-                found->has_info && found->info.command[0] ? found->info.command : process->command);
+    json_write_string(json, "name", process->name);
+    json_write_string(json, "command",
+                      found->has_info && found->info.command[0] ? found->info.command
+                                                                : process->command);
     json_uint(json, "uid", process->uid);
-    json_string(json, "user", dotnet_user(process->uid));
-    json_string(json, "state", state_of(found));
-    json_string(json, "socket", process->socket);
-    json_string(json, "runtime", runtime_of(found));
+    json_write_string(json, "user", dotnet_user(process->uid));
+    json_write_string(json, "state", state_of(found));
+    json_write_string(json, "socket", process->socket);
+    json_write_string(json, "runtime", runtime_of(found));
     if (found->has_info) {
-        json_string(json, "os", found->info.os);
-        json_string(json, "arch", found->info.arch);
-        json_string(json, "assembly", found->info.assembly);
-        json_string(json, "rid", found->info.rid);
+        json_write_string(json, "os", found->info.os);
+        json_write_string(json, "arch", found->info.arch);
+        json_write_string(json, "assembly", found->info.assembly);
+        json_write_string(json, "rid", found->info.rid);
     }
     if (wants_environment)
         put_json_environment(json, found);
@@ -179,7 +181,7 @@ static bool is_wanted(const struct call *call, const ttr_dotnet_process *process
 {
     bool is_meant = call->paths_n == 0;
     for (size_t i = 0; i < call->paths_n; i++) {
-        bool is_this = dotnet_is_meant(call->path[i], process);
+        bool is_this = dotnet_matches(call->path[i], process);
         seen[i] += is_this;
         is_meant |= is_this;
     }
@@ -233,12 +235,12 @@ static void show_stale(const struct call *call, const ttr_dotnet_list *list, str
             continue;
         stale++;
         if (json)
-            json_string(json, NULL, process.socket);
+            json_write_string(json, NULL, process.socket);
         else if (call->set.verbose)
             print_stale(&process);
     }
     if (stale && !json && !call->set.verbose)
-        talk_note(call, "%zu socket(s) of processes that are gone; --verbose lists them", stale);
+        message_note(call, "%zu socket(s) of processes that are gone; --verbose lists them", stale);
 }
 
 int run_ps(struct call *call)
@@ -247,14 +249,14 @@ int run_ps(struct call *call)
     struct json json = {.to = stdout}, *to = call->set.json ? &json : NULL;
     size_t seen[64] = {0}, words = call->paths_n < 64 ? call->paths_n : 64;
     call->paths_n = words;
-    ttr_dotnet_list *list = ttr_dotnet_find(&error);
+    ttr_dotnet_list *list = ttr_dotnet_list_new(&error);
     if (!list) {
-        talk_error(call, "/proc", &error);
+        message_error(call, "/proc", &error);
         return OUTCOME_INPUT;
     }
     if (to) {
         json_open(to, NULL, '{');
-        json_string(to, "schema", "tracetta.ps/1");
+        json_write_string(to, "schema", "tracetta.ps/1");
         json_open(to, "processes", '[');
     }
     int outcome = OUTCOME_FINE;
@@ -269,11 +271,11 @@ int run_ps(struct call *call)
         json_close(to, ']');
         json_close(to, '}');
     } else if (shown == 0 && words == 0) {
-        talk_note(call, "no .NET process can be seen");
+        message_note(call, "no .NET process can be seen");
     }
     for (size_t i = 0; i < words; i++)
         if (!seen[i])
-            outcome = dotnet_tell_none(call->path[i]);
+            outcome = dotnet_report_none(call->path[i]);
     ttr_dotnet_list_free(list);
     return outcome;
 }

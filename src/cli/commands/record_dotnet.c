@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"
@@ -20,9 +20,9 @@
 struct job {
     struct call *call;
     struct recording recording;
-    struct reach reach;
+    struct runtime_connection runtime_connection;
     ttr_dotnet_providers *providers;
-    ttr_dotnet_wish wish;
+    ttr_dotnet_config wish;
     char output[REACH_PATH];
 };
 
@@ -79,28 +79,28 @@ static int read_options(struct job *job)
     ttr_error error;
     job->providers = ttr_dotnet_providers_new();
     if (!job->providers) {
-        talk_failure(job->call->command->name, "out of memory");
+        message_failure(job->call->command->name, "out of memory");
         return OUTCOME_OUTPUT;
     }
     if (choose_events(job, &error) != TTR_OK)
-        return talk_misuse(job->call->command->name, "%s", error.text);
-    job->wish = (ttr_dotnet_wish){.size = sizeof job->wish,
-                                  .providers = job->providers,
-                                  .buffer_mb = (uint32_t)set->buffer_mb};
+        return message_misuse(job->call->command->name, "%s", error.text);
+    job->wish = (ttr_dotnet_config){.size = sizeof job->wish,
+                                    .providers = job->providers,
+                                    .buffer_mb = (uint32_t)set->buffer_mb};
     if (set->buffer_mb > 65536)
-        return talk_misuse(job->call->command->name, "--buffersize is in MB: at most 65536");
+        return message_misuse(job->call->command->name, "--buffersize is in MB: at most 65536");
     if (!parse_rundown(job, set->rundown, &job->wish.rundown))
-        return talk_misuse(
+        return message_misuse(
             job->call->command->name,
             "--rundown cannot be \"%s\": expected false, true, or keywords in hexadecimal",
             set->rundown);
     if (set->duration && !dotnet_parse_duration(set->duration, &job->recording.limit_ns))
-        return talk_misuse(
+        return message_misuse(
             job->call->command->name,
             "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
             set->duration);
     if (!stopping_read(&job->recording.stopping, set))
-        return talk_misuse(
+        return message_misuse(
             job->call->command->name,
             "a stopping event expects its provider, then its name, then FIELD:VALUE");
     if (set->no_stacks)
@@ -115,9 +115,9 @@ static int read_options(struct job *job)
 static int check_words(const struct call *call)
 {
     if (call->set.clr_level && !call->set.clr_events)
-        return talk_misuse(call->command->name,
-                           "--clreventlevel is the level of --clrevents, which is not given");
-    return reach_check_words(call, call->command->name);
+        return message_misuse(call->command->name,
+                              "--clreventlevel is the level of --clrevents, which is not given");
+    return runtime_check_operands(call, call->command->name);
 }
 
 /* --- The recording --- */
@@ -143,38 +143,39 @@ static void report_ignored(const struct job *job)
     ttr_dotnet_report report = {.size = sizeof report};
     ttr_dotnet_session_report(job->recording.session, &report);
     if (report.ignored & TTR_DOTNET_NO_STACKS)
-        talk_note(job->call, "this runtime cannot leave stacks out");
+        message_note(job->call, "this runtime cannot leave stacks out");
     if (report.ignored & TTR_DOTNET_BLOCK)
-        talk_note(job->call,
-                  "this runtime cannot wait when its buffer is full: it loses events then");
+        message_note(job->call,
+                     "this runtime cannot wait when its buffer is full: it loses events then");
     if (report.rundown != job->wish.rundown &&
         (job->call->set.rundown || report.rundown != TTR_DOTNET_RUNDOWN))
-        talk_note(job->call, "this runtime cannot choose the rundown: it writes all of it");
+        message_note(job->call, "this runtime cannot choose the rundown: it writes all of it");
 }
 
 static int record(struct job *job)
 {
     ttr_error error;
     struct recording *recording = &job->recording;
-    ttr_dotnet_wake(job->reach.target, interrupt_wait_fd());
-    recording->target = job->reach.target;
-    recording->launch = job->reach.launch.pid ? &job->reach.launch : NULL;
-    recording->what = job->reach.what;
-    recording->session = ttr_dotnet_collect(job->reach.target, &job->wish, &error);
+    ttr_dotnet_set_wake_fd(job->runtime_connection.target, interrupt_wait_fd());
+    recording->target = job->runtime_connection.target;
+    recording->launch = job->runtime_connection.launch.pid ? &job->runtime_connection.launch : NULL;
+    recording->what = job->runtime_connection.what;
+    recording->session =
+        ttr_dotnet_session_start(job->runtime_connection.target, &job->wish, &error);
     if (!recording->session) {
         if (error.status == TTR_AGAIN)
-            talk_note(job->call, "interrupted before the recording began");
+            message_note(job->call, "interrupted before the recording began");
         else
-            talk_error(job->call, job->reach.what, &error);
+            message_error(job->call, job->runtime_connection.what, &error);
         return error.status == TTR_AGAIN ? OUTCOME_NO : OUTCOME_INPUT;
     }
     if (!job->call->set.output)
-        talk_note(job->call, "recording into %s", recording->path);
+        message_note(job->call, "recording into %s", recording->path);
     report_ignored(job);
-    (void)reach_resume(&job->reach); /* if that fails, the recording goes on */
+    (void)runtime_resume(&job->runtime_connection); /* if that fails, the recording goes on */
     if (job->call->term.error_is_tty)
-        talk_note(job->call, "recording %s; Ctrl-C%s stops", job->reach.what,
-                  recording->launch ? "" : " or Enter");
+        message_note(job->call, "recording %s; Ctrl-C%s stops", job->runtime_connection.what,
+                     recording->launch ? "" : " or Enter");
     return recording_run(recording);
 }
 
@@ -182,20 +183,21 @@ int run_record_dotnet(struct call *call)
 {
     struct job job = {.call = call,
                       .recording = {.call = call, .fd = -1},
-                      .reach = {.call = call, .verb = call->command->name}};
+                      .runtime_connection = {.call = call, .verb = call->command->name}};
     int outcome = check_words(call);
     if (outcome == OUTCOME_FINE)
         outcome = read_options(&job);
     if (outcome == OUTCOME_FINE)
         outcome = recording_open(&job.recording, find_output(&job), call->set.overwrite);
-    job.reach.takes_stdout = outcome == OUTCOME_FINE && strcmp(job.recording.path, "-") == 0;
+    job.runtime_connection.takes_stdout =
+        outcome == OUTCOME_FINE && strcmp(job.recording.path, "-") == 0;
     if (outcome == OUTCOME_FINE)
-        outcome = reach_target(&job.reach);
+        outcome = runtime_connect(&job.runtime_connection);
     if (outcome == OUTCOME_FINE)
         outcome = record(&job);
     ttr_dotnet_close(job.recording.session);
     recording_drop(&job.recording);
-    reach_end(&job.reach);
+    runtime_disconnect(&job.runtime_connection);
     ttr_dotnet_providers_free(job.providers);
     return outcome;
 }

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"
@@ -28,7 +28,7 @@ struct work {
     struct launch launch;
     ttr_perf_events *events;
     ttr_perf *perf;
-    ttr_perf_wish wish;
+    ttr_perf_config wish;
     uint8_t header[TTR_PERF_HEADER]; /* as written last */
     const char *command[66];         /* recorded in the file: our name, then the operands */
     char what[128];
@@ -40,20 +40,20 @@ static int check_words(const struct call *call)
 {
     const struct settings *set = &call->set;
     const char *name = call->command->name;
-    bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
+    bool launches = set->has_separator && set->before_separator == 0 && call->paths_n > 0;
     if (launches && !call->path[0][0])
-        return talk_misuse(name, "the command after \"--\" is empty");
+        return message_misuse(name, "the command after \"--\" is empty");
     if (call->paths_n && !launches)
-        return talk_misuse(name,
-                           "unexpected \"%s\": expected -a (all), -p PID, or \"--\" and a command",
-                           call->path[0]);
+        return message_misuse(
+            name, "unexpected \"%s\": expected -a (all), -p PID, or \"--\" and a command",
+            call->path[0]);
     if (launches + set->system_wide + (set->pid != 0) != 1)
-        return talk_misuse(name,
-                           "expected one of -a (all processors), -p PID, or \"--\" and a command");
+        return message_misuse(
+            name, "expected one of -a (all processors), -p PID, or \"--\" and a command");
     if (set->buffer_mb > 512)
-        return talk_misuse(name, "--buffersize is in MB per processor: at most 512");
+        return message_misuse(name, "--buffersize is in MB per processor: at most 512");
     if (set->frequency > 1000000)
-        return talk_misuse(name, "--frequency is samples per second: at most 1000000");
+        return message_misuse(name, "--frequency is samples per second: at most 1000000");
     return OUTCOME_FINE;
 }
 
@@ -69,14 +69,15 @@ static int choose_events(struct work *work)
     if (set->events.n == 0 && status == TTR_OK)
         status = ttr_perf_events_add(work->events, "cpu-clock", &error);
     if (status == TTR_OK && !ttr_perf_events_at(work->events, 0, &event))
-        return talk_misuse(work->call->command->name,
-                           "--event cannot be \"%s\": expected names like cpu-clock or \"sched:*\"",
-                           set->events.list[0]);
+        return message_misuse(
+            work->call->command->name,
+            "--event cannot be \"%s\": expected names like cpu-clock or \"sched:*\"",
+            set->events.list[0]);
     if (status == TTR_E_MISUSE)
-        return talk_misuse(work->call->command->name, "%s", error.text);
+        return message_misuse(work->call->command->name, "%s", error.text);
     if (status == TTR_OK)
         return OUTCOME_FINE;
-    talk_failure(work->call->command->name, "%s", error.text);
+    message_failure(work->call->command->name, "%s", error.text);
     return status == TTR_E_NOMEM ? OUTCOME_OUTPUT : OUTCOME_INPUT;
 }
 
@@ -87,7 +88,7 @@ static int read_options(struct work *work)
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (set->duration && !dotnet_parse_duration(set->duration, &work->recording.limit_ns))
-        return talk_misuse(
+        return message_misuse(
             work->call->command->name,
             "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
             set->duration);
@@ -95,7 +96,7 @@ static int read_options(struct work *work)
     for (size_t i = 0;
          i < work->call->paths_n && i + 2 < sizeof work->command / sizeof *work->command; i++)
         work->command[i + 1] = work->call->path[i];
-    work->wish = (ttr_perf_wish){
+    work->wish = (ttr_perf_config){
         .size = sizeof work->wish,
         .events = work->events,
         .pid = set->pid,
@@ -114,7 +115,7 @@ static int read_options(struct work *work)
 
 static int fail_with(const struct work *work, const char *what, const ttr_error *error)
 {
-    talk_error(work->call, what, error);
+    message_error(work->call, what, error);
     return OUTCOME_INPUT;
 }
 
@@ -123,7 +124,7 @@ static int start_stopped(struct work *work)
     const struct call *call = work->call;
     if (!launch_hold(&work->launch, call->path, call->paths_n, NULL,
                      strcmp(work->recording.path, "-") == 0)) {
-        talk_failure(call->path[0], "cannot be run: %s", strerror(errno));
+        message_failure(call->path[0], "cannot be run: %s", strerror(errno));
         return OUTCOME_INPUT;
     }
     work->wish.pid = (uint64_t)work->launch.pid;
@@ -135,7 +136,7 @@ static int let_run(struct work *work)
 {
     if (launch_go(&work->launch))
         return OUTCOME_FINE;
-    talk_failure(work->call->path[0], "cannot be run: %s", strerror(errno));
+    message_failure(work->call->path[0], "cannot be run: %s", strerror(errno));
     return OUTCOME_INPUT;
 }
 
@@ -168,8 +169,8 @@ static int open_recording(struct work *work)
     work->perf = ttr_perf_open(&work->wish, &error);
     if (!work->perf)
         return fail_with(work, work->what, &error);
-    ttr_perf_wake(work->perf, interrupt_wait_fd());
-    if (ttr_perf_begin(work->perf, &error) != TTR_OK)
+    ttr_perf_set_wake_fd(work->perf, interrupt_wait_fd());
+    if (ttr_perf_start(work->perf, &error) != TTR_OK)
         return fail_with(work, work->what, &error);
     return launches ? let_run(work) : OUTCOME_FINE;
 }
@@ -189,14 +190,14 @@ static bool rewrite_header(struct work *work)
     ssize_t put = pwrite(recording->fd, header, sizeof header, 0);
     if (put == (ssize_t)sizeof header)
         return true;
-    (void)talk_cannot_write(recording->path, put < 0 ? errno : ENOSPC);
+    (void)message_cannot_write(recording->path, put < 0 ? errno : ENOSPC);
     return false;
 }
 
 static bool is_enough(struct work *work, uint64_t now)
 {
     ttr_perf_report report = {.size = sizeof report};
-    ttr_perf_about(work->perf, &report);
+    ttr_perf_stats(work->perf, &report);
     return recording_is_enough(&work->recording, now) || report.is_over ||
            (work->launch.pid && launch_has_ended(&work->launch)) ||
            (work->call->set.max_size && work->recording.written >= work->call->set.max_size);
@@ -213,17 +214,17 @@ static ttr_status step(struct work *work)
     uint64_t now = progress_now();
     if (!recording->is_stopping && is_enough(work, now)) {
         recording->is_stopping = true;
-        ttr_perf_wake(work->perf, -1);
+        ttr_perf_set_wake_fd(work->perf, -1);
         ttr_perf_stop(work->perf);
     }
     if (interrupt_dump_came())
-        ttr_perf_dump(work->perf);
+        ttr_perf_snapshot(work->perf);
     recording_show(recording, now);
     ttr_status status = ttr_perf_read(work->perf, &bytes, &n, SLICE_MS, &error);
     if (status == TTR_OK && !recording->is_full)
         recording->is_full = !recording_put(recording, bytes, n) || !rewrite_header(work);
     else if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        talk_error(work->call, work->what, &error);
+        message_error(work->call, work->what, &error);
     return status;
 }
 
@@ -233,7 +234,7 @@ static int close_file(struct work *work, int outcome)
     /* On a full disk the last header stays: it covers the records before it. */
     bool is_good = recording->is_left || (!recording->is_full && rewrite_header(work));
     if (close(recording->fd) != 0) {
-        (void)talk_cannot_write(recording->path, errno);
+        (void)message_cannot_write(recording->path, errno);
         is_good = false;
     }
     recording->fd = -1;
@@ -244,21 +245,22 @@ static void print_summary(struct work *work, uint64_t took)
 {
     const struct call *call = work->call;
     ttr_perf_report report = {.size = sizeof report};
-    ttr_perf_about(work->perf, &report);
+    ttr_perf_stats(work->perf, &report);
     if (report.limited & TTR_PERF_USER_ONLY)
-        talk_note(call, "events inside the kernel are left out: "
-                        "/proc/sys/kernel/perf_event_paranoid does not allow them");
+        message_note(call, "events inside the kernel are left out: "
+                           "/proc/sys/kernel/perf_event_paranoid does not allow them");
     if (report.broken)
-        talk_note(call, "a buffer could not be decoded %" PRIu64 " time(s): its events are missing",
-                  report.broken);
+        message_note(call,
+                     "a buffer could not be decoded %" PRIu64 " time(s): its events are missing",
+                     report.broken);
     if (report.lost)
-        talk_note(call, "%s event(s) were lost: a buffer was full; use a larger --buffersize",
-                  units_count(report.lost).s);
+        message_note(call, "%s event(s) were lost: a buffer was full; use a larger --buffersize",
+                     units_count(report.lost).s);
     if (call->term.error_is_tty || call->set.verbose)
-        talk_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s,
-                  units_count(report.samples).s, units_size(work->recording.written).s,
-                  strcmp(work->recording.path, "-") == 0 ? "standard output"
-                                                         : work->recording.path);
+        message_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s,
+                     units_count(report.samples).s, units_size(work->recording.written).s,
+                     strcmp(work->recording.path, "-") == 0 ? "standard output"
+                                                            : work->recording.path);
 }
 
 static int record(struct work *work)
@@ -266,12 +268,12 @@ static int record(struct work *work)
     struct recording *recording = &work->recording;
     recording->begin_ns = progress_now();
     if (work->call->set.snapshot)
-        interrupt_take_dumps();
+        interrupt_enable_dumps();
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
-        talk_note(work->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
+        message_note(work->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
     if (work->call->term.error_is_tty)
-        talk_note(work->call, "recording %s; Ctrl-C%s stops", work->what,
-                  work->launch.pid ? "" : " or Enter");
+        message_note(work->call, "recording %s; Ctrl-C%s stops", work->what,
+                     work->launch.pid ? "" : " or Enter");
     ttr_status status;
     do
         status = step(work);
@@ -288,8 +290,8 @@ static void end_program(struct work *work)
     bool was_running = work->launch.pid && !launch_has_ended(&work->launch);
     launch_end(&work->launch);
     if (work->launch.pid && !was_running && work->launch.status != 0)
-        talk_note(work->call, "%s %s", work->call->path[0],
-                  launch_how(&work->launch, how, sizeof how));
+        message_note(work->call, "%s %s", work->call->path[0],
+                     launch_how(&work->launch, how, sizeof how));
 }
 
 int run_record_perf(struct call *call)

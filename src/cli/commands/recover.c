@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/recover.h>
+
 #include "cli/commands/convert.h"
 #include "cli/commands/copy_report.h"
 #include "cli/ui/interrupt.h"
@@ -29,7 +31,7 @@ struct sidecar {
 /* One call of the command. */
 struct recovery {
     const struct call *call;
-    struct call own;        /* of the current trace: its paths */
+    struct call ctx;        /* of the current trace: its paths */
     char *path;             /* of its input */
     struct inputs inputs;   /* for pipes that are read */
     struct sidecar sidecar; /* of the current trace */
@@ -73,13 +75,13 @@ static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
     sidecar->path = join(call->set.output, SIDECAR);
     sidecar->temporary = join(call->set.output, SIDECAR ".new");
     if (!sidecar->path || !sidecar->temporary) {
-        talk_failure(call->set.output, "out of memory");
+        message_failure(call->set.output, "out of memory");
         return OUTCOME_OUTPUT;
     }
     if (call->set.overwrite || stat(sidecar->path, &about) != 0)
         return OUTCOME_FINE;
-    talk_failure(sidecar->path,
-                 "exists already; --overwrite (-f) replaces it, --no-sidecar does without");
+    message_failure(sidecar->path,
+                    "exists already; --overwrite (-f) replaces it, --no-sidecar does without");
     return OUTCOME_OUTPUT;
 }
 
@@ -90,10 +92,10 @@ static void put_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
     ttr_report report = {.size = sizeof report};
     bool has_report = ttr_reader_report(reader, 0, &report);
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.damage/1");
-    json_string(&json, "input", call->path[0]);
-    json_string(&json, "output", call->set.output);
-    json_string(&json, "format", has_report ? report.format : "");
+    json_write_string(&json, "schema", "tracetta.damage/1");
+    json_write_string(&json, "input", call->path[0]);
+    json_write_string(&json, "output", call->set.output);
+    json_write_string(&json, "format", has_report ? report.format : "");
     json_uint(&json, "bytes", found->bytes);
     json_open(&json, "damage", '{');
     json_uint(&json, "regions", found->damage_regions);
@@ -123,10 +125,10 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     if (is_fine && rename(sidecar->temporary, sidecar->path) == 0)
         return OUTCOME_FINE;
     if (!to && errno == EEXIST)
-        talk_failure(sidecar->temporary,
-                     "exists already: remove it, or do without by --no-sidecar");
+        message_failure(sidecar->temporary,
+                        "exists already: remove it, or do without by --no-sidecar");
     else
-        (void)talk_cannot_write(to ? sidecar->path : sidecar->temporary, errno);
+        (void)message_cannot_write(to ? sidecar->path : sidecar->temporary, errno);
     if (to)
         (void)unlink(sidecar->temporary);
     return OUTCOME_OUTPUT;
@@ -144,26 +146,26 @@ static void free_sidecar(struct sidecar *sidecar)
 static void tell(const struct call *call, const struct findings *found, uint64_t kept)
 {
     const char *output = strcmp(call->set.output, "-") == 0 ? "standard output" : call->set.output;
-    talk_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(kept).s,
-              units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s",
-              units_size(found->damage_bytes).s);
+    message_note(call, "%s: kept %s; %s damaged place%s (%s)", output, units_events(kept).s,
+                 units_count(found->damage_regions).s, found->damage_regions == 1 ? "" : "s",
+                 units_size(found->damage_bytes).s);
 }
 
 /* Prints what became of the traces of a directory. */
 static void tell_total(const struct call *call, const ttr_recover_result *total, size_t failed)
 {
     const size_t n = total->traces, made = total->begun - failed;
-    talk_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output,
-              units_count(made).s, made == 1 ? "" : "s", units_events(total->events).s,
-              units_count(total->damage_regions).s, total->damage_regions == 1 ? "" : "s",
-              units_size(total->damage_bytes).s);
+    message_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output,
+                 units_count(made).s, made == 1 ? "" : "s", units_events(total->events).s,
+                 units_count(total->damage_regions).s, total->damage_regions == 1 ? "" : "s",
+                 units_size(total->damage_bytes).s);
     if (total->begun < n)
-        talk_note(call, "warning: this is not of all: %s of the traces of %s %s not begun",
-                  units_count(n - total->begun).s, call->path[0],
-                  n - total->begun == 1 ? "was" : "were");
+        message_note(call, "warning: this is not of all: %s of the traces of %s %s not begun",
+                     units_count(n - total->begun).s, call->path[0],
+                     n - total->begun == 1 ? "was" : "were");
     if (failed)
-        talk_failure(call->path[0], "%s of its traces could not be recovered",
-                     units_count(failed).s);
+        message_failure(call->path[0], "%s of its traces could not be recovered",
+                        units_count(failed).s);
 }
 
 /* Warns if the name of the output has the suffix of a compression: copies are not compressed. */
@@ -176,47 +178,48 @@ static void tell_compression(const struct call *call, ttr_reader *reader)
     if (strcmp(output, "-") == 0 || !is_kept_target(output) || convert_is_folder(report.format))
         return;
     if (convert_bare_size(output, strlen(output)) < strlen(output))
-        talk_note(call, "%s: warning: it is not compressed, whatever its name says", output);
+        message_note(call, "%s: warning: it is not compressed, whatever its name says", output);
     else if (is_packed)
-        talk_note(call, "%s: not compressed, as %s is", output, call->path[0]);
+        message_note(call, "%s: not compressed, as %s is", output, call->path[0]);
 }
 
 /* Reports a failure of the library; returns the outcome. */
 static int tell_failure(const struct call *call, const ttr_recover_step *step)
 {
-    const struct pump pump = {.call = call, .path = step->output};
+    const struct copy_loop copy_loop = {.call = call, .path = step->output};
     const ttr_error *error = step->error;
-    char own[TALK_TEXT];
+    char ctx[MESSAGE_TEXT_MAX];
     switch (step->failure) {
     case TTR_RECOVER_OPENING:
         return inputs_failed(call, step->input, error);
     case TTR_RECOVER_FORMAT:
-        talk_failure(step->input,
-                     "format %s cannot be written, so it cannot be recovered; \"tracetta convert\" "
-                     "to another format keeps what can be read",
-                     error->format);
+        message_failure(
+            step->input,
+            "format %s cannot be written, so it cannot be recovered; \"tracetta convert\" "
+            "to another format keeps what can be read",
+            error->format);
         return OUTCOME_MISUSE;
     case TTR_RECOVER_EMPTY:
-        talk_failure(step->input, "nothing in it can be used");
+        message_failure(step->input, "nothing in it can be used");
         return OUTCOME_INPUT;
     case TTR_RECOVER_OUTPUT:
-        return pump_output_failed(&pump, error);
+        return pump_output_failed(&copy_loop, error);
     case TTR_RECOVER_FOLDER:
         if (error->status == TTR_E_MISUSE)
-            return talk_misuse("recover",
-                               "\"%s\" is a directory of traces: they go to a folder, -o FOLDER",
-                               step->input);
-        talk_error(call, step->output, error);
+            return message_misuse("recover",
+                                  "\"%s\" is a directory of traces: they go to a folder, -o FOLDER",
+                                  step->input);
+        message_error(call, step->output, error);
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_CHECK:
-        talk_failure(step->output, "cannot be read after recovery: %s; the input is as it was",
-                     talk_error_text(error, own));
+        message_failure(step->output, "cannot be read after recovery: %s; the input is as it was",
+                        message_error_text(error, ctx));
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_NOT_CLEAN:
-        talk_failure(step->output,
-                     "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64
-                     " of %" PRIu64 " events read; the input is as it was",
-                     step->found_damage, step->found_events, step->events);
+        message_failure(step->output,
+                        "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64
+                        " of %" PRIu64 " events read; the input is as it was",
+                        step->found_damage, step->found_events, step->events);
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_READING: /* was reported */
     case TTR_RECOVER_NO_FAILURE:
@@ -229,10 +232,10 @@ static int tell_failure(const struct call *call, const ttr_recover_step *step)
 static void tell_again(const struct call *call, const ttr_recover_step *step)
 {
     if (step->found_damage)
-        talk_note(call, "%s: %s places read as damaged now that others are gone; once more",
-                  step->output, units_count(step->found_damage).s);
+        message_note(call, "%s: %s places read as damaged now that others are gone; once more",
+                     step->output, units_count(step->found_damage).s);
     else
-        talk_note(
+        message_note(
             call,
             "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more",
             step->output, units_count(step->found_duplicates).s);
@@ -272,7 +275,7 @@ static void end_progress(struct recovery *recovery)
 static void begin_progress(struct recovery *recovery, const ttr_recover_step *step,
                            const char *what)
 {
-    progress_begin(&recovery->progress, &recovery->own, step->t, step->reader, what);
+    progress_begin(&recovery->progress, &recovery->ctx, step->t, step->reader, what);
     recovery->writer = step->writer;
     recovery->is_shown = true;
 }
@@ -281,20 +284,20 @@ static void begin_progress(struct recovery *recovery, const ttr_recover_step *st
 static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
 {
     const struct call *call = recovery->call;
-    recovery->own = *call;
+    recovery->ctx = *call;
     recovery->path = (char *)(uintptr_t)step->input; /* not written to */
-    recovery->own.path = &recovery->path;
-    recovery->own.set.output = (char *)(uintptr_t)step->output;
+    recovery->ctx.path = &recovery->path;
+    recovery->ctx.set.output = (char *)(uintptr_t)step->output;
     const bool is_several = step->input != call->path[0]; /* traces of a directory */
     int outcome = OUTCOME_FINE;
     if (is_several) /* links in an output may lead back to any of the inputs */
         outcome = output_check(call, step->output, NULL);
     if (outcome == OUTCOME_FINE && is_several)
-        outcome = output_check(&recovery->own, step->output, NULL);
+        outcome = output_check(&recovery->ctx, step->output, NULL);
     if (outcome == OUTCOME_FINE)
-        outcome = plan_sidecar(&recovery->own, &recovery->sidecar);
+        outcome = plan_sidecar(&recovery->ctx, &recovery->sidecar);
     if (outcome == OUTCOME_FINE)
-        outcome = output_check(&recovery->own, recovery->sidecar.path, NULL);
+        outcome = output_check(&recovery->ctx, recovery->sidecar.path, NULL);
     recovery->outcome = outcome;
     return outcome == OUTCOME_FINE;
 }
@@ -303,8 +306,8 @@ static void begin_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     ttr_report report = {.size = sizeof report};
     if (step->pass == 0 && ttr_reader_report(step->reader, 0, &report))
-        inputs_warn_idle(&recovery->own, step->reader, report.format, 0);
-    interrupt_remove(ttr_writer_temporary(step->writer));
+        inputs_warn_idle(&recovery->ctx, step->reader, report.format, 0);
+    interrupt_remove(ttr_writer_temporary_path(step->writer));
     begin_progress(recovery, step, recovery->call->command->name);
 }
 
@@ -313,26 +316,27 @@ static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     end_progress(recovery);
     if (step->error)
-        recovery->outcome = inputs_failed(&recovery->own, step->input, step->error);
+        recovery->outcome = inputs_failed(&recovery->ctx, step->input, step->error);
 }
 
 /* The copy is in its place. */
 static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
 {
-    const struct call *call = &recovery->own;
-    struct pump pump = {.call = call, .out = step->writer};
+    const struct call *call = &recovery->ctx;
+    struct copy_loop copy_loop = {.call = call, .out = step->writer};
     struct findings found = report_sum(step->reader);
     interrupt_remove(NULL);
-    pump_tell_losses(&pump);
+    pump_tell_losses(&copy_loop);
     if (step->is_partial && strcmp(step->output, "-") != 0)
-        talk_failure(step->output, "holds only what came before the failure (%" PRIu64 " events)",
-                     ttr_writer_events(step->writer));
+        message_failure(step->output,
+                        "holds only what came before the failure (%" PRIu64 " events)",
+                        ttr_writer_events(step->writer));
     tell(call, &found, step->events);
     tell_compression(call, step->reader);
     recovery->ends_early = recovery->ends_early || report_ends_early(step->reader);
     if (report_ends_early(step->reader))
-        talk_note(call, "%s: damage reaches the end of a file, so more may be missing",
-                  step->input);
+        message_note(call, "%s: damage reaches the end of a file, so more may be missing",
+                     step->input);
     report_interrupted(call, step->reader);
     recovery->outcome = write_sidecar(&recovery->sidecar, call, step->reader);
     if (recovery->outcome != OUTCOME_FINE)
@@ -382,8 +386,8 @@ static bool take_step(void *user_data, const ttr_recover_step *step)
         tell_again(recovery->call, step);
         break;
     case TTR_RECOVER_VERIFIED:
-        talk_note(recovery->call, "%s: %s", step->output,
-                  step->is_complete ? "verified, clean" : "not verified to the end");
+        message_note(recovery->call, "%s: %s", step->output,
+                     step->is_complete ? "verified, clean" : "not verified to the end");
         break;
     case TTR_RECOVER_FAILED:
         if (step->failure == TTR_RECOVER_OPENING)
@@ -402,15 +406,15 @@ static void put_report(const struct recovery *recovery, const ttr_recover_result
     const struct call *call = recovery->call;
     struct json json = {.to = stdout};
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.recover/1");
-    json_string(&json, "input", call->path[0]);
-    json_string(&json, "output", call->set.output);
+    json_write_string(&json, "schema", "tracetta.recover/1");
+    json_write_string(&json, "input", call->path[0]);
+    json_write_string(&json, "output", call->set.output);
     json_int(&json, "status", outcome);
     json_uint(&json, "traces", total->is_directory ? total->begun : 1);
     json_uint(&json, "failed", recovery->failed);
     json_uint(&json, "events", total->events);
-    json_bool(&json, "interrupted", interrupt_came() != 0);
-    json_bool(&json, "ends_early", recovery->ends_early);
+    json_write_bool(&json, "interrupted", interrupt_came() != 0);
+    json_write_bool(&json, "ends_early", recovery->ends_early);
     json_open(&json, "damage", '{');
     json_uint(&json, "regions", total->damage_regions);
     json_uint(&json, "bytes", total->damage_bytes);
@@ -426,7 +430,7 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
                                          .reading = reading,
                                          .writing = writing,
                                          .open = open_input,
-                                         .beside = SIDECAR,
+                                         .sidecar_suffix = SIDECAR,
                                          .progress = step_progress,
                                          .step = take_step,
                                          .user_data = recovery};
@@ -452,12 +456,12 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
 
 int run_recover(struct call *call)
 {
-    struct recovery recovery = {.call = call, .own = *call};
+    struct recovery recovery = {.call = call, .ctx = *call};
     ttr_read_options reading = {.size = sizeof reading};
     ttr_write_options writing = {.size = sizeof writing};
     bool is_fine = true;
     if (!call->set.output)
-        return talk_misuse("recover", "no output: use -o OUTPUT");
+        return message_misuse("recover", "no output: use -o OUTPUT");
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
         outcome = output_check(call, call->set.output, NULL);

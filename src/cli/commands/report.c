@@ -40,10 +40,10 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     for (size_t i = 0; i < report->notes_n; i++)
         if (strcmp(report->notes[i].code, "trace.unreadable") == 0) {
             bool is_named = strstr(report->notes[i].text, report->trace_path.p);
-            char own[TALK_TEXT];
-            talk_note(call, "%s%swarning: this trace cannot be read: %s",
-                      is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
-                      talk_note_text(&report->notes[i], own));
+            char ctx[MESSAGE_TEXT_MAX];
+            message_note(call, "%s%swarning: this trace cannot be read: %s",
+                         is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
+                         message_note_text(&report->notes[i], ctx));
             return true;
         }
     return false;
@@ -55,12 +55,12 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
         for (size_t k = 0; k < report.notes_n; k++) {
             const ttr_text path = trace->report.trace_path;
-            char own[TALK_TEXT];
+            char ctx[MESSAGE_TEXT_MAX];
             if (!ttr_note_is_warning(&report.notes[k]))
                 continue;
             const bool is_named = strncmp(report.notes[k].text, path.p, path.n) == 0;
-            talk_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p,
-                      is_named ? "" : ": ", talk_note_text(&report.notes[k], own));
+            message_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p,
+                         is_named ? "" : ": ", message_note_text(&report.notes[k], ctx));
         }
 }
 
@@ -69,8 +69,8 @@ static uint64_t warn_of_folders(const struct call *call, const ttr_report *repor
 {
     for (size_t i = 0; i < report->notes_n; i++)
         if (strcmp(report->notes[i].code, "directory.untold") == 0) {
-            char own[TALK_TEXT];
-            talk_note(call, "warning: %s", talk_note_text(&report->notes[i], own));
+            char ctx[MESSAGE_TEXT_MAX];
+            message_note(call, "warning: %s", message_note_text(&report->notes[i], ctx));
             return report->notes[i].count;
         }
     return 0;
@@ -108,12 +108,12 @@ static bool warn_one(const struct call *call, const struct trace *trace, bool of
         (void)snprintf(text + n, sizeof text - (size_t)n, "%sevents missing%s", n ? ", " : "",
                        where);
     if (text[0])
-        talk_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n,
-                  trace->report.trace_path.p, text,
-                  !places ? ""
-                  : report_can_recover(trace->report.format)
-                      ? "; \"tracetta check\" lists, \"tracetta recover\" repairs"
-                      : "; \"tracetta check\" lists");
+        message_note(call, "%.*s: warning: %s%s", (int)trace->report.trace_path.n,
+                     trace->report.trace_path.p, text,
+                     !places ? ""
+                     : report_can_recover(trace->report.format)
+                         ? "; \"tracetta check\" lists, \"tracetta recover\" repairs"
+                         : "; \"tracetta check\" lists");
     return sum->damage_regions > 0;
 }
 
@@ -185,7 +185,7 @@ void report_interrupted(const struct call *call, ttr_reader *reader)
                        (int)(extent.path.n < 500 ? extent.path.n : 500), extent.path.p,
                        100 * (double)extent.used / (double)extent.size);
     if (extent.part + extent.none)
-        talk_note(
+        message_note(
             call,
             "warning: this is not of all: %zu stream%s read whole, %zu in part%s, %zu not at all",
             extent.whole, extent.whole == 1 ? " was" : "s were", extent.part, partly, extent.none);
@@ -207,7 +207,7 @@ bool report_ends_early(ttr_reader *reader)
 void report_json_extent(struct json *json, ttr_reader *reader)
 {
     const struct extent extent = find_extent(reader);
-    json_bool(json, "interrupted", interrupt_came() != 0);
+    json_write_bool(json, "interrupted", interrupt_came() != 0);
     json_open(json, "streams_read", '{');
     json_uint(json, "whole", extent.whole);
     json_uint(json, "part", extent.part);
@@ -234,7 +234,7 @@ static void put_description(struct json *json, const ttr_clock *clock)
     if (clock->has_precision)
         json_uint(json, "precision", clock->precision);
     if (clock->has_uuid)
-        json_string(json, "uuid", units_uuid(clock->uuid).s);
+        json_write_string(json, "uuid", units_uuid(clock->uuid).s);
     if (clock->has_accuracy)
         json_uint(json, "accuracy", clock->accuracy);
     const struct {
@@ -248,16 +248,16 @@ static void put_description(struct json *json, const ttr_clock *clock)
                  {"origin_uid", clock->origin_uid}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text.n)
-            json_text(json, texts[i].name, texts[i].text);
+            json_write_text(json, texts[i].name, texts[i].text);
 }
 
 static void put_clock(struct json *json, const ttr_clock *clock)
 {
     json_open(json, NULL, '{');
-    json_string(json, "name", clock->name ? clock->name : "");
-    json_text(json, "provider", clock->provider);
+    json_write_string(json, "name", clock->name ? clock->name : "");
+    json_write_text(json, "provider", clock->provider);
     json_uint(json, "frequency", clock->frequency);
-    json_bool(json, "anchored", clock->is_anchored);
+    json_write_bool(json, "anchored", clock->is_anchored);
     if (clock->is_anchored) {
         json_uint(json, "anchor_ticks", clock->anchor_ticks);
         const bool is_unix = json->is_unix;
@@ -297,11 +297,14 @@ void report_json_clocks(struct json *json, ttr_reader *reader)
 
 static const char *severity_name(ttr_severity severity)
 {
-    return severity == TTR_NOTE_DAMAGE ? "damage" : severity == TTR_NOTE_ODD ? "odd" : "remark";
+    return severity == TTR_SEVERITY_DAMAGE ? "damage"
+           : severity == TTR_SEVERITY_ODD  ? "odd"
+                                           : "remark";
 }
 
 /* Returns the note with a code of the i-th report, or NULL. */
-static const ttr_note *note_of(ttr_reader *reader, size_t i, const char *code, ttr_report *report)
+static const ttr_diagnostic *note_of(ttr_reader *reader, size_t i, const char *code,
+                                     ttr_report *report)
 {
     if (!ttr_reader_report(reader, i, report))
         return NULL;
@@ -311,13 +314,13 @@ static const ttr_note *note_of(ttr_reader *reader, size_t i, const char *code, t
     return NULL;
 }
 
-static void put_text(struct json *json, const ttr_note *note)
+static void put_text(struct json *json, const ttr_diagnostic *note)
 {
-    char own[TALK_TEXT];
-    json_string(json, "text", talk_note_text(note, own));
+    char ctx[MESSAGE_TEXT_MAX];
+    json_write_string(json, "text", message_note_text(note, ctx));
 }
 
-static void put_offset(struct json *json, const ttr_note *note)
+static void put_offset(struct json *json, const ttr_diagnostic *note)
 {
     if (note->first_offset != UINT64_MAX)
         json_uint(json, "first_offset", note->first_offset);
@@ -328,15 +331,15 @@ static void put_each(struct json *json, ttr_reader *reader, const struct trace *
                      const struct trace_note *found)
 {
     ttr_report report = {.size = sizeof report};
-    if (found->note.severity != TTR_NOTE_ODD || found->inputs < 2)
+    if (found->note.severity != TTR_SEVERITY_ODD || found->inputs < 2)
         return;
     json_open(json, "each", '[');
     for (size_t i = 0; i < trace->n; i++) {
-        const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
+        const ttr_diagnostic *note = note_of(reader, trace->first + i, found->note.code, &report);
         if (!note)
             continue;
         json_open(json, NULL, '{');
-        json_text(json, "path", report.path);
+        json_write_text(json, "path", report.path);
         put_text(json, note);
         json_uint(json, "count", note->count);
         put_offset(json, note);
@@ -348,16 +351,16 @@ static void put_each(struct json *json, ttr_reader *reader, const struct trace *
 static void put_note(struct json *json, ttr_reader *reader, const struct trace *trace,
                      const struct trace_note *found, bool has_many)
 {
-    const ttr_note *note = &found->note;
+    const ttr_diagnostic *note = &found->note;
     json_open(json, NULL, '{');
-    json_string(json, "code", note->code);
-    json_string(json, "severity", severity_name(note->severity));
+    json_write_string(json, "code", note->code);
+    json_write_string(json, "severity", severity_name(note->severity));
     put_text(json, note);
     json_uint(json, "count", note->count);
     json_uint(json, "bytes", note->bytes);
     put_offset(json, note);
     if (has_many) {
-        json_text(json, "path", found->path);
+        json_write_text(json, "path", found->path);
         json_uint(json, "streams", found->streams);
         put_each(json, reader, trace, found);
     }
@@ -385,11 +388,11 @@ static void put_regions(struct json *json, const ttr_report *report, bool has_pa
     for (size_t i = 0; i < report->regions_n; i++) {
         json_open(json, NULL, '{');
         if (has_path)
-            json_text(json, "path", report->path);
+            json_write_text(json, "path", report->path);
         if (report->regions[i].offset != UINT64_MAX)
             json_uint(json, "offset", report->regions[i].offset);
         json_uint(json, "bytes", report->regions[i].bytes);
-        json_string(json, "code", report->regions[i].code);
+        json_write_string(json, "code", report->regions[i].code);
         json_close(json, '}');
     }
 }
@@ -404,15 +407,15 @@ void report_json_regions(struct json *json, ttr_reader *reader)
     json_close(json, ']');
 }
 
-static void print_text(const ttr_note *note)
+static void print_text(const ttr_diagnostic *note)
 {
-    char own[TALK_TEXT];
-    const char *text = talk_note_text(note, own);
+    char ctx[MESSAGE_TEXT_MAX];
+    const char *text = message_note_text(note, ctx);
     term_text((ttr_text){text, strlen(text)});
 }
 
 /* Prints the offset of a note after `words`. Notes about the whole input have none. */
-static void print_place(const char *words, const ttr_note *note)
+static void print_place(const char *words, const ttr_diagnostic *note)
 {
     if (note->first_offset != UINT64_MAX)
         (void)printf("%s %" PRIu64, words, note->first_offset);
@@ -427,7 +430,7 @@ static void print_others(ttr_reader *reader, const struct trace *trace,
     size_t shown = 0;
     bool is_met = false; /* the stream that was printed first was passed */
     for (size_t i = 0; i < trace->n && shown < most; i++) {
-        const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
+        const ttr_diagnostic *note = note_of(reader, trace->first + i, found->note.code, &report);
         if (!note)
             continue;
         if (!is_met && note->severity == found->note.severity) {
@@ -451,7 +454,7 @@ void report_print_notes(const struct call *call, const struct inputs *inputs,
     struct trace_note found[TRACE_NOTES];
     size_t n = traces_notes(inputs->t, inputs->reader, trace, found);
     for (size_t i = 0; i < n; i++) {
-        const ttr_note *note = &found[i].note;
+        const ttr_diagnostic *note = &found[i].note;
         if (note->severity < from)
             continue;
         (void)printf("  %s%s%s %s x%s", term_ink(&call->term, inks[note->severity]),
@@ -462,7 +465,7 @@ void report_print_notes(const struct call *call, const struct inputs *inputs,
         print_place(", first at byte", note);
         print_text(note);
         (void)putchar('\n');
-        if (others && note->severity == TTR_NOTE_ODD)
+        if (others && note->severity == TTR_SEVERITY_ODD)
             print_others(inputs->reader, trace, &found[i], others);
     }
 }

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_CLI_COMMANDS_REPORT_H
 #define TRACETTA_CLI_COMMANDS_REPORT_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "cli/input/findings.h"
 #include "cli/ui/json.h"

@@ -71,21 +71,22 @@ static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name
     return &all->row[all->n++];
 }
 
-static ttr_id id_of(const struct tally *tally, ttr_text text)
+static ttr_id id_of(const struct event_report *event_report, ttr_text text)
 {
-    return text.n ? ttr_text_add(tally->inputs.t, text.p, text.n) : 0;
+    return text.n ? ttr_text_add(event_report->inputs.t, text.p, text.n) : 0;
 }
 
-static bool add_counter_value(struct tally *tally, const struct counter_said *said,
+static bool add_counter_value(struct event_report *event_report, const struct counter_sample *said,
                               const struct counter_value *value)
 {
-    struct counters *all = tally->own;
-    ttr_id tags = id_of(tally, (ttr_text){value->tags, strlen(value->tags)});
-    struct counter *row = row_of(all, id_of(tally, said->provider), id_of(tally, said->key), tags);
+    struct counters *all = event_report->ctx;
+    ttr_id tags = id_of(event_report, (ttr_text){value->tags, strlen(value->tags)});
+    struct counter *row =
+        row_of(all, id_of(event_report, said->provider), id_of(event_report, said->key), tags);
     if (!row)
         return false;
-    row->title = said->title.n ? id_of(tally, said->title) : row->name;
-    row->unit = id_of(tally, said->units);
+    row->title = said->title.n ? id_of(event_report, said->title) : row->name;
+    row->unit = id_of(event_report, said->units);
     row->is_rate = said->is_rate;
     row->least = row->count == 0 || value->number < row->least ? value->number : row->least;
     row->most = row->count == 0 || value->number > row->most ? value->number : row->most;
@@ -96,33 +97,33 @@ static bool add_counter_value(struct tally *tally, const struct counter_said *sa
     return true;
 }
 
-static bool add_counter_event(struct tally *tally, const ttr_event *event)
+static bool add_counter_event(struct event_report *event_report, const ttr_event *event)
 {
-    struct counter_said said;
+    struct counter_sample said;
     struct counter_value value = {0};
-    if (!counter_read(tally->inputs.t, event, &said))
+    if (!counter_read(event_report->inputs.t, event, &said))
         return true;
     while (counter_next(&said, &value))
-        if (!add_counter_value(tally, &said, &value))
+        if (!add_counter_value(event_report, &said, &value))
             return false;
     return true;
 }
 
-static void put_json(struct tally *tally, const struct counters *all, size_t rows)
+static void put_json(struct event_report *event_report, const struct counters *all, size_t rows)
 {
-    struct json *json = &tally->json;
+    struct json *json = &event_report->json;
     json_uint(json, "values", all->values);
     json_open(json, "rows", '[');
     for (size_t i = 0; i < rows; i++) {
         const struct counter *row = &all->row[i];
         json_open(json, NULL, '{');
-        json_text(json, "provider", ttr_text_get(tally->inputs.t, row->provider));
-        json_text(json, "name", ttr_text_get(tally->inputs.t, row->name));
-        json_text(json, "title", ttr_text_get(tally->inputs.t, row->title));
-        json_text(json, "unit", ttr_text_get(tally->inputs.t, row->unit));
+        json_write_text(json, "provider", ttr_text_get(event_report->inputs.t, row->provider));
+        json_write_text(json, "name", ttr_text_get(event_report->inputs.t, row->name));
+        json_write_text(json, "title", ttr_text_get(event_report->inputs.t, row->title));
+        json_write_text(json, "unit", ttr_text_get(event_report->inputs.t, row->unit));
         if (row->tags)
-            json_text(json, "tags", ttr_text_get(tally->inputs.t, row->tags));
-        json_string(json, "type", row->is_rate ? "Rate" : "Metric");
+            json_write_text(json, "tags", ttr_text_get(event_report->inputs.t, row->tags));
+        json_write_string(json, "type", row->is_rate ? "Rate" : "Metric");
         json_uint(json, "count", row->count);
         json_float(json, "mean", row->sum / (double)row->count);
         json_float(json, "min", row->least);
@@ -134,10 +135,10 @@ static void put_json(struct tally *tally, const struct counters *all, size_t row
 }
 
 /* Prints provider, title, unit and tags of a counter, shortened as one text. */
-static void print_counter(const struct tally *tally, const struct counter *row)
+static void print_counter(const struct event_report *event_report, const struct counter *row)
 {
-    const struct terminal *term = &tally->call->term;
-    const ttr *t = tally->inputs.t;
+    const struct terminal *term = &event_report->call->term;
+    const ttr *t = event_report->inputs.t;
     const ttr_text provider = ttr_text_get(t, row->provider), title = ttr_text_get(t, row->title),
                    unit = ttr_text_get(t, row->unit), tags = ttr_text_get(t, row->tags);
     const int rate_n = row->is_rate ? 7 : 0, left = term->width - NUMBERS_COLUMNS - rate_n;
@@ -152,44 +153,45 @@ static void print_counter(const struct tally *tally, const struct counter *row)
     (void)puts(row->is_rate ? " [rate]" : "");
 }
 
-static void print(const struct tally *tally, const struct counters *all, size_t rows)
+static void print(const struct event_report *event_report, const struct counters *all, size_t rows)
 {
-    const struct terminal *term = &tally->call->term;
+    const struct terminal *term = &event_report->call->term;
     (void)printf("%s%6s %11s %11s %11s %11s  provider counter%s\n", term_ink(term, INK_BOLD),
                  "values", "mean", "min", "max", "last", term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         const struct counter *row = &all->row[i];
         (void)printf("%6s %11.6g %11.6g %11.6g %11.6g  ", units_count(row->count).s,
                      row->sum / (double)row->count, row->least, row->most, row->last);
-        print_counter(tally, row);
+        print_counter(event_report, row);
     }
 }
 
-static void show(struct tally *tally)
+static void show(struct event_report *event_report)
 {
-    const struct counters *all = tally->own;
-    size_t rows = tally_rows(tally, all->n);
-    if (tally->call->set.json)
-        put_json(tally, all, rows);
+    const struct counters *all = event_report->ctx;
+    size_t rows = event_report_rows(event_report, all->n);
+    if (event_report->call->set.json)
+        put_json(event_report, all, rows);
     else
-        print(tally, all, rows);
+        print(event_report, all, rows);
     if (rows < all->n)
-        talk_note(tally->call, "%zu more rows", all->n - rows);
+        message_note(event_report->call, "%zu more rows", all->n - rows);
     if (all->n == 0)
-        talk_note(tally->call,
-                  "no counters: they come from providers recorded with EventCounterIntervalSec=1, "
-                  "and of meters from System.Diagnostics.Metrics");
+        message_note(
+            event_report->call,
+            "no counters: they come from providers recorded with EventCounterIntervalSec=1, "
+            "and of meters from System.Diagnostics.Metrics");
 }
 
 int report_counters(struct call *call)
 {
     struct counters all = {0};
-    struct tally tally = {.call = call,
-                          .own = &all,
-                          .add = add_counter_event,
-                          .show = show,
-                          .schema = "tracetta.counters/1"};
-    int outcome = tally_run(&tally);
+    struct event_report event_report = {.call = call,
+                                        .ctx = &all,
+                                        .add = add_counter_event,
+                                        .show = show,
+                                        .schema = "tracetta.counters/1"};
+    int outcome = event_report_run(&event_report);
     free(all.row);
     free(all.next);
     free(all.first);

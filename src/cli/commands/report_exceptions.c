@@ -46,17 +46,17 @@ static struct thrown *row_of(struct exceptions *all, ttr_id type)
     return &all->row[all->n++];
 }
 
-static bool add_exception(struct tally *tally, const ttr_event *event)
+static bool add_exception(struct event_report *event_report, const ttr_event *event)
 {
-    struct exceptions *all = tally->own;
-    if (!tally_is(tally, event, "ExceptionThrown"))
+    struct exceptions *all = event_report->ctx;
+    if (!event_report_is(event_report, event, "ExceptionThrown"))
         return true;
-    struct thrown *row = row_of(all, tally_text(tally, event, "ExceptionType"));
+    struct thrown *row = row_of(all, event_report_text(event_report, event, "ExceptionType"));
     if (!row)
         return false;
     if (row->count++ == 0) {
         row->first_ns = event->time;
-        row->message = tally_text(tally, event, "ExceptionMessage");
+        row->message = event_report_text(event_report, event, "ExceptionMessage");
     }
     row->last_ns = event->time;
     all->count++;
@@ -71,40 +71,41 @@ static int compare(const void *left, const void *right)
     return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
 }
 
-static void put_json(struct tally *tally, const struct exceptions *all, size_t rows)
+static void put_json(struct event_report *event_report, const struct exceptions *all, size_t rows)
 {
-    struct json *json = &tally->json;
+    struct json *json = &event_report->json;
     json_uint(json, "exceptions", all->count);
     json_open(json, "rows", '[');
     for (size_t i = 0; i < rows; i++) {
         json_open(json, NULL, '{');
-        json_text(json, "type", ttr_text_get(tally->inputs.t, all->row[i].type));
+        json_write_text(json, "type", ttr_text_get(event_report->inputs.t, all->row[i].type));
         json_uint(json, "count", all->row[i].count);
         json_time(json, "first_ns", all->row[i].first_ns);
         json_time(json, "last_ns", all->row[i].last_ns);
-        json_text(json, "first_message", ttr_text_get(tally->inputs.t, all->row[i].message));
+        json_write_text(json, "first_message",
+                        ttr_text_get(event_report->inputs.t, all->row[i].message));
         json_close(json, '}');
     }
     json_close(json, ']');
 }
 
-static void show(struct tally *tally)
+static void show(struct event_report *event_report)
 {
-    struct exceptions *all = tally->own;
-    const struct terminal *term = &tally->call->term;
-    size_t rows = tally_rows(tally, all->n);
+    struct exceptions *all = event_report->ctx;
+    const struct terminal *term = &event_report->call->term;
+    size_t rows = event_report_rows(event_report, all->n);
     if (all->n)
         qsort(all->row, all->n, sizeof *all->row, compare);
-    if (tally->call->set.json) {
-        put_json(tally, all, rows);
+    if (event_report->call->set.json) {
+        put_json(event_report, all, rows);
         return;
     }
     (void)printf("%s%10s  %s%s\n", term_ink(term, INK_BOLD), "thrown", "type: message of the first",
                  term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
-        ttr_text type = ttr_text_get(tally->inputs.t, all->row[i].type);
+        ttr_text type = ttr_text_get(event_report->inputs.t, all->row[i].type);
         (void)printf("%10s  ", units_count(all->row[i].count).s);
-        const ttr_text message = ttr_text_get(tally->inputs.t, all->row[i].message);
+        const ttr_text message = ttr_text_get(event_report->inputs.t, all->row[i].message);
         const size_t room = (size_t)(term->width > 40 ? term->width - 14 : 26);
         const ttr_text shown = type.n ? type : (ttr_text){"(no type)", 9};
         const size_t for_type = term_columns(shown) < room / 2 ? term_columns(shown) : room / 2;
@@ -114,21 +115,21 @@ static void show(struct tally *tally)
         (void)putchar('\n');
     }
     if (rows < all->n)
-        talk_note(tally->call, "%zu more rows", all->n - rows);
+        message_note(event_report->call, "%zu more rows", all->n - rows);
     if (all->count == 0)
-        talk_note(tally->call,
-                  "no exceptions: they are recorded with the keyword Exception (0x8000)");
+        message_note(event_report->call,
+                     "no exceptions: they are recorded with the keyword Exception (0x8000)");
 }
 
 int report_exceptions(struct call *call)
 {
     struct exceptions all = {0};
-    struct tally tally = {.call = call,
-                          .own = &all,
-                          .add = add_exception,
-                          .show = show,
-                          .schema = "tracetta.exceptions/1"};
-    int outcome = tally_run(&tally);
+    struct event_report event_report = {.call = call,
+                                        .ctx = &all,
+                                        .add = add_exception,
+                                        .show = show,
+                                        .schema = "tracetta.exceptions/1"};
+    int outcome = event_report_run(&event_report);
     free(all.row);
     free(all.row_of);
     return outcome;

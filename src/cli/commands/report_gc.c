@@ -77,24 +77,26 @@ static struct collection *find_collection(struct gc *gc, uint64_t pid, bool by_n
     return NULL;
 }
 
-static bool start_collection(struct tally *tally, const ttr_event *event, uint64_t pid)
+static bool start_collection(struct event_report *event_report, const ttr_event *event,
+                             uint64_t pid)
 {
-    struct gc *gc = tally->own;
+    struct gc *gc = event_report->ctx;
     if (!reserve((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
         return false;
-    gc->row[gc->n++] = (struct collection){.pid = pid,
-                                           .number = tally_number(tally, event, "Count"),
-                                           .begin_ns = event->time,
-                                           .generation = tally_number(tally, event, "Depth"),
-                                           .reason = tally_text(tally, event, "Reason"),
-                                           .type = tally_text(tally, event, "Type")};
+    gc->row[gc->n++] =
+        (struct collection){.pid = pid,
+                            .number = event_report_number(event_report, event, "Count"),
+                            .begin_ns = event->time,
+                            .generation = event_report_number(event_report, event, "Depth"),
+                            .reason = event_report_text(event_report, event, "Reason"),
+                            .type = event_report_text(event_report, event, "Type")};
     return true;
 }
 
-static void end_collection(struct tally *tally, const ttr_event *event, uint64_t pid)
+static void end_collection(struct event_report *event_report, const ttr_event *event, uint64_t pid)
 {
-    struct collection *row =
-        find_collection(tally->own, pid, true, tally_number(tally, event, "Count"));
+    struct collection *row = find_collection(event_report->ctx, pid, true,
+                                             event_report_number(event_report, event, "Count"));
     if (!row)
         return;
     row->is_over = true;
@@ -103,22 +105,22 @@ static void end_collection(struct tally *tally, const ttr_event *event, uint64_t
 }
 
 /* Stores the heap size, which is recorded right after a collection. */
-static void store_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
+static void store_heap(struct event_report *event_report, const ttr_event *event, uint64_t pid)
 {
     static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2",
                                         "GenerationSize3", "GenerationSize4"};
     static const char *const promoted[] = {"TotalPromotedSize0", "TotalPromotedSize1",
                                            "TotalPromotedSize2", "TotalPromotedSize3",
                                            "TotalPromotedSize4"};
-    struct gc *gc = tally->own;
+    struct gc *gc = event_report->ctx;
     struct collection *row = NULL;
     for (size_t i = gc->n; i-- > 0 && !row && gc->n - i < 64;)
         row = gc->row[i].pid == pid && gc->row[i].is_over ? &gc->row[i] : NULL;
     if (!row || row->heap)
         return;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        row->heap += tally_number(tally, event, sizes[i]);
-        row->promoted += tally_number(tally, event, promoted[i]);
+        row->heap += event_report_number(event_report, event, sizes[i]);
+        row->promoted += event_report_number(event_report, event, promoted[i]);
     }
 }
 
@@ -144,40 +146,40 @@ static void end_pause(struct gc *gc, struct pausing *pausing, uint64_t pid, int6
         row->pause += pause;
 }
 
-static bool add_gc_event(struct tally *tally, const ttr_event *event)
+static bool add_gc_event(struct event_report *event_report, const ttr_event *event)
 {
-    struct gc *gc = tally->own;
+    struct gc *gc = event_report->ctx;
     ttr_thread thread = {0};
-    if (strncmp(ttr_text_get(tally->inputs.t, event->name).p, "GC", 2) != 0)
+    if (strncmp(ttr_text_get(event_report->inputs.t, event->name).p, "GC", 2) != 0)
         return true;
-    (void)ttr_thread_get(tally->inputs.t, event->thread, &thread);
+    (void)ttr_thread_get(event_report->inputs.t, event->thread, &thread);
     struct pausing *pausing = pausing_of(gc, event->thread);
     if (!pausing)
         return false;
-    if (tally_is(tally, event, "GCAllocationTick")) {
-        uint64_t wide = tally_number(tally, event, "AllocationAmount64");
-        gc->allocated += wide ? wide : tally_number(tally, event, "AllocationAmount");
+    if (event_report_is(event_report, event, "GCAllocationTick")) {
+        uint64_t wide = event_report_number(event_report, event, "AllocationAmount64");
+        gc->allocated += wide ? wide : event_report_number(event_report, event, "AllocationAmount");
         gc->ticks++;
-    } else if (tally_is(tally, event, "GCSuspendEEBegin")) {
+    } else if (event_report_is(event_report, event, "GCSuspendEEBegin")) {
         *pausing = (struct pausing){.begin_ns = event->time,
-                                    .reason = tally_number(tally, event, "Reason"),
+                                    .reason = event_report_number(event_report, event, "Reason"),
                                     .first = gc->n,
                                     .is_on = true};
-    } else if (tally_is(tally, event, "GCRestartEEEnd")) {
+    } else if (event_report_is(event_report, event, "GCRestartEEEnd")) {
         end_pause(gc, pausing, thread.pid, event->time);
-    } else if (tally_is(tally, event, "GCStart")) {
-        return start_collection(tally, event, thread.pid);
-    } else if (tally_is(tally, event, "GCEnd")) {
-        end_collection(tally, event, thread.pid);
-    } else if (tally_is(tally, event, "GCHeapStats")) {
-        store_heap(tally, event, thread.pid);
+    } else if (event_report_is(event_report, event, "GCStart")) {
+        return start_collection(event_report, event, thread.pid);
+    } else if (event_report_is(event_report, event, "GCEnd")) {
+        end_collection(event_report, event, thread.pid);
+    } else if (event_report_is(event_report, event, "GCHeapStats")) {
+        store_heap(event_report, event, thread.pid);
     }
     return true;
 }
 
-static void put_generations(struct tally *tally, const struct gc *gc)
+static void put_generations(struct event_report *event_report, const struct gc *gc)
 {
-    json_open(&tally->json, "generations", '[');
+    json_open(&event_report->json, "generations", '[');
     for (unsigned generation = 0; generation < GENERATIONS; generation++) {
         uint64_t count = 0, pause = 0;
         for (size_t i = 0; i < gc->n; i++) {
@@ -188,18 +190,18 @@ static void put_generations(struct tally *tally, const struct gc *gc)
         }
         if (count == 0)
             continue;
-        json_open(&tally->json, NULL, '{');
-        json_uint(&tally->json, "generation", generation);
-        json_uint(&tally->json, "count", count);
-        json_uint(&tally->json, "pause_ns", pause);
-        json_close(&tally->json, '}');
+        json_open(&event_report->json, NULL, '{');
+        json_uint(&event_report->json, "generation", generation);
+        json_uint(&event_report->json, "count", count);
+        json_uint(&event_report->json, "pause_ns", pause);
+        json_close(&event_report->json, '}');
     }
-    json_close(&tally->json, ']');
+    json_close(&event_report->json, ']');
 }
 
-static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
+static void put_json(struct event_report *event_report, const struct gc *gc, size_t rows)
 {
-    struct json *json = &tally->json;
+    struct json *json = &event_report->json;
     json_uint(json, "collections", gc->n);
     json_uint(json, "pauses", gc->pauses);
     json_uint(json, "pause_ns", gc->pause);
@@ -207,7 +209,7 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
     json_uint(json, "other_pauses", gc->other_pauses);
     json_uint(json, "other_pause_ns", gc->other_pause);
     json_uint(json, "allocated_bytes", gc->allocated);
-    put_generations(tally, gc);
+    put_generations(event_report, gc);
     json_open(json, "rows", '[');
     for (size_t i = 0; i < rows; i++) {
         const struct collection *row = &gc->row[i];
@@ -215,8 +217,8 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
         json_uint(json, "pid", row->pid);
         json_uint(json, "number", row->number);
         json_uint(json, "generation", row->generation);
-        json_text(json, "type", ttr_text_get(tally->inputs.t, row->type));
-        json_text(json, "reason", ttr_text_get(tally->inputs.t, row->reason));
+        json_write_text(json, "type", ttr_text_get(event_report->inputs.t, row->type));
+        json_write_text(json, "reason", ttr_text_get(event_report->inputs.t, row->reason));
         json_time(json, "begin_ns", row->begin_ns);
         json_uint(json, "dur_ns", row->duration);
         json_uint(json, "pause_ns", row->pause);
@@ -228,10 +230,10 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
 }
 
 /* Prints the rows; type and reason are last, since their length varies. */
-static void print_rows(const struct tally *tally, const struct gc *gc, size_t rows)
+static void print_rows(const struct event_report *event_report, const struct gc *gc, size_t rows)
 {
-    const struct terminal *term = &tally->call->term;
-    const bool is_wide = tally->call->set.verbose || term->width >= WIDE_COLUMNS;
+    const struct terminal *term = &event_report->call->term;
+    const bool is_wide = event_report->call->set.verbose || term->width >= WIDE_COLUMNS;
     (void)printf("%s%5s %3s %10s %8s %8s %9s%s  %s%s\n", term_ink(term, INK_BOLD), "GC", "gen",
                  "begin", "duration", "pause", "heap", is_wide ? "  promoted" : "", "type reason",
                  term_ink(term, INK_PLAIN));
@@ -246,16 +248,16 @@ static void print_rows(const struct tally *tally, const struct gc *gc, size_t ro
         if (is_wide)
             (void)printf(" %9s", units_size(row->promoted).s);
         (void)fputs("  ", stdout);
-        term_text(ttr_text_get(tally->inputs.t, row->type));
+        term_text(ttr_text_get(event_report->inputs.t, row->type));
         (void)putchar(' ');
-        term_text(ttr_text_get(tally->inputs.t, row->reason));
+        term_text(ttr_text_get(event_report->inputs.t, row->reason));
         (void)putchar('\n');
     }
 }
 
-static void print(const struct tally *tally, const struct gc *gc, size_t rows)
+static void print(const struct event_report *event_report, const struct gc *gc, size_t rows)
 {
-    print_rows(tally, gc, rows);
+    print_rows(event_report, gc, rows);
     (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s,
                  gc->n == 1 ? "" : "s", units_count(gc->pauses).s, gc->pauses == 1 ? "" : "s",
                  units_duration(gc->pause).s, units_duration(gc->longest).s);
@@ -267,27 +269,27 @@ static void print(const struct tally *tally, const struct gc *gc, size_t rows)
     (void)putchar('\n');
 }
 
-static void show(struct tally *tally)
+static void show(struct event_report *event_report)
 {
-    const struct gc *gc = tally->own;
-    size_t rows = tally_rows(tally, gc->n);
-    if (tally->call->set.json)
-        put_json(tally, gc, rows);
+    const struct gc *gc = event_report->ctx;
+    size_t rows = event_report_rows(event_report, gc->n);
+    if (event_report->call->set.json)
+        put_json(event_report, gc, rows);
     else
-        print(tally, gc, rows);
+        print(event_report, gc, rows);
     if (rows < gc->n)
-        talk_note(tally->call, "%zu more rows", gc->n - rows);
+        message_note(event_report->call, "%zu more rows", gc->n - rows);
     if (gc->n == 0 && gc->pauses == 0)
-        talk_note(tally->call,
-                  "no events of a garbage collector: record with the keyword GC (0x1)");
+        message_note(event_report->call,
+                     "no events of a garbage collector: record with the keyword GC (0x1)");
 }
 
 int report_gc(struct call *call)
 {
     struct gc gc = {0};
-    struct tally tally = {
-        .call = call, .own = &gc, .add = add_gc_event, .show = show, .schema = "tracetta.gc/1"};
-    int outcome = tally_run(&tally);
+    struct event_report event_report = {
+        .call = call, .ctx = &gc, .add = add_gc_event, .show = show, .schema = "tracetta.gc/1"};
+    int outcome = event_report_run(&event_report);
     free(gc.row);
     free(gc.thread);
     return outcome;

@@ -7,90 +7,95 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-static bool add_batch(struct tally *tally, const ttr_batch *batch)
+static bool add_batch(struct event_report *event_report, const ttr_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n; i++)
-        if (!tally->add(tally, ttr_batch_at(batch, i)))
+        if (!event_report->add(event_report, ttr_batch_at(batch, i)))
             return false;
     return true;
 }
 
-static int read_all(struct tally *tally)
+static int read_all(struct event_report *event_report)
 {
     struct progress progress;
     ttr_batch batch;
     ttr_error error = {0};
     ttr_status status;
     bool has_memory = true;
-    progress_begin(&progress, tally->call, tally->inputs.t, tally->inputs.reader,
-                   tally->call->command->name);
+    progress_begin(&progress, event_report->call, event_report->inputs.t,
+                   event_report->inputs.reader, event_report->call->command->name);
     do {
-        status = ttr_read(tally->inputs.reader, &batch, &error);
+        status = ttr_read(event_report->inputs.reader, &batch, &error);
         if (status == TTR_OK)
-            tally->matches += selection_count_matches(tally->call, &batch);
+            event_report->matches += selection_count_matches(event_report->call, &batch);
         if (status == TTR_OK)
-            has_memory = add_batch(tally, &batch);
+            has_memory = add_batch(event_report, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && has_memory && progress_step(&progress));
     progress_end(&progress);
     if (!has_memory) {
-        talk_failure(inputs_name(tally->call), "out of memory");
+        message_failure(inputs_name(event_report->call), "out of memory");
         return OUTCOME_INPUT;
     }
     return status == TTR_OK || status == TTR_END || status == TTR_AGAIN
                ? OUTCOME_FINE
-               : inputs_failed(tally->call, inputs_name(tally->call), &error);
+               : inputs_failed(event_report->call, inputs_name(event_report->call), &error);
 }
 
-int tally_run(struct tally *tally)
+int event_report_run(struct event_report *event_report)
 {
-    int outcome = inputs_open(&tally->inputs, tally->call, 0);
+    int outcome = inputs_open(&event_report->inputs, event_report->call, 0);
     if (outcome != OUTCOME_FINE)
         return outcome;
-    outcome = read_all(tally);
-    if (tally->call->set.json) {
-        struct findings findings = report_sum(tally->inputs.reader);
-        tally->json = (struct json){.to = stdout,
-                                    .has_text_times = call_has_text_times(tally->call),
-                                    .is_unix = findings.is_anchored};
-        json_open(&tally->json, NULL, '{');
-        json_string(&tally->json, "schema", tally->schema);
-        report_json_damage(&tally->json, &findings);
+    outcome = read_all(event_report);
+    if (event_report->call->set.json) {
+        struct findings findings = report_sum(event_report->inputs.reader);
+        event_report->json =
+            (struct json){.to = stdout,
+                          .has_text_times = call_has_text_times(event_report->call),
+                          .is_unix = findings.is_anchored};
+        json_open(&event_report->json, NULL, '{');
+        json_write_string(&event_report->json, "schema", event_report->schema);
+        report_json_damage(&event_report->json, &findings);
     }
-    tally->show(tally);
-    if (tally->call->set.json)
-        json_close(&tally->json, '}');
-    outcome = selection_check_matches(tally->call, tally->matches > 0, outcome);
-    outcome = report_warn(tally->call, tally->inputs.reader, outcome);
-    inputs_close(&tally->inputs);
+    event_report->show(event_report);
+    if (event_report->call->set.json)
+        json_close(&event_report->json, '}');
+    outcome = selection_check_matches(event_report->call, event_report->matches > 0, outcome);
+    outcome = report_warn(event_report->call, event_report->inputs.reader, outcome);
+    inputs_close(&event_report->inputs);
     return outcome;
 }
 
-size_t tally_rows(const struct tally *tally, size_t n)
+size_t event_report_rows(const struct event_report *event_report, size_t n)
 {
-    uint64_t limit = tally->call->set.limit;
+    uint64_t limit = event_report->call->set.limit;
     return limit && limit < n ? (size_t)limit : n;
 }
 
-bool tally_is(const struct tally *tally, const ttr_event *event, const char *name)
+bool event_report_is(const struct event_report *event_report, const ttr_event *event,
+                     const char *name)
 {
-    return strcmp(ttr_text_get(tally->inputs.t, event->name).p, name) == 0;
+    return strcmp(ttr_text_get(event_report->inputs.t, event->name).p, name) == 0;
 }
 
-uint64_t tally_number(const struct tally *tally, const ttr_event *event, const char *name)
+uint64_t event_report_number(const struct event_report *event_report, const ttr_event *event,
+                             const char *name)
 {
     ttr_field field;
-    bool is_there = ttr_field_find(tally->inputs.t, event, name, &field);
+    bool is_there = ttr_field_find(event_report->inputs.t, event, name, &field);
     return is_there && (field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT)
                ? field.value.v.u
                : 0;
 }
 
-ttr_id tally_text(const struct tally *tally, const ttr_event *event, const char *name)
+ttr_id event_report_text(const struct event_report *event_report, const ttr_event *event,
+                         const char *name)
 {
     ttr_field field;
-    if (!ttr_field_find(tally->inputs.t, event, name, &field))
+    if (!ttr_field_find(event_report->inputs.t, event, name, &field))
         return 0;
     bool has_text = field.value.type == TTR_TYPE_TEXT ||
-                    (field.value.hint == TTR_HINT_ENUM && field.value.count);
-    return has_text ? ttr_text_add(tally->inputs.t, field.value.text.p, field.value.text.n) : 0;
+                    (field.value.hint == TTR_DISPLAY_ENUM && field.value.count);
+    return has_text ? ttr_text_add(event_report->inputs.t, field.value.text.p, field.value.text.n)
+                    : 0;
 }

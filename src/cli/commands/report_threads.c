@@ -9,7 +9,7 @@
 #include "cli/ui/messages.h"
 
 struct row {
-    const ttr_profile_lane *lane;
+    const ttr_profile_thread *lane;
     uint64_t managed, other;
 };
 
@@ -26,9 +26,9 @@ static void sum(const struct profiling *profiling, struct row *rows)
 {
     const ttr_profile_node *nodes;
     const ttr_profile_frame *frames;
-    const ttr_profile_lane *lanes;
+    const ttr_profile_thread *lanes;
     uint32_t n = ttr_profile_nodes(profiling->profile, &nodes),
-             lanes_n = ttr_profile_lanes(profiling->profile, &lanes);
+             lanes_n = ttr_profile_threads(profiling->profile, &lanes);
     (void)ttr_profile_frames(profiling->profile, &frames);
     for (uint32_t i = 0; i < lanes_n; i++)
         rows[i].lane = &lanes[i];
@@ -45,7 +45,7 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
     struct json json = {.to = stdout};
     struct findings findings = report_sum(profiling->inputs.reader);
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.threads/1");
+    json_write_string(&json, "schema", "tracetta.threads/1");
     report_json_damage(&json, &findings);
     json_open(&json, "rows", '[');
     for (size_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
         json_open(&json, NULL, '{');
         json_uint(&json, "pid", thread.pid);
         json_uint(&json, "tid", thread.tid);
-        json_text(&json, "name", ttr_text_get(profiling->inputs.t, thread.thread_name));
+        json_write_text(&json, "name", ttr_text_get(profiling->inputs.t, thread.thread_name));
         json_uint(&json, "samples", rows[i].lane->count);
         json_uint(&json, "total_ns", rows[i].lane->weight);
         json_uint(&json, "managed_ns", rows[i].managed);
@@ -88,11 +88,11 @@ static void print(const struct call *call, const struct profiling *profiling,
 
 static int show(struct call *call, const struct profiling *profiling, bool has_rows)
 {
-    const ttr_profile_lane *lanes;
-    uint32_t n = has_rows ? ttr_profile_lanes(profiling->profile, &lanes) : 0;
+    const ttr_profile_thread *lanes;
+    uint32_t n = has_rows ? ttr_profile_threads(profiling->profile, &lanes) : 0;
     struct row *rows = calloc((size_t)n + 1, sizeof *rows);
     if (!rows) {
-        talk_failure(inputs_name(call), "out of memory");
+        message_failure(inputs_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
     if (has_rows)
@@ -104,7 +104,7 @@ static int show(struct call *call, const struct profiling *profiling, bool has_r
     else
         print(call, profiling, rows, shown);
     if (shown < n)
-        talk_note(call, "%zu more rows", n - shown);
+        message_note(call, "%zu more rows", n - shown);
     free(rows);
     return OUTCOME_FINE;
 }
@@ -128,7 +128,7 @@ int report_threads(struct call *call)
     outcome = profiling.outcome;
     const char *why = profiling.profile ? nothing_of(&profiling) : NULL;
     if (why) {
-        talk_failure(inputs_name(call), "%s", why);
+        message_failure(inputs_name(call), "%s", why);
         outcome = OUTCOME_NO;
     }
     if (profiling.profile &&

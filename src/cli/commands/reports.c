@@ -28,9 +28,9 @@ static uint64_t key_of(const struct call *call, const ttr_profile_frame *frame)
     return call->set.inclusive ? frame->total : frame->self;
 }
 
-static int compare(const void *left, const void *right, void *own)
+static int compare(const void *left, const void *right, void *ctx)
 {
-    const struct call *call = own;
+    const struct call *call = ctx;
     const ttr_profile_frame *a = *(const ttr_profile_frame *const *)left,
                             *b = *(const ttr_profile_frame *const *)right;
     uint64_t x = key_of(call, a), y = key_of(call, b);
@@ -78,17 +78,17 @@ static void put_topn(const struct topn *topn, ttr_reader *reader)
     struct json json = {.to = stdout};
     struct findings findings = report_sum(reader);
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.topn/1");
-    json_string(&json, "of", ttr_profile_is_of_spans(topn->profile) ? "spans" : "samples");
-    json_string(&json, "unit",
-                ttr_profile_get_unit(topn->profile) == TTR_PROFILE_NS ? "ns" : "count");
+    json_write_string(&json, "schema", "tracetta.topn/1");
+    json_write_string(&json, "of", ttr_profile_is_of_spans(topn->profile) ? "spans" : "samples");
+    json_write_string(&json, "unit",
+                      ttr_profile_get_unit(topn->profile) == TTR_PROFILE_NS ? "ns" : "count");
     json_uint(&json, "count", ttr_profile_count(topn->profile));
     json_uint(&json, "total", ttr_profile_weight(topn->profile));
     report_json_damage(&json, &findings);
     json_open(&json, "rows", '[');
     for (size_t i = 0; i < topn->shown; i++) {
         json_open(&json, NULL, '{');
-        json_text(&json, "name", ttr_text_get(topn->t, topn->row[i]->name));
+        json_write_text(&json, "name", ttr_text_get(topn->t, topn->row[i]->name));
         json_uint(&json, "inclusive", topn->row[i]->total);
         json_uint(&json, "exclusive", topn->row[i]->self);
         json_float(&json, "inclusive_percent", percent(topn, topn->row[i]->total));
@@ -106,7 +106,7 @@ static int show_topn(struct call *call, const struct profiling *profiling)
     uint32_t n = ttr_profile_frames(profiling->profile, &frames);
     topn.row = calloc((size_t)n + 1, sizeof *topn.row);
     if (!topn.row) {
-        talk_failure(inputs_name(call), "out of memory");
+        message_failure(inputs_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -153,14 +153,14 @@ static const struct report_row {
 static int refuse_report(const char *name)
 {
     if (strpbrk(name, "./") || access(name, F_OK) == 0)
-        return talk_misuse("report",
-                           "the name of a report is missing before \"%s\": expected topn, gc, "
-                           "exceptions, counters or threads; use \"tracetta report topn %s\"",
-                           name, name);
-    return talk_misuse("report",
-                       "unknown report \"%s\": expected topn, gc, exceptions, counters or "
-                       "threads",
-                       name);
+        return message_misuse("report",
+                              "the name of a report is missing before \"%s\": expected topn, gc, "
+                              "exceptions, counters or threads; use \"tracetta report topn %s\"",
+                              name, name);
+    return message_misuse("report",
+                          "unknown report \"%s\": expected topn, gc, exceptions, counters or "
+                          "threads",
+                          name);
 }
 
 int run_report(struct call *call)
@@ -172,8 +172,9 @@ int run_report(struct call *call)
             call->paths_n--;
             return call->paths_n > 0
                        ? reports[i].run(call)
-                       : talk_misuse("report", "report %s expects a file (\"-\" is standard input)",
-                                     reports[i].name);
+                       : message_misuse("report",
+                                        "report %s expects a file (\"-\" is standard input)",
+                                        reports[i].name);
         }
     return refuse_report(name);
 }

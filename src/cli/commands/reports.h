@@ -2,39 +2,42 @@
 #ifndef TRACETTA_CLI_COMMANDS_REPORTS_H
 #define TRACETTA_CLI_COMMANDS_REPORTS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/input/input_list.h"
 #include "cli/ui/json.h"
 
 /* A report that is made from single events. */
-struct tally {
+struct event_report {
     struct call *call;
     struct inputs inputs;
     struct json json; /* open while `show` is called with --json */
     uint64_t matches; /* events that matched the filters */
-    void *own;
+    void *ctx;
     /* Adds an event to the report. Returns false if memory is exhausted. */
-    bool (*add)(struct tally *tally, const ttr_event *event);
+    bool (*add)(struct event_report *event_report, const ttr_event *event);
     /* Prints the report; with --json the members of the open object. */
-    void (*show)(struct tally *tally);
+    void (*show)(struct event_report *event_report);
     const char *schema; /* "tracetta.gc/1" */
 };
 
 /* Reads all events of the inputs and prints the report. Returns the outcome. */
-int tally_run(struct tally *tally);
+int event_report_run(struct event_report *event_report);
 
 /* Returns how many of n rows to print. */
-size_t tally_rows(const struct tally *tally, size_t n);
+size_t event_report_rows(const struct event_report *event_report, size_t n);
 
 /* Whether an event has this name. */
-bool tally_is(const struct tally *tally, const ttr_event *event, const char *name);
+bool event_report_is(const struct event_report *event_report, const ttr_event *event,
+                     const char *name);
 
 /* Returns a number among the fields of an event, or 0. */
-uint64_t tally_number(const struct tally *tally, const ttr_event *event, const char *name);
+uint64_t event_report_number(const struct event_report *event_report, const ttr_event *event,
+                             const char *name);
 
 /* Returns the id of a text field, or of the label of a number; 0 if the event has none. */
-ttr_id tally_text(const struct tally *tally, const ttr_event *event, const char *name);
+ttr_id event_report_text(const struct event_report *event_report, const ttr_event *event,
+                         const char *name);
 
 int report_gc(struct call *call);
 int report_exceptions(struct call *call);

@@ -68,9 +68,9 @@ static uint32_t find(struct paths *paths, uint32_t parent, ttr_id thread, ttr_id
     }
 }
 
-static int by_total(const void *left, const void *right, void *own)
+static int by_total(const void *left, const void *right, void *ctx)
 {
-    const struct paths *paths = own;
+    const struct paths *paths = ctx;
     const uint32_t *first = left, *second = right;
     const struct path *a = &paths->path[*first], *b = &paths->path[*second];
     bool same_list = a->parent == b->parent && (a->parent != PATHS_NONE || a->thread == b->thread);

@@ -4,7 +4,7 @@
 #ifndef TRACETTA_CLI_COMMANDS_SPAN_PATHS_H
 #define TRACETTA_CLI_COMMANDS_SPAN_PATHS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
 
 #define PATHS_NONE UINT32_MAX
 #define PATHS_ACTIVITY UINT32_MAX /* thread of activities, which belong to no thread */

@@ -79,9 +79,9 @@ static int compare_names(const ttr *t, const ttr_stat_row *a, const ttr_stat_row
     return by_bytes ? by_bytes : (left.n > right.n) - (left.n < right.n);
 }
 
-static int compare(const void *left, const void *right, void *own)
+static int compare(const void *left, const void *right, void *ctx)
 {
-    const struct order *order = own;
+    const struct order *order = ctx;
     const ttr_stat_row *a = *(const ttr_stat_row *const *)left,
                        *b = *(const ttr_stat_row *const *)right;
     if (!order->column)
@@ -113,10 +113,10 @@ static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t,
 static void put_row(struct json *json, const ttr *t, const ttr_stat_row *row)
 {
     json_open(json, NULL, '{');
-    json_text(json, "provider", ttr_text_get(t, row->provider));
-    json_text(json, "category", ttr_text_get(t, row->category));
-    json_text(json, "name", ttr_text_get(t, row->name));
-    json_string(json, "kind", ttr_kind_text(row->kind));
+    json_write_text(json, "provider", ttr_text_get(t, row->provider));
+    json_write_text(json, "category", ttr_text_get(t, row->category));
+    json_write_text(json, "name", ttr_text_get(t, row->name));
+    json_write_string(json, "kind", ttr_kind_text(row->kind));
     json_uint(json, "count", row->count);
     json_uint(json, "bytes", row->bytes);
     json_float(json, "rate", row->rate);
@@ -142,7 +142,7 @@ static void put_json(const struct call *call, const ttr *t, ttr_reader *reader,
     struct json json = {
         .to = stdout, .has_text_times = call_has_text_times(call), .is_unix = findings.is_anchored};
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.stat/1");
+    json_write_string(&json, "schema", "tracetta.stat/1");
     json_uint(&json, "events", findings.events);
     report_json_damage(&json, &findings);
     report_json_extent(&json, reader);
@@ -268,10 +268,10 @@ static void print_text(const struct call *call, const ttr *t, const ttr_stat *st
 {
     print_rows(call, t, rows, n);
     if (ttr_stat_unmatched(stat))
-        talk_note(call, "%s span ends have no begin", units_count(ttr_stat_unmatched(stat)).s);
+        message_note(call, "%s span ends have no begin", units_count(ttr_stat_unmatched(stat)).s);
     if (ttr_stat_disordered(stat))
-        talk_note(call, "%s events of one thread went back in time: convert --sort orders them",
-                  units_count(ttr_stat_disordered(stat)).s);
+        message_note(call, "%s events of one thread went back in time: convert --sort orders them",
+                     units_count(ttr_stat_disordered(stat)).s);
 }
 
 static int show(struct call *call, const struct inputs *inputs, const ttr_stat *stat)
@@ -280,7 +280,7 @@ static int show(struct call *call, const struct inputs *inputs, const ttr_stat *
     size_t n = ttr_stat_rows(stat, &rows);
     const ttr_stat_row **sorted = sort_rows(call, inputs->t, rows, n);
     if (!sorted) {
-        talk_failure(inputs_name(call), "out of memory");
+        message_failure(inputs_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
     size_t shown = call->set.limit && call->set.limit < n ? (size_t)call->set.limit : n;
@@ -289,7 +289,7 @@ static int show(struct call *call, const struct inputs *inputs, const ttr_stat *
     else
         print_text(call, inputs->t, stat, sorted, shown);
     if (shown < n)
-        talk_note(call, "%zu more rows", n - shown);
+        message_note(call, "%zu more rows", n - shown);
     free(sorted);
     return OUTCOME_FINE;
 }

@@ -163,7 +163,7 @@ static void put_node(const struct forest *forest, struct json *json, const struc
     json_open(json, NULL, '{');
     json_int(json, "parent", node->parent == NONE ? -1 : (int64_t)row_of[node->parent]);
     json_uint(json, "depth", node->depth);
-    json_text(json, "name", ttr_text_get(forest->t, node->name));
+    json_write_text(json, "name", ttr_text_get(forest->t, node->name));
     json_uint(json, "pid", thread.pid);
     json_uint(json, "tid", thread.tid);
     if (forest->call->set.aggregate) {
@@ -175,7 +175,7 @@ static void put_node(const struct forest *forest, struct json *json, const struc
     }
     json_uint(json, "self_ns", node->self);
     if (node->activity)
-        json_text(json, "activity", ttr_text_get(forest->t, node->activity));
+        json_write_text(json, "activity", ttr_text_get(forest->t, node->activity));
     json_close(json, '}');
 }
 
@@ -260,8 +260,8 @@ static bool show(struct forest *forest, uint32_t nodes)
     if (!drawing.row_of)
         return false;
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.tree/1");
-    json_bool(&json, "aggregate", forest->call->set.aggregate);
+    json_write_string(&json, "schema", "tracetta.tree/1");
+    json_write_bool(&json, "aggregate", forest->call->set.aggregate);
     json_uint(&json, "overlaps", ttr_tree_overlaps(forest->tree));
     report_json_damage(&json, &findings);
     json_open(&json, "rows", '[');
@@ -285,15 +285,15 @@ static int show_tree(struct call *call, const struct inputs *inputs, const ttr_t
     is_fine = is_fine && show(&forest, nodes);
     paths_free(&forest.paths);
     if (!is_fine) {
-        talk_failure(inputs_name(call), "out of memory");
+        message_failure(inputs_name(call), "out of memory");
         return OUTCOME_INPUT;
     }
     if (is_full(&forest) && forest.shown < nodes)
-        talk_note(call, "stopped after %s row%s", units_count(forest.shown).s,
-                  forest.shown == 1 ? "" : "s");
+        message_note(call, "stopped after %s row%s", units_count(forest.shown).s,
+                     forest.shown == 1 ? "" : "s");
     if (ttr_tree_overlaps(tree))
-        talk_note(call, "%s pairs of spans overlap without nesting",
-                  units_count(ttr_tree_overlaps(tree)).s);
+        message_note(call, "%s pairs of spans overlap without nesting",
+                     units_count(ttr_tree_overlaps(tree)).s);
     return OUTCOME_FINE;
 }
 

@@ -14,7 +14,7 @@ static bool is_number(const char *word)
     return word[0] && !word[strspn(word, "0123456789")];
 }
 
-bool dotnet_is_meant(const char *word, const ttr_dotnet_process *process)
+bool dotnet_matches(const char *word, const ttr_dotnet_process *process)
 {
     char pid[32];
     size_t n = strlen(process->name);
@@ -26,28 +26,29 @@ bool dotnet_is_meant(const char *word, const ttr_dotnet_process *process)
     return strncmp(word, process->name, n) == 0 && (!word[n] || strcmp(word + n, ".dll") == 0);
 }
 
-int dotnet_tell_none(const char *word)
+int dotnet_report_none(const char *word)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%.32s", word);
     if (!is_number(word))
-        talk_failure(word, "no .NET process has this name; \"tracetta ps\" lists them");
+        message_failure(word, "no .NET process has this name; \"tracetta ps\" lists them");
     else if (access(path, F_OK) != 0)
-        talk_failure(word, "no such process exists");
+        message_failure(word, "no such process exists");
     else
-        talk_failure(word, "this process has no visible diagnostic socket: it is not a .NET "
-                           "process (3.0 or later), it runs with "
-                           "DOTNET_EnableDiagnostics=0, or its TMPDIR is another one that only its "
-                           "user and root can read");
+        message_failure(word,
+                        "this process has no visible diagnostic socket: it is not a .NET "
+                        "process (3.0 or later), it runs with "
+                        "DOTNET_EnableDiagnostics=0, or its TMPDIR is another one that only its "
+                        "user and root can read");
     return OUTCOME_INPUT;
 }
 
 static int tell_many(const ttr_dotnet_list *list, const char *word)
 {
     ttr_dotnet_process process = {.size = sizeof process};
-    talk_failure(word, "several .NET processes have this name; say which by its number:");
+    message_failure(word, "several .NET processes have this name; say which by its number:");
     for (size_t i = 0; ttr_dotnet_list_at(list, i, &process); i++)
-        if (dotnet_is_meant(word, &process))
+        if (dotnet_matches(word, &process))
             (void)fprintf(stderr, "    %" PRIu64 "\n", process.pid);
     return OUTCOME_INPUT;
 }
@@ -57,20 +58,20 @@ int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_proc
     size_t n = 0;
     ttr_dotnet_process one = {.size = sizeof one};
     for (size_t i = 0; ttr_dotnet_list_at(list, i, &one); i++) {
-        if (!dotnet_is_meant(word, &one))
+        if (!dotnet_matches(word, &one))
             continue;
         *process = one;
         n++;
     }
     if (n == 0)
-        return dotnet_tell_none(word);
+        return dotnet_report_none(word);
     if (n > 1)
         return tell_many(list, word);
     if (process->state != TTR_DOTNET_DENIED)
         return OUTCOME_FINE;
-    talk_failure(word, "no permission to use %s: run as %s%s", process->socket,
-                 process->uid ? dotnet_user(process->uid) : "root",
-                 process->uid ? ", or as root" : "");
+    message_failure(word, "no permission to use %s: run as %s%s", process->socket,
+                    process->uid ? dotnet_user(process->uid) : "root",
+                    process->uid ? ", or as root" : "");
     return OUTCOME_INPUT;
 }
 

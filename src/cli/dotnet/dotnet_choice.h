@@ -6,15 +6,15 @@
 
 #include <stdbool.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 struct call;
 
 /* Whether a word is the pid of a process, its name, or its program with ".dll". */
-bool dotnet_is_meant(const char *word, const ttr_dotnet_process *process);
+bool dotnet_matches(const char *word, const ttr_dotnet_process *process);
 
 /* Reports that no process matches a word. Returns OUTCOME_INPUT. */
-int dotnet_tell_none(const char *word);
+int dotnet_report_none(const char *word);
 
 /* Finds the only process that matches a word. Returns OUTCOME_FINE, or the outcome after reporting
  * that there is none, that there are several, or that it belongs to another user. */

@@ -32,18 +32,18 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
     recording->path = path;
     if (strcmp(path, "-") == 0) {
         if (recording->call->term.out_is_tty)
-            return talk_misuse(
+            return message_misuse(
                 recording->call->command->name,
                 "standard output is a terminal, and a trace is not text: use -o FILE");
         recording->fd = dup(STDOUT_FILENO);
     } else if (is_there && S_ISREG(about.st_mode) && !overwrite) {
-        talk_failure(path, "the file exists; --overwrite replaces it");
+        message_failure(path, "the file exists; --overwrite replaces it");
         return OUTCOME_OUTPUT;
     } else {
         recording->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     }
     if (recording->fd < 0)
-        return talk_cannot_write(path, errno);
+        return message_cannot_write(path, errno);
     recording->is_made = !is_there && strcmp(path, "-") != 0;
     recording->is_regular =
         fstat(recording->fd, &about) == 0 && S_ISREG(about.st_mode) && strcmp(path, "-") != 0;
@@ -85,8 +85,8 @@ void recording_show(struct recording *recording, uint64_t now)
     }
     struct json json = {.to = stderr, .is_flat = true};
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.progress/1");
-    json_string(&json, "what", recording->is_stopping ? "stopping" : "recording");
+    json_write_string(&json, "schema", "tracetta.progress/1");
+    json_write_string(&json, "what", recording->is_stopping ? "stopping" : "recording");
     json_uint(&json, "bytes", recording->written);
     json_float(&json, "seconds", (double)(now - recording->begin_ns) / 1e9);
     json_close(&json, '}');
@@ -134,10 +134,10 @@ static bool begin_stop(struct recording *recording, uint64_t now)
     ttr_error error;
     recording->is_stopping = true;
     recording->stop_ns = recording->heard_ns = now;
-    ttr_dotnet_wake(recording->target, -1);
+    ttr_dotnet_set_wake_fd(recording->target, -1);
     if (ttr_dotnet_stop(recording->session, &error) == TTR_OK)
         return true;
-    talk_error(recording->call, recording->what, &error);
+    message_error(recording->call, recording->what, &error);
     return false;
 }
 
@@ -164,8 +164,8 @@ bool recording_put(struct recording *recording, const void *bytes, size_t n)
     int failed = write_all(recording, bytes, n);
     if (failed && failed != EPIPE) {
         recording_unshow(recording);
-        talk_failure(shown_path(recording), "cannot write: %s; the recording stops",
-                     strerror(failed));
+        message_failure(shown_path(recording), "cannot write: %s; the recording stops",
+                        strerror(failed));
     }
     recording->is_full = failed != 0;
     recording->is_left = failed == EPIPE;
@@ -178,7 +178,7 @@ static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
     if (recording->is_full || !recording_put(recording, bytes, n))
         return;
     ttr_dotnet_session_report(recording->session, &report);
-    recording->whole = report.whole_bytes;
+    recording->whole = report.complete_bytes;
     recording->closing_n = report.closing_n;
     memcpy(recording->closing, report.closing, sizeof report.closing);
 }
@@ -212,13 +212,13 @@ static ttr_status step(struct recording *recording, void *to, size_t n, size_t *
         keep(recording, to, *got);
     } else if (status != TTR_AGAIN && status != TTR_END) {
         recording_unshow(recording);
-        talk_error(recording->call, recording->what, &error);
+        message_error(recording->call, recording->what, &error);
     }
     return status;
 }
 
 /* Reads the stream to its end. */
-static int pump(struct recording *recording, uint8_t *piece)
+static int copy_loop(struct recording *recording, uint8_t *piece)
 {
     ttr_status status;
     size_t got;
@@ -229,12 +229,12 @@ static int pump(struct recording *recording, uint8_t *piece)
 }
 
 /* A ttr_pull that also stores what it reads. */
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
     size_t got;
     ttr_status status;
     do
-        status = step(own, to, n, &got);
+        status = step(ctx, to, n, &got);
     while (status == TTR_AGAIN);
     return status == TTR_OK ? (int64_t)got : 0;
 }
@@ -257,8 +257,9 @@ static void watch(struct recording *recording)
             recording->is_met = recording->is_met ||
                                 stopping_is_met(&recording->stopping, t, ttr_batch_at(&batch, i));
     if (status != TTR_END)
-        talk_note(recording->call,
-                  "the event that would end the recording can no longer be seen: %s", error.text);
+        message_note(recording->call,
+                     "the event that would end the recording can no longer be seen: %s",
+                     error.text);
     ttr_close(reader);
     ttr_free(t);
 }
@@ -287,21 +288,22 @@ static int tell_cut(struct recording *recording)
                        : recording->is_regular ? "what came before is in"
                                                : "the trace is cut in";
     if (recording->launch && launch_has_ended(recording->launch))
-        talk_failure(recording->what, "%s before the trace was complete; %s %s",
-                     launch_how(recording->launch, how, sizeof how), kept, shown_path(recording));
+        message_failure(recording->what, "%s before the trace was complete; %s %s",
+                        launch_how(recording->launch, how, sizeof how), kept,
+                        shown_path(recording));
     else if (recording->is_given_up)
-        talk_failure(recording->what, "the runtime does not answer the request to stop; %s %s",
-                     kept, shown_path(recording));
+        message_failure(recording->what, "the runtime does not answer the request to stop; %s %s",
+                        kept, shown_path(recording));
     else
-        talk_failure(recording->what,
-                     "was killed, or its runtime closed the trace before it was complete; %s %s",
-                     kept, shown_path(recording));
+        message_failure(recording->what,
+                        "was killed, or its runtime closed the trace before it was complete; %s %s",
+                        kept, shown_path(recording));
     if (left_out)
-        talk_note(recording->call,
-                  "the last %" PRIu64
-                  " bytes were part of a block that never came whole, and are left out",
-                  left_out);
-    talk_note(recording->call, "methods that only the rundown at the end names are missing");
+        message_note(recording->call,
+                     "the last %" PRIu64
+                     " bytes were part of a block that never came whole, and are left out",
+                     left_out);
+    message_note(recording->call, "methods that only the rundown at the end names are missing");
     return OUTCOME_NO;
 }
 
@@ -316,7 +318,7 @@ static int end_file(struct recording *recording, int outcome)
         outcome = tell_cut(recording);
     }
     if (close(recording->fd) != 0 && outcome == OUTCOME_FINE)
-        outcome = talk_cannot_write(shown_path(recording), errno);
+        outcome = message_cannot_write(shown_path(recording), errno);
     recording->fd = -1;
     return outcome;
 }
@@ -325,21 +327,21 @@ int recording_run(struct recording *recording)
 {
     uint8_t *piece = malloc(PIECE);
     if (!piece) {
-        talk_failure(recording->what, "no memory");
+        message_failure(recording->what, "no memory");
         return OUTCOME_OUTPUT;
     }
     recording->begin_ns = progress_now();
     if (recording->is_regular && ftruncate(recording->fd, 0) != 0)
-        talk_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
-    if (stopping_is_asked(&recording->stopping))
+        message_note(recording->call, "%s cannot be emptied: %s", recording->path, strerror(errno));
+    if (stopping_has_condition(&recording->stopping))
         watch(recording);
-    int outcome = pump(recording, piece);
+    int outcome = copy_loop(recording, piece);
     uint64_t took = progress_now() - recording->begin_ns;
     recording_unshow(recording);
     outcome = end_file(recording, outcome);
     free(piece);
     if (recording->call->term.error_is_tty || recording->call->set.verbose)
-        talk_note(recording->call, "recorded %s: %s in %s", units_duration(took).s,
-                  units_size(recording->written).s, shown_path(recording));
+        message_note(recording->call, "recorded %s: %s in %s", units_duration(took).s,
+                     units_size(recording->written).s, shown_path(recording));
     return outcome;
 }

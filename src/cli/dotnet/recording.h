@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 #include "cli/dotnet/stop_condition.h"
 

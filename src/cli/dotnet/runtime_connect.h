@@ -1,14 +1,14 @@
 /* Connects to a .NET runtime: of a running process, of a program that is started, or of a process
  * that connects to our socket.
  *
- * Ownership: the caller owns a reach; reach_end closes what it opened and ends the program that it
- * started. */
+ * Ownership: the caller owns a reach; runtime_disconnect closes what it opened and ends the program
+ * that it started. */
 #ifndef TRACETTA_CLI_DOTNET_RUNTIME_CONNECT_H
 #define TRACETTA_CLI_DOTNET_RUNTIME_CONNECT_H
 
 #include <stdbool.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 #include "cli/dotnet/launch.h"
 
@@ -16,7 +16,7 @@
 
 struct call;
 
-struct reach {
+struct runtime_connection {
     struct call *call;
     const char *verb;     /* the command, for messages */
     bool takes_stdout;    /* the output of the program is written to stderr */
@@ -29,17 +29,17 @@ struct reach {
 
 /* Checks that the operands name one process, one command after "--", or none with
  * --diagnostic-port. Returns OUTCOME_FINE, or the outcome after reporting an error. */
-int reach_check_words(const struct call *call, const char *verb);
+int runtime_check_operands(const struct call *call, const char *verb);
 
 /* Finds or starts the runtime and connects to it: sets `target`. Returns OUTCOME_FINE, or the
  * outcome after reporting an error. */
-int reach_target(struct reach *reach);
+int runtime_connect(struct runtime_connection *runtime_connection);
 
 /* Resumes a runtime that waits at its start, unless --no-resume is given. Returns OUTCOME_FINE, or
  * the outcome after reporting an error. */
-int reach_resume(struct reach *reach);
+int runtime_resume(struct runtime_connection *runtime_connection);
 
 /* Closes all connections. */
-void reach_end(struct reach *reach);
+void runtime_disconnect(struct runtime_connection *runtime_connection);
 
 #endif

@@ -17,7 +17,7 @@ bool stopping_read(struct stopping *stopping, const struct settings *settings)
            (!stopping->payload || stopping->event);
 }
 
-bool stopping_is_asked(const struct stopping *stopping)
+bool stopping_has_condition(const struct stopping *stopping)
 {
     return stopping->provider != NULL;
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 struct settings;
 
@@ -18,7 +18,7 @@ struct stopping {
 bool stopping_read(struct stopping *stopping, const struct settings *settings);
 
 /* Whether there is a condition. */
-bool stopping_is_asked(const struct stopping *stopping);
+bool stopping_has_condition(const struct stopping *stopping);
 
 /* Whether an event meets all conditions. */
 bool stopping_is_met(const struct stopping *stopping, const ttr *t, const ttr_event *event);

@@ -15,129 +15,132 @@
 
 #define LOSSES_SHOWN 10u
 
-int pump_output_failed(const struct pump *pump, const ttr_error *error)
+int pump_output_failed(const struct copy_loop *copy_loop, const ttr_error *error)
 {
-    bool is_stdout = strcmp(pump->path, "-") == 0;
+    bool is_stdout = strcmp(copy_loop->path, "-") == 0;
     if (is_stdout && error->status == TTR_E_IO && error->sys == EPIPE)
         return OUTCOME_FINE;
-    const char *name = is_stdout ? "standard output" : pump->path;
+    const char *name = is_stdout ? "standard output" : copy_loop->path;
     if (error->sys == EEXIST) {
-        talk_failure(name, "exists already; --overwrite (-f) replaces it");
+        message_failure(name, "exists already; --overwrite (-f) replaces it");
         return OUTCOME_OUTPUT;
     }
-    talk_error(pump->call, name, error);
+    message_error(copy_loop->call, name, error);
     return error->status == TTR_E_LOSS     ? OUTCOME_NO
            : error->status == TTR_E_MISUSE ? OUTCOME_MISUSE
                                            : OUTCOME_OUTPUT;
 }
 
-int pump_open(struct pump *pump, const char *format, uint32_t flags)
+int copy_loop_open(struct copy_loop *copy_loop, const char *format, uint32_t flags)
 {
     ttr_error error = {0};
     bool is_fine;
-    const char **format_options = inputs_format_options(pump->call, true, &is_fine);
+    const char **format_options = inputs_format_options(copy_loop->call, true, &is_fine);
     ttr_write_options options = {.size = sizeof options, .format_options = format_options};
     /* Text drops parts of most events, so for cat --strict only concerns the input. */
-    bool is_strict = pump->call->set.strict && pump->call->command->verb != VERB_CAT;
-    options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
+    bool is_strict = copy_loop->call->set.strict && copy_loop->call->command->verb != VERB_CAT;
+    options.flags = flags | (copy_loop->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
                     (is_strict ? TTR_WRITE_STRICT : 0);
     if (is_fine)
-        pump->out = ttr_create(pump->t, pump->path, format, &options, &error);
+        copy_loop->out = ttr_create(copy_loop->t, copy_loop->path, format, &options, &error);
     free(format_options);
     if (!is_fine)
         return OUTCOME_MISUSE;
-    if (!pump->path)
-        pump->path = "nowhere";
-    if (!pump->out)
-        return pump_output_failed(pump, &error);
-    inputs_warn_idle(pump->call, pump->in, format, pump->own_options);
-    interrupt_remove(ttr_writer_temporary(pump->out));
+    if (!copy_loop->path)
+        copy_loop->path = "nowhere";
+    if (!copy_loop->out)
+        return pump_output_failed(copy_loop, &error);
+    inputs_warn_idle(copy_loop->call, copy_loop->in, format, copy_loop->own_options);
+    interrupt_remove(ttr_writer_temporary_path(copy_loop->out));
     return OUTCOME_FINE;
 }
 
 /* Writes a batch event by event until `left` of them are printed.  An event is printed if the
  * output grows: some formats skip gaps and objects. */
-static ttr_status write_limited(struct pump *pump, const ttr_batch *batch, uint64_t *left,
+static ttr_status write_limited(struct copy_loop *copy_loop, const ttr_batch *batch, uint64_t *left,
                                 ttr_error *error)
 {
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i<batch->n && * left> 0 && status == TTR_OK; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         const ttr_batch one = {.event = event, .n = 1};
-        const uint64_t before = ttr_writer_bytes(pump->out);
-        if (pump->see)
-            pump->see(pump->own, &one);
-        status = ttr_write(pump->out, &one, error);
-        *left -= event->kind != TTR_KIND_DEFINITION && ttr_writer_bytes(pump->out) > before;
+        const uint64_t before = ttr_writer_bytes(copy_loop->out);
+        if (copy_loop->see)
+            copy_loop->see(copy_loop->ctx, &one);
+        status = ttr_write(copy_loop->out, &one, error);
+        *left -= event->kind != TTR_KIND_DEFINITION && ttr_writer_bytes(copy_loop->out) > before;
     }
     return status;
 }
 
 /* Writes a batch, up to the limit. */
-static ttr_status write_batch(struct pump *pump, const ttr_batch *batch, uint64_t *left,
+static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batch, uint64_t *left,
                               ttr_error *error)
 {
-    pump->matches += selection_count_matches(pump->call, batch);
-    if (pump->limit)
-        return write_limited(pump, batch, left, error);
-    if (pump->see)
-        pump->see(pump->own, batch);
-    return batch->n ? ttr_write(pump->out, batch, error) : TTR_OK;
+    copy_loop->matches += selection_count_matches(copy_loop->call, batch);
+    if (copy_loop->limit)
+        return write_limited(copy_loop, batch, left, error);
+    if (copy_loop->see)
+        copy_loop->see(copy_loop->ctx, batch);
+    return batch->n ? ttr_write(copy_loop->out, batch, error) : TTR_OK;
 }
 
 /* Why the copy stopped. */
 enum stop { STOP_END, STOP_INPUT, STOP_OUTPUT };
 
-static enum stop copy_batches(struct pump *pump, struct progress *progress, ttr_error *error)
+static enum stop copy_batches(struct copy_loop *copy_loop, struct progress *progress,
+                              ttr_error *error)
 {
-    uint64_t left = pump->limit;
+    uint64_t left = copy_loop->limit;
     ttr_batch batch;
     do {
-        ttr_status status = ttr_read(pump->in, &batch, error);
+        ttr_status status = ttr_read(copy_loop->in, &batch, error);
         if (status == TTR_END)
             return STOP_END;
         /* A live trace pauses: the events so far become visible. */
-        if (status == TTR_AGAIN && ttr_flush(pump->out, error) != TTR_OK)
+        if (status == TTR_AGAIN && ttr_flush(copy_loop->out, error) != TTR_OK)
             return STOP_OUTPUT;
         if (status == TTR_AGAIN)
             continue;
         if (status != TTR_OK)
             return STOP_INPUT;
-        if (write_batch(pump, &batch, &left, error) != TTR_OK)
+        if (write_batch(copy_loop, &batch, &left, error) != TTR_OK)
             return STOP_OUTPUT;
-        if (pump->is_live && ttr_flush(pump->out, error) != TTR_OK)
+        if (copy_loop->is_live && ttr_flush(copy_loop->out, error) != TTR_OK)
             return STOP_OUTPUT;
-        pump->events = progress->written = ttr_writer_events(pump->out);
-    } while (progress_step(progress) && !(pump->limit && left == 0));
+        copy_loop->events = progress->written = ttr_writer_events(copy_loop->out);
+    } while (progress_step(progress) && !(copy_loop->limit && left == 0));
     return STOP_END;
 }
 
-int pump_run(struct pump *pump)
+int copy_loop_run(struct copy_loop *copy_loop)
 {
     struct progress progress;
     ttr_error error = {0};
-    progress_begin(&progress, pump->call, pump->t, pump->in, pump->call->command->name);
-    enum stop stop = copy_batches(pump, &progress, &error);
+    progress_begin(&progress, copy_loop->call, copy_loop->t, copy_loop->in,
+                   copy_loop->call->command->name);
+    enum stop stop = copy_batches(copy_loop, &progress, &error);
     progress_end(&progress);
     if (stop == STOP_END)
         return OUTCOME_FINE;
     if (stop == STOP_OUTPUT) {
-        int outcome = pump_output_failed(pump, &error);
-        ttr_abandon(pump->out);
+        int outcome = pump_output_failed(copy_loop, &error);
+        ttr_writer_abort(copy_loop->out);
         interrupt_remove(NULL);
-        pump->out = NULL;
+        copy_loop->out = NULL;
         return outcome;
     }
-    int outcome = inputs_failed(pump->call, inputs_name(pump->call), &error);
+    int outcome = inputs_failed(copy_loop->call, inputs_name(copy_loop->call), &error);
     if (outcome == OUTCOME_NO) {
-        pump->is_partial = strcmp(pump->path, "-") == 0;
+        copy_loop->is_partial = strcmp(copy_loop->path, "-") == 0;
         return outcome;
     }
-    pump->is_partial = outcome == OUTCOME_INPUT && pump->events > 0;
-    return pump->is_partial ? OUTCOME_OUTPUT : outcome;
+    copy_loop->is_partial = outcome == OUTCOME_INPUT && copy_loop->events > 0;
+    return copy_loop->is_partial ? OUTCOME_OUTPUT : outcome;
 }
 
-void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before)
+void copy_loop_print_losses(const struct call *call, const ttr_loss *losses, size_t n,
+                            bool is_before)
 {
     size_t shown = call->set.explain || n <= LOSSES_SHOWN ? n : LOSSES_SHOWN;
     for (size_t i = 0; i < shown; i++) {
@@ -151,46 +154,48 @@ void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n
         (void)fprintf(stderr, "  and %zu more kinds: --explain lists all\n", n - shown);
 }
 
-void pump_tell_losses(struct pump *pump)
+void pump_tell_losses(struct copy_loop *copy_loop)
 {
     const ttr_loss *losses;
-    size_t n = ttr_losses(pump->out, &losses);
-    pump->losses_n = n < PUMP_LOSSES_MAX ? n : PUMP_LOSSES_MAX;
-    memcpy(pump->loss, losses, pump->losses_n * sizeof *losses);
-    if (pump->call->set.json)
+    size_t n = ttr_losses(copy_loop->out, &losses);
+    copy_loop->losses_n = n < COPY_LOOP_LOSSES_MAX ? n : COPY_LOOP_LOSSES_MAX;
+    memcpy(copy_loop->loss, losses, copy_loop->losses_n * sizeof *losses);
+    if (copy_loop->call->set.json)
         return;
-    if (n == 0 || pump->hides_losses || (pump->call->set.quiet && !pump->call->set.explain))
+    if (n == 0 || copy_loop->hides_losses ||
+        (copy_loop->call->set.quiet && !copy_loop->call->set.explain))
         return;
     (void)fputs("not preserved exactly:\n", stderr);
-    pump_print_losses(pump->call, losses, n, false);
+    copy_loop_print_losses(copy_loop->call, losses, n, false);
 }
 
-int pump_end(struct pump *pump, int outcome)
+int copy_loop_end(struct copy_loop *copy_loop, int outcome)
 {
     ttr_error error = {0};
-    if (!pump->out)
+    if (!copy_loop->out)
         return outcome;
-    bool is_kept = outcome == OUTCOME_FINE || pump->is_partial;
-    if (is_kept && ttr_writer_end(pump->out, &error) != TTR_OK) {
-        outcome = pump_output_failed(pump, &error);
+    bool is_kept = outcome == OUTCOME_FINE || copy_loop->is_partial;
+    if (is_kept && ttr_writer_end(copy_loop->out, &error) != TTR_OK) {
+        outcome = pump_output_failed(copy_loop, &error);
         is_kept = false;
     } else {
         if (is_kept)
             interrupt_remove(NULL);
-        pump_tell_losses(pump);
+        pump_tell_losses(copy_loop);
     }
-    pump->bytes = ttr_writer_bytes(pump->out);
-    pump->events = ttr_writer_events(pump->out);
-    if (is_kept && pump->is_partial && strcmp(pump->path, "-") != 0)
-        talk_failure(pump->path, "holds only what came before the failure (%" PRIu64 " events)",
-                     pump->events);
-    ttr_abandon(pump->out);
+    copy_loop->bytes = ttr_writer_bytes(copy_loop->out);
+    copy_loop->events = ttr_writer_events(copy_loop->out);
+    if (is_kept && copy_loop->is_partial && strcmp(copy_loop->path, "-") != 0)
+        message_failure(copy_loop->path,
+                        "holds only what came before the failure (%" PRIu64 " events)",
+                        copy_loop->events);
+    ttr_writer_abort(copy_loop->out);
     interrupt_remove(NULL);
-    pump->out = NULL;
+    copy_loop->out = NULL;
     return outcome;
 }
 
-int pump_check_matches(const struct pump *pump, int outcome)
+int copy_loop_check_matches(const struct copy_loop *copy_loop, int outcome)
 {
-    return selection_check_matches(pump->call, pump->matches > 0, outcome);
+    return selection_check_matches(copy_loop->call, copy_loop->matches > 0, outcome);
 }

@@ -17,12 +17,12 @@ struct step {
     struct stat about;
 };
 
-struct footprint {
+struct file_stamp {
     struct step *step;
     size_t n, capacity;
 };
 
-static bool add_step(struct footprint *print, const char *path, const struct stat *about)
+static bool add_step(struct file_stamp *print, const char *path, const struct stat *about)
 {
     if (print->n == print->capacity) {
         const size_t capacity = print->capacity ? 2 * print->capacity : 16;
@@ -37,7 +37,7 @@ static bool add_step(struct footprint *print, const char *path, const struct sta
 }
 
 /* A file that stat cannot see cannot be read either. */
-static bool add_path(struct footprint *print, const char *path, unsigned depth)
+static bool add_path(struct file_stamp *print, const char *path, unsigned depth)
 {
     struct stat about;
     if (stat(path, &about) != 0)
@@ -58,15 +58,15 @@ static bool add_path(struct footprint *print, const char *path, unsigned depth)
     return is_fine;
 }
 
-struct footprint *footprint_take(char *const *path, size_t n)
+struct file_stamp *file_stamp_take(char *const *path, size_t n)
 {
-    struct footprint *print = calloc(1, sizeof *print);
+    struct file_stamp *print = calloc(1, sizeof *print);
     bool is_fine = print != NULL;
     for (size_t i = 0; i < n && is_fine; i++)
         is_fine = add_path(print, path[i], 0);
     if (is_fine)
         return print;
-    footprint_free(print);
+    file_stamp_free(print);
     return NULL;
 }
 
@@ -76,7 +76,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-bool footprint_is_same(const struct footprint *print, bool with_folders)
+bool file_stamp_is_same(const struct file_stamp *print, bool with_folders)
 {
     bool is_fine = true;
     for (size_t i = 0; i < print->n && is_fine; i++) {
@@ -88,7 +88,7 @@ bool footprint_is_same(const struct footprint *print, bool with_folders)
     return is_fine;
 }
 
-void footprint_free(struct footprint *print)
+void file_stamp_free(struct file_stamp *print)
 {
     if (!print)
         return;

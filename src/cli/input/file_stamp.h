@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct footprint; /* stamps of files, and of folders with everything below */
+struct file_stamp; /* stamps of files, and of folders with everything below */
 
 /* Takes the stamps of n paths. NULL if memory is exhausted. */
-struct footprint *footprint_take(char *const *path, size_t n);
+struct file_stamp *file_stamp_take(char *const *path, size_t n);
 
 /* Whether no file was changed or replaced since; with `with_folders`, also none added or removed.
  */
-bool footprint_is_same(const struct footprint *print, bool with_folders);
+bool file_stamp_is_same(const struct file_stamp *print, bool with_folders);
 
-void footprint_free(struct footprint *print);
+void file_stamp_free(struct file_stamp *print);
 
 #endif

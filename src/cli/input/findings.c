@@ -29,7 +29,7 @@ void findings_add(struct findings *sum, const ttr_report *report)
     sum->is_anchored = sum->is_anchored && has_anchor(report);
     sum->notes += report->notes_n;
     for (size_t k = 0; k < report->notes_n; k++) {
-        const ttr_note *note = &report->notes[k];
-        sum->odd += note->severity == TTR_NOTE_ODD ? note->count : 0;
+        const ttr_diagnostic *note = &report->notes[k];
+        sum->odd += note->severity == TTR_SEVERITY_ODD ? note->count : 0;
     }
 }

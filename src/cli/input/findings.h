@@ -2,7 +2,7 @@
 #ifndef TRACETTA_CLI_INPUT_FINDINGS_H
 #define TRACETTA_CLI_INPUT_FINDINGS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 /* Sums over reports. */
 struct findings {

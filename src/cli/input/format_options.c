@@ -70,7 +70,7 @@ const char **inputs_format_options(const struct call *call, bool for_writing, bo
     for (size_t i = 0; list && i < given->n; i++) {
         unsigned uses = find_uses(given->list[i]);
         if (uses == 0 || !strchr(given->list[i], '=')) {
-            (void)talk_misuse(
+            (void)message_misuse(
                 call->command->name,
                 "no format has an option \"%s\": \"tracetta formats\" lists them as KEY=VALUE",
                 given->list[i]);
@@ -100,10 +100,10 @@ static bool reads_format(ttr_reader *in, const char *name, size_t n)
     return false;
 }
 
-void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own)
+void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx)
 {
     const struct words *given = &call->set.format_options;
-    for (size_t i = 0; i + own < given->n; i++) {
+    for (size_t i = 0; i + ctx < given->n; i++) {
         const char *option = given->list[i];
         const size_t n = strcspn(option, ".=");
         const unsigned uses = find_uses(option);
@@ -111,10 +111,10 @@ void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *targe
             continue; /* of any format: the library checks those */
         const bool is_written = strlen(target) == n && memcmp(target, option, n) == 0;
         if (!(uses & 2u && is_written) && !(uses & 1u && reads_format(in, option, n)))
-            talk_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,
-                      (int)n, option,
-                      uses == 3u   ? "read or written"
-                      : uses == 1u ? "read"
-                                   : "written");
+            message_note(call, "warning: --option=%s does nothing here: %.*s is not %s", option,
+                         (int)n, option,
+                         uses == 3u   ? "read or written"
+                         : uses == 1u ? "read"
+                                      : "written");
     }
 }

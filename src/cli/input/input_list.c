@@ -43,15 +43,15 @@ static bool reads_strictly(const struct call *call)
 static void report_error(const struct call *call, const char *path, const ttr_error *error)
 {
     struct stat about;
-    char own[TALK_TEXT];
+    char ctx[MESSAGE_TEXT_MAX];
     const size_t n = strlen(path);
     const bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     const char *inner = strncmp(error->text, path, n) == 0 ? error->text + n : NULL;
     if (error->status == TTR_E_UNSUPPORTED && is_folder && inner && *inner == '/')
-        talk_failure(path, "no trace can be read in this folder; the file most like one: %s",
-                     talk_error_text(error, own));
+        message_failure(path, "no trace can be read in this folder; the file most like one: %s",
+                        message_error_text(error, ctx));
     else
-        talk_error(call, path, error);
+        message_error(call, path, error);
 }
 
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error)
@@ -86,9 +86,9 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }
 
-static bool is_wanted(void *own)
+static bool is_wanted(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return !interrupt_came();
 }
 
@@ -98,8 +98,9 @@ static bool check_record_limit(const struct call *call)
     uint64_t bytes = call->set.max_record;
     if (bytes == 0 || bytes >= MAX_RECORD_MIN)
         return true;
-    (void)talk_misuse(call->command->name,
-                      "--max-record cannot be less than 64KiB: usual records have as many bytes");
+    (void)message_misuse(
+        call->command->name,
+        "--max-record cannot be less than 64KiB: usual records have as many bytes");
     return false;
 }
 
@@ -112,9 +113,9 @@ static void warn_of_others(const struct call *call, const char *path, ttr_reader
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
         if (!report.format || ttr_format_option_for(report.format, role))
             return;
-    talk_note(call, "%s: warning: --%s is for %s: %s", path,
-              is_metadata ? "metadata" : "stream-intersection", format_query_owner(role),
-              is_metadata ? "this trace is read as it is" : "all of this trace is read");
+    message_note(call, "%s: warning: --%s is for %s: %s", path,
+                 is_metadata ? "metadata" : "stream-intersection", format_query_owner(role),
+                 is_metadata ? "this trace is read as it is" : "all of this trace is read");
 }
 
 static void fill_options(ttr_read_options *options, const struct call *call,
@@ -163,20 +164,20 @@ static void warn_of_shared_metadata(const struct call *call, ttr_reader *reader)
         first = first.p ? first : folder;
     }
     if (has_many)
-        talk_note(call,
-                  "%s: warning: these metadata are read in place of those of each of several "
-                  "traces: name one trace to have them for it alone",
-                  inputs_name(call));
+        message_note(call,
+                     "%s: warning: these metadata are read in place of those of each of several "
+                     "traces: name one trace to have them for it alone",
+                     inputs_name(call));
 }
 
 ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
                              const ttr_read_options *options, ttr_error *error)
 {
     /* Opening what is far away may take long. */
-    ttr_watch(inputs->t, is_wanted, NULL);
+    ttr_progress_set(inputs->t, is_wanted, NULL);
     ttr_reader *reader = stream_is_one(path) ? open_stream(inputs, path, options, error)
                                              : ttr_open(inputs->t, path, options, error);
-    ttr_watch(inputs->t, NULL, NULL);
+    ttr_progress_set(inputs->t, NULL, NULL);
     return reader;
 }
 
@@ -217,7 +218,7 @@ static ttr_reader *open_path(struct inputs *inputs, const struct call *call, con
 
 static int out_of_memory(const struct call *call)
 {
-    talk_failure(inputs_name(call), "out of memory");
+    message_failure(inputs_name(call), "out of memory");
     return OUTCOME_INPUT;
 }
 
@@ -243,8 +244,8 @@ int inputs_open_one(struct inputs *inputs, const struct call *call, const char *
 void inputs_close(struct inputs *inputs)
 {
     ttr_close(inputs->reader);
-    ttr_disorder_free(inputs->disorder);
-    footprint_free(inputs->seen);
+    ttr_order_index_free(inputs->disorder);
+    file_stamp_free(inputs->seen);
     debug_info_end(inputs);
     ttr_free(inputs->t);
     while (inputs->streams_n > 0)
@@ -260,15 +261,15 @@ void inputs_close(struct inputs *inputs)
 static bool parse_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
-    int64_t own = selection_add_times(call->set.clock_offset, call->set.clock_offset_ns);
+    int64_t ctx = selection_add_times(call->set.clock_offset, call->set.clock_offset_ns);
     for (size_t k = 0; k < call->paths_n; k++)
-        inputs->offset[k] = own;
+        inputs->offset[k] = ctx;
     for (size_t i = 0; i < given->n; i++) {
         const char *equals = strrchr(given->list[i], '=');
         int64_t ns = 0;
         size_t found = 0;
         if (!equals || !units_parse_duration(equals + 1, &ns)) {
-            (void)talk_misuse(
+            (void)message_misuse(
                 call->command->name,
                 equals && errno == ERANGE
                     ? "--offset=%s is too large: at most 292 years"
@@ -280,12 +281,13 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
         for (size_t k = 0; k < call->paths_n; k++) {
             if (strlen(call->path[k]) != n || memcmp(call->path[k], given->list[i], n) != 0)
                 continue;
-            inputs->offset[k] = selection_add_times(own, ns);
+            inputs->offset[k] = selection_add_times(ctx, ns);
             found++;
         }
         if (!found) {
-            (void)talk_misuse(call->command->name, "--offset names \"%.*s\", which is not an input",
-                              (int)n, given->list[i]);
+            (void)message_misuse(call->command->name,
+                                 "--offset names \"%.*s\", which is not an input", (int)n,
+                                 given->list[i]);
             return false;
         }
     }
@@ -335,7 +337,7 @@ static int check_stdin_once(const struct call *call)
     size_t times = 0;
     for (size_t i = 0; i < call->paths_n; i++)
         times += strcmp(call->path[i], "-") == 0;
-    return times > 1 ? talk_misuse(call->command->name, "standard input can be one input only")
+    return times > 1 ? message_misuse(call->command->name, "standard input can be one input only")
                      : OUTCOME_FINE;
 }
 
@@ -378,7 +380,7 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
     if (is_worth_it && outcome == OUTCOME_FINE) {
         progress_begin(&progress, call, first.t, first.reader, "looking at the order");
         inputs->disorder =
-            ttr_disorder_find(inputs->t, first.reader, progress_step, &progress, NULL);
+            ttr_order_index_find(inputs->t, first.reader, progress_step, &progress, NULL);
         progress_end(&progress);
     }
     first.offset = NULL;
@@ -391,20 +393,20 @@ static int find_disorder(struct inputs *inputs, const struct call *call)
  * still written to are always sorted. */
 static int choose_sorting(struct inputs *inputs, const struct call *call)
 {
-    inputs->seen = can_read_twice(call) ? footprint_take(call->path, call->paths_n) : NULL;
+    inputs->seen = can_read_twice(call) ? file_stamp_take(call->path, call->paths_n) : NULL;
     int outcome = inputs->seen ? find_disorder(inputs, call) : OUTCOME_FINE;
-    if (inputs->disorder && !footprint_is_same(inputs->seen, true)) {
-        ttr_disorder_free(inputs->disorder);
+    if (inputs->disorder && !file_stamp_is_same(inputs->seen, true)) {
+        ttr_order_index_free(inputs->disorder);
         inputs->disorder = NULL;
     }
-    inputs->is_in_order = inputs->disorder && !ttr_disorder_is_there(inputs->disorder);
+    inputs->is_in_order = inputs->disorder && !ttr_order_index_has_disorder(inputs->disorder);
     if (inputs->is_in_order)
         return outcome;
-    inputs->flags &= ~(TTR_READ_DEFINITIONS | TTR_READ_SEALED);
+    inputs->flags &= ~(TTR_READ_DEFINITIONS | TTR_READ_ENCRYPTED);
     /* debug information needs events in order */
     if (inputs->disorder && !debug_info_is_asked(&call->set))
         return outcome;
-    ttr_disorder_free(inputs->disorder);
+    ttr_order_index_free(inputs->disorder);
     inputs->disorder = NULL;
     inputs->flags |= TTR_READ_UNORDERED;
     return outcome;
@@ -415,21 +417,21 @@ static int sort(struct inputs *inputs, const struct call *call)
     ttr_error error = {0};
     if (inputs->is_in_order)
         return OUTCOME_FINE;
-    inputs->reader = inputs->disorder ? ttr_sort_known(inputs->reader, inputs->disorder, &error)
+    inputs->reader = inputs->disorder ? ttr_sort_indexed(inputs->reader, inputs->disorder, &error)
                                       : ttr_sort(inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 
-int inputs_tell_changed(const struct inputs *inputs, const struct call *call, int outcome)
+int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call, int outcome)
 {
     if (outcome != OUTCOME_FINE && outcome != OUTCOME_NO)
         return outcome;
-    if (!inputs->is_in_order || footprint_is_same(inputs->seen, false))
+    if (!inputs->is_in_order || file_stamp_is_same(inputs->seen, false))
         return outcome;
-    talk_note(call,
-              "%s: warning: written to while it was read: events that came may be out of order; "
-              "--sort again when it is complete",
-              inputs_name(call));
+    message_note(call,
+                 "%s: warning: written to while it was read: events that came may be out of order; "
+                 "--sort again when it is complete",
+                 inputs_name(call));
     return OUTCOME_NO;
 }
 
@@ -457,8 +459,8 @@ int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags)
     if (outcome == OUTCOME_FINE)
         outcome = place_times(inputs, call);
     if (outcome == OUTCOME_FINE && set->invert && !selection_is_given(call))
-        outcome = talk_misuse(call->command->name,
-                              "--invert needs a filter: add an option such as --name=GLOB");
+        outcome = message_misuse(call->command->name,
+                                 "--invert needs a filter: add an option such as --name=GLOB");
     if (outcome == OUTCOME_FINE && set->sort)
         outcome = choose_sorting(inputs, call);
     if (outcome == OUTCOME_FINE)
@@ -490,9 +492,9 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
 }
 
 /* Opens the input again, without repeating the messages of the first time. */
-static ttr_reader *open_again(void *own, ttr *t)
+static ttr_reader *open_again(void *ctx, ttr *t)
 {
-    const struct inputs *inputs = own;
+    const struct inputs *inputs = ctx;
     const struct call *call = inputs->call;
     bool is_fine;
     ttr_error error = {0};
@@ -500,9 +502,9 @@ static ttr_reader *open_again(void *own, ttr *t)
         .flags = inputs->flags, .time_offset = inputs->offset[0], .copied_to = call->set.to};
     const char **format_options = inputs_format_options(call, false, &is_fine);
     fill_options(&options, call, format_options);
-    ttr_watch(t, is_wanted, NULL);
+    ttr_progress_set(t, is_wanted, NULL);
     ttr_reader *reader = is_fine ? ttr_open(t, call->path[0], &options, &error) : NULL;
-    ttr_watch(t, NULL, NULL);
+    ttr_progress_set(t, NULL, NULL);
     free(format_options);
     return reader;
 }
@@ -511,7 +513,7 @@ void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *ou
 {
     inputs->call = call;
     if (call->set.jobs > 1 && call->set.limit == 0 && can_read_again(inputs, call))
-        (void)ttr_write_shared(
+        (void)ttr_writer_parallel(
             out, call->set.jobs < JOBS_MOST ? (unsigned)call->set.jobs - 1 : JOBS_MOST - 1,
             open_again, inputs);
 }

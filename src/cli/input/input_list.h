@@ -5,7 +5,9 @@
 #ifndef TRACETTA_CLI_INPUT_INPUT_LIST_H
 #define TRACETTA_CLI_INPUT_INPUT_LIST_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "cli/commands/command.h"
 
@@ -18,9 +20,9 @@ struct inputs {
     int64_t from_ns, to_ns; /* the range of --start and --end: from_ns <= time < to_ns */
     /* TTR_READ_* beyond those of the options; without definitions if events are sorted */
     uint32_t flags;
-    struct footprint *seen; /* stamps of the files that --sort looked at, or NULL */
-    bool is_in_order;       /* the inputs are ordered, so --sort reads them without sorting */
-    ttr_disorder *disorder; /* the disorder that --sort found, or NULL */
+    struct file_stamp *seen;   /* stamps of the files that --sort looked at, or NULL */
+    bool is_in_order;          /* the inputs are ordered, so --sort reads them without sorting */
+    ttr_order_index *disorder; /* the disorder that --sort found, or NULL */
     struct symbolizer *symbolizer; /* finds functions for --debug-info, or NULL */
     const struct call *call;       /* the call, for threads that open the input again */
 };
@@ -52,7 +54,7 @@ void inputs_close(struct inputs *inputs);
 
 /* Warns if inputs that were in order, and so were not sorted, changed while they were read. Returns
  * the outcome. */
-int inputs_tell_changed(const struct inputs *inputs, const struct call *call, int outcome);
+int inputs_warn_if_changed(const struct inputs *inputs, const struct call *call, int outcome);
 
 /* Reports an error of a reader and returns the outcome; damage is OUTCOME_NO with --strict. `path`
  * is that of the input, or the name of all inputs. */
@@ -68,8 +70,8 @@ bool inputs_are_live(const struct call *call);
  * the list. Returns NULL with *is_fine false after reporting an unknown option. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);
 
-/* Warns of options of formats that are neither read nor written as `target`. The last `own` options
+/* Warns of options of formats that are neither read nor written as `target`. The last `ctx` options
  * of the list are not the user's. */
-void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own);
+void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx);
 
 #endif

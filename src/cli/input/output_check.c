@@ -150,18 +150,20 @@ int output_check(const struct call *call, const char *path, const char *format)
     for (size_t i = 0; i < call->paths_n; i++) {
         const bool is_read = is_kept && is_read_from(call->path[i], path, &output);
         if (is_read && errno) {
-            talk_failure(call->path[i], "cannot be listed, so the output \"%s\" may be in it: %s",
-                         path, strerror(errno));
+            message_failure(call->path[i],
+                            "cannot be listed, so the output \"%s\" may be in it: %s", path,
+                            strerror(errno));
             return OUTCOME_INPUT;
         }
         if (is_read)
-            return talk_misuse(verb, "the output \"%s\" is an input: inputs are never touched",
-                               path);
+            return message_misuse(verb, "the output \"%s\" is an input: inputs are never touched",
+                                  path);
         if ((is_kept || !is_there) && is_inside(call->path[i], path))
-            return talk_misuse(verb,
-                               "the output \"%s\" would be inside of the input \"%s\", and inputs "
-                               "are never touched: write to a place outside of it",
-                               path, call->path[i]);
+            return message_misuse(
+                verb,
+                "the output \"%s\" would be inside of the input \"%s\", and inputs "
+                "are never touched: write to a place outside of it",
+                path, call->path[i]);
     }
     return OUTCOME_FINE;
 }

@@ -26,9 +26,9 @@ bool stream_open(struct stream *stream, const char *path)
     return stream->fd >= 0;
 }
 
-int64_t stream_pull(void *own, void *to, size_t n)
+int64_t stream_pull(void *ctx, void *to, size_t n)
 {
-    const struct stream *stream = own;
+    const struct stream *stream = ctx;
     struct pollfd waits[] = {{.fd = stream->fd, .events = POLLIN},
                              {.fd = interrupt_wait_fd(), .events = POLLIN}};
     for (;;) {

@@ -19,7 +19,7 @@ bool stream_is_one(const char *path);
 bool stream_open(struct stream *stream, const char *path);
 
 /* A ttr_pull (own = struct stream): waits for bytes, or for Ctrl-C, which ends the input. */
-int64_t stream_pull(void *own, void *to, size_t n);
+int64_t stream_pull(void *ctx, void *to, size_t n);
 
 void stream_close(struct stream *stream);
 

@@ -40,11 +40,11 @@ static bool is_readable_twice(const struct call *call, const char *path, const c
     if (strcmp(path, "-") != 0 && !strstr(path, "://") &&
         (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
         return true;
-    (void)talk_misuse(call->command->name, "%s: use a file instead of \"%s\"", why, path);
+    (void)message_misuse(call->command->name, "%s: use a file instead of \"%s\"", why, path);
     return false;
 }
 
-/* Whether an event counts for the begin and end, as in ttr_summarise. */
+/* Whether an event counts for the begin and end, as in ttr_summarize. */
 static bool has_time(const ttr_event *event)
 {
     return event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP &&
@@ -91,7 +91,7 @@ static bool find_extent(const struct call *given, size_t index, bool needs_end,
     if (!given->set.sort && !needs_end && selection_is_ordered(one.reader))
         status = read_first(one.reader, &summary, &error);
     else
-        status = ttr_summarise(one.t, one.reader, &summary, progress_step, &progress, &error);
+        status = ttr_summarize(one.t, one.reader, &summary, progress_step, &progress, &error);
     progress_end(&progress);
     if (status != TTR_OK && status != TTR_END && status != TTR_AGAIN && summary.events == 0)
         (void)inputs_failed(call, call->path[index], &error);
@@ -215,10 +215,11 @@ int selection_resolve_times(struct inputs *inputs, const struct call *call)
                                                                            : of_end,
                                is_from_end || has_hours, &extent);
     if (outcome == OUTCOME_FINE && has_hours && extent.has_events && !extent.is_anchored)
-        return talk_misuse(call->command->name,
-                           "--%s is a time of day, but the clock of the trace has no date: use a "
-                           "time after the first event, like +2s",
-                           start->kind == MOMENT_TIME_OF_DAY ? start->option : end->option);
+        return message_misuse(
+            call->command->name,
+            "--%s is a time of day, but the clock of the trace has no date: use a "
+            "time after the first event, like +2s",
+            start->kind == MOMENT_TIME_OF_DAY ? start->option : end->option);
     inputs->from_ns = resolve(start, &extent, false);
     inputs->to_ns = resolve(end, &extent, true);
     return outcome;
@@ -247,11 +248,12 @@ static bool parse_kinds(const struct call *call, uint32_t *kinds)
         do {
             size_t n = strcspn(at, ",");
             if (!add_kinds(at, n, kinds)) {
-                (void)talk_misuse(call->command->name,
-                                  "no kind \"%.*s\": there are instant, begin, end, span, counter, "
-                                  "async, flow, switch, "
-                                  "wake, sample, log, blob, object, gap",
-                                  (int)n, at);
+                (void)message_misuse(
+                    call->command->name,
+                    "no kind \"%.*s\": there are instant, begin, end, span, counter, "
+                    "async, flow, switch, "
+                    "wake, sample, log, blob, object, gap",
+                    (int)n, at);
                 return false;
             }
             at += n;
@@ -295,13 +297,13 @@ int selection_add_filter(struct inputs *inputs, const struct call *call)
     filter.to_ns = inputs->to_ns;
     filter.invert = set->invert;
     if (filter.to_ns < filter.from_ns)
-        return talk_misuse(call->command->name, "--%s is before --%s: no time is between them",
-                           set->end.option, set->start.option);
+        return message_misuse(call->command->name, "--%s is before --%s: no time is between them",
+                              set->end.option, set->start.option);
     if (!parse_kinds(call, &filter.kinds))
         return OUTCOME_MISUSE;
     inputs->reader = ttr_filter_new(inputs->reader, &filter, &error);
     if (!inputs->reader && error.status == TTR_E_MISUSE) /* only --cpu is not checked before */
-        return talk_misuse(call->command->name, "--cpu: %s", error.text);
+        return message_misuse(call->command->name, "--cpu: %s", error.text);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
 }
 
@@ -323,6 +325,6 @@ int selection_check_matches(const struct call *call, bool has_matches, int outco
 {
     if (outcome != OUTCOME_FINE || has_matches || !selection_is_given(call) || interrupt_came())
         return outcome;
-    talk_note(call, "%s: no event matches the filter", inputs_name(call));
+    message_note(call, "%s: no event matches the filter", inputs_name(call));
     return OUTCOME_NO;
 }

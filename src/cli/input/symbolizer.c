@@ -29,7 +29,7 @@ static bool goes_on(void *user_data)
 static void warn(void *user_data, const char *text)
 {
     const struct symbolizer *symbolizer = user_data;
-    talk_note(symbolizer->call, "warning: %s; nobody is asked any more", text);
+    message_note(symbolizer->call, "warning: %s; nobody is asked any more", text);
 }
 
 static bool load(struct symbolizer *symbolizer, char reason[LIBRARY_REASON])
@@ -71,16 +71,16 @@ int symbolizer_new(struct symbolizer **symbolizer, const struct call *call, cons
     ttr_error error = {0};
     *symbolizer = NULL;
     if (!has_servers(options))
-        return talk_misuse(NULL, "--debuginfod needs a server: --debuginfod=URL, or "
-                                 "DEBUGINFOD_URLS in the environment");
+        return message_misuse(NULL, "--debuginfod needs a server: --debuginfod=URL, or "
+                                    "DEBUGINFOD_URLS in the environment");
     struct symbolizer *made = symbolizer_new_lazy(call, options);
     if (!made || !load(made, reason)) {
-        talk_failure(option, "%s", reason);
+        message_failure(option, "%s", reason);
     } else if ((made->symbols = made->create(&made->options, &error))) {
         *symbolizer = made;
         return OUTCOME_FINE;
     } else {
-        talk_failure(options->servers ? "--debuginfod" : option, "%s", error.text);
+        message_failure(options->servers ? "--debuginfod" : option, "%s", error.text);
     }
     free(made);
     return OUTCOME_MISUSE;
@@ -93,7 +93,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
     free(symbolizer);
 }
 
-void symbolizer_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place)
+void symbolizer_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     struct symbolizer *symbolizer = ctx;
     char reason[LIBRARY_REASON];
@@ -101,10 +101,11 @@ void symbolizer_locate(void *ctx, const ttr_binary *binary, uint64_t address, tt
         if (load(symbolizer, reason))
             symbolizer->symbols = symbolizer->create(&symbolizer->options, NULL);
         else
-            talk_note(symbolizer->call,
-                      "warning: names of functions that the trace does not have are not looked up: "
-                      "that %s",
-                      reason);
+            message_note(
+                symbolizer->call,
+                "warning: names of functions that the trace does not have are not looked up: "
+                "that %s",
+                reason);
     }
     if (symbolizer->symbols)
         symbolizer->locate(symbolizer->symbols, binary, address, place);
@@ -127,8 +128,8 @@ void symbolizer_report(const struct symbolizer *symbolizer)
         const char *first;
         size_t n = symbolizer->problems(symbolizer->symbols, rows[i].problem, &first);
         if (n)
-            talk_note(symbolizer->call,
-                      "warning: of the binaries in the trace %zu %s %s; the first is %s", n,
-                      n == 1 ? "is" : "are", rows[i].text, first);
+            message_note(symbolizer->call,
+                         "warning: of the binaries in the trace %zu %s %s; the first is %s", n,
+                         n == 1 ? "is" : "are", rows[i].text, first);
     }
 }

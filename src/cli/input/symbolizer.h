@@ -4,6 +4,7 @@
 #ifndef TRACETTA_CLI_INPUT_SYMBOLIZER_H
 #define TRACETTA_CLI_INPUT_SYMBOLIZER_H
 
+#include <tracetta/read.h>
 #include <tracetta/symbols.h>
 
 struct call;
@@ -20,8 +21,8 @@ struct symbolizer *symbolizer_new_lazy(const struct call *call, const ttr_symbol
 
 void symbolizer_free(struct symbolizer *symbolizer);
 
-/* A ttr_locator, whose first argument is the struct symbolizer. */
-void symbolizer_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place);
+/* A ttr_symbolizer, whose first argument is the struct symbolizer. */
+void symbolizer_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place);
 
 /* Warns about binaries of the trace that could not be used. */
 void symbolizer_report(const struct symbolizer *symbolizer);

@@ -124,7 +124,7 @@ static int find_first_time(const struct call *call, int64_t *time)
     bool is_found = false;
     for (size_t i = 0; i < call->paths_n; i++)
         if (stream_is_one(call->path[i]) || inputs_are_live(call))
-            return talk_misuse(
+            return message_misuse(
                 "cat",
                 "a time without a date needs the date of the first event, but \"%s\" "
                 "cannot be read twice: use a time with a date",
@@ -181,18 +181,18 @@ static int parse_option(const struct call *call, const char *option, const char 
                         struct moment *moment)
 {
     struct bound bound;
-    char own[64];
+    char ctx[64];
     bool is_bound = parse_bound(text, n, &bound);
     int outcome = is_bound ? resolve_bound(call, &bound, moment) : OUTCOME_FINE;
-    (void)snprintf(own, sizeof own, "%.*s", (int)n, text);
-    const bool is_read = is_bound || (n < sizeof own && units_parse_moment(own, moment));
+    (void)snprintf(ctx, sizeof ctx, "%.*s", (int)n, text);
+    const bool is_read = is_bound || (n < sizeof ctx && units_parse_moment(ctx, moment));
     moment->option = option;
     if (is_read)
         return outcome;
-    return talk_misuse("cat",
-                       "--%s cannot be \"%.*s\": expected a time like 13:09:35.5, \"2026-11-21 "
-                       "13:09:35\" or seconds since the epoch",
-                       option, (int)n, text);
+    return message_misuse("cat",
+                          "--%s cannot be \"%.*s\": expected a time like 13:09:35.5, \"2026-11-21 "
+                          "13:09:35\" or seconds since the epoch",
+                          option, (int)n, text);
 }
 
 /* Parses "BEGIN,END" or "[BEGIN,END]". */
@@ -202,25 +202,25 @@ static int parse_timerange(struct call *call)
     size_t first = strcspn(text, ","), all = strlen(text);
     all -= all > 0 && text[all - 1] == ']';
     if (first == 0 || first + 1 >= all)
-        return talk_misuse("cat", "--timerange cannot be \"%s\": expected BEGIN,END",
-                           call->set.timerange);
+        return message_misuse("cat", "--timerange cannot be \"%s\": expected BEGIN,END",
+                              call->set.timerange);
     int outcome = parse_option(call, "timerange", text, first, &call->set.start);
     return outcome == OUTCOME_FINE
                ? parse_option(call, "timerange", text + first + 1, all - first - 1, &call->set.end)
                : outcome;
 }
 
-int trim_take(struct call *call)
+int time_range_parse(struct call *call)
 {
     struct settings *set = &call->set;
     const char *end = set->end.text;
     int outcome = OUTCOME_FINE;
     if (set->timerange && (set->begin || end))
-        return talk_misuse("cat", "--timerange is both --begin and --%s: leave these out",
-                           end ? set->end.option : "end");
+        return message_misuse("cat", "--timerange is both --begin and --%s: leave these out",
+                              end ? set->end.option : "end");
     if (set->start.kind != MOMENT_NONE && (set->begin || set->timerange))
-        return talk_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option,
-                           set->begin ? "begin" : "timerange");
+        return message_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option,
+                              set->begin ? "begin" : "timerange");
     if (set->timerange)
         outcome = parse_timerange(call);
     if (outcome == OUTCOME_FINE && set->begin)
@@ -229,7 +229,7 @@ int trim_take(struct call *call)
         outcome = parse_option(call, set->end.option, end, strlen(end), &set->end);
     bool is_absolute = set->start.kind == MOMENT_ABSOLUTE && set->end.kind == MOMENT_ABSOLUTE;
     if (outcome == OUTCOME_FINE && is_absolute && set->end.ns < set->start.ns)
-        return talk_misuse("cat", "the range of time ends before it begins");
+        return message_misuse("cat", "the range of time ends before it begins");
     /* The end itself is included. */
     set->end.ns += set->end.kind == MOMENT_ABSOLUTE && set->end.ns < INT64_MAX;
     return outcome;

@@ -7,6 +7,6 @@
 /* Sets start and end from these options. A time without a date is on the day of the first event,
  * for which the inputs are read once more. Returns OUTCOME_FINE, or the outcome after reporting an
  * error. */
-int trim_take(struct call *call);
+int time_range_parse(struct call *call);
 
 #endif

@@ -138,7 +138,7 @@ void traces_order(const ttr *t, ttr_reader **readers, size_t n)
 }
 
 /* Adds the same finding of another stream. The worst one provides the text. */
-static void add_note(struct trace_note *sum, const ttr_note *note, ttr_text path)
+static void add_note(struct trace_note *sum, const ttr_diagnostic *note, ttr_text path)
 {
     const uint64_t count = sum->note.count + note->count, bytes = sum->note.bytes + note->bytes;
     if (note->severity > sum->note.severity) {
@@ -163,7 +163,7 @@ size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace,
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++) {
         const bool is_stream = traces_is_stream(t, &report);
         for (size_t k = 0; k < report.notes_n; k++) {
-            const ttr_note *found = &report.notes[k];
+            const ttr_diagnostic *found = &report.notes[k];
             size_t at = 0;
             while (at < n && strcmp(note[at].note.code, found->code) != 0)
                 at++;

@@ -4,7 +4,7 @@
 #ifndef TRACETTA_CLI_INPUT_TRACE_ITER_H
 #define TRACETTA_CLI_INPUT_TRACE_ITER_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "cli/input/findings.h"
 
@@ -49,7 +49,7 @@ void traces_order(const ttr *t, ttr_reader **readers, size_t n);
 struct trace_note {
     /* counts and bytes are sums; severity, text and offset are from the first stream with the worst
      * severity */
-    ttr_note note;
+    ttr_diagnostic note;
     ttr_text path;          /* path of that stream */
     size_t inputs, streams; /* number of inputs and of streams that have it */
 };

@@ -1,7 +1,9 @@
 /* Completion scripts for bash, zsh and fish: commands, their options, and values that are lists. */
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
+#include <tracetta/profile.h>
+#include <tracetta/read.h>
 
 #include "cli/ui/help.h"
 

@@ -114,7 +114,7 @@ void interrupt_init(void)
     (void)signal(SIGBUS, on_bus_error);
 }
 
-void interrupt_take_dumps(void)
+void interrupt_enable_dumps(void)
 {
     struct sigaction action = {.sa_handler = on_dump};
     (void)sigemptyset(&action.sa_mask);

@@ -18,7 +18,7 @@ int interrupt_wait_fd(void);
 
 /* Lets SIGUSR2 request a dump; interrupt_dump_came returns whether it was received since the last
  * call. */
-void interrupt_take_dumps(void);
+void interrupt_enable_dumps(void);
 bool interrupt_dump_came(void);
 
 /* Sets a file or folder to remove if the command is ended at once; NULL for none. Borrowed. */

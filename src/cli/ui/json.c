@@ -95,15 +95,15 @@ static void put_quoted(struct json *json, ttr_text value)
     (void)fputc('"', json->to);
 }
 
-void json_text(struct json *json, const char *key, ttr_text value)
+void json_write_text(struct json *json, const char *key, ttr_text value)
 {
     put_separator(json, key);
     put_quoted(json, value);
 }
 
-void json_string(struct json *json, const char *key, const char *value)
+void json_write_string(struct json *json, const char *key, const char *value)
 {
-    json_text(json, key, (ttr_text){value, strlen(value)});
+    json_write_text(json, key, (ttr_text){value, strlen(value)});
 }
 
 void json_uint(struct json *json, const char *key, uint64_t value)
@@ -126,15 +126,15 @@ void json_time(struct json *json, const char *key, int64_t ns)
         json_int(json, key, ns);
     } else {
         (void)snprintf(text, sizeof text, "%" PRId64, ns);
-        json_string(json, key, text);
+        json_write_string(json, key, text);
     }
     if (!json->is_unix)
         return;
     (void)snprintf(text, sizeof text, "%.*s_time", (int)n, key);
-    json_string(json, text, units_time(ns, true).s);
+    json_write_string(json, text, units_time(ns, true).s);
 }
 
-void json_bool(struct json *json, const char *key, bool value)
+void json_write_bool(struct json *json, const char *key, bool value)
 {
     put_separator(json, key);
     (void)fputs(value ? "true" : "false", json->to);

@@ -25,11 +25,11 @@ void json_open(struct json *json, const char *key, char bracket);
 /* Ends it, and the line after the outermost one. */
 void json_close(struct json *json, char bracket);
 
-void json_text(struct json *json, const char *key, ttr_text value);
-void json_string(struct json *json, const char *key, const char *value);
+void json_write_text(struct json *json, const char *key, ttr_text value);
+void json_write_string(struct json *json, const char *key, const char *value);
 void json_uint(struct json *json, const char *key, uint64_t value);
 void json_int(struct json *json, const char *key, int64_t value);
-void json_bool(struct json *json, const char *key, bool value);
+void json_write_bool(struct json *json, const char *key, bool value);
 
 /* Prints a time under a key "..._ns": a number, or a string if has_text_times.  If is_unix, the
  * same time follows as ISO 8601 under the key "..._time". */

@@ -1,7 +1,7 @@
 /* Man pages in roff, with the macros of man(7) only. */
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/ui/help.h"
 

@@ -15,7 +15,7 @@
 /* Library options that errors and notes name (ttr_error.option), and the command line option for
  * each. */
 static const struct {
-    const char *option, *own, *flag;
+    const char *option, *ctx, *flag;
 } flags[] = {{"from", "ttr_read_options.from = ", "--from="},
              {"from", "ttr_read_options.from", "--from"},
              {"max_record", "ttr_read_options.max_record", "--max-record"},
@@ -61,35 +61,35 @@ static void replace_format_options(char *text, const char *option)
 
 /* Replaces the library's name of an option by the command's, at the last place where it is named.
  * Before it there may be names of files, which stay as they are. */
-static const char *name_flags(const char *text, const char *option, char own[TALK_TEXT])
+static const char *name_flags(const char *text, const char *option, char ctx[MESSAGE_TEXT_MAX])
 {
     const size_t n = strlen(text);
-    if (!*option || n >= TALK_TEXT)
+    if (!*option || n >= MESSAGE_TEXT_MAX)
         return text;
-    memcpy(own, text, n + 1);
+    memcpy(ctx, text, n + 1);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        char *at = strcmp(flags[i].option, option) == 0 ? find_last(own, flags[i].own) : NULL;
+        char *at = strcmp(flags[i].option, option) == 0 ? find_last(ctx, flags[i].ctx) : NULL;
         if (!at)
             continue;
-        const size_t own_n = strlen(flags[i].own),
+        const size_t own_n = strlen(flags[i].ctx),
                      flag_n = strlen(flags[i].flag); /* shorter than the original */
         memcpy(at, flags[i].flag, flag_n);
         memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
         break;
     }
     if (strchr(option, '.'))
-        replace_format_options(own, option);
-    return own;
+        replace_format_options(ctx, option);
+    return ctx;
 }
 
-const char *talk_error_text(const ttr_error *error, char own[TALK_TEXT])
+const char *message_error_text(const ttr_error *error, char ctx[MESSAGE_TEXT_MAX])
 {
-    return name_flags(error->text, error->option, own);
+    return name_flags(error->text, error->option, ctx);
 }
 
-const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT])
+const char *message_note_text(const ttr_diagnostic *note, char ctx[MESSAGE_TEXT_MAX])
 {
-    return name_flags(note->text, ttr_note_option(note), own);
+    return name_flags(note->text, ttr_note_option(note), ctx);
 }
 
 static void print_escaped(const char *text)
@@ -135,7 +135,7 @@ static void print_formatted(const char *format, va_list values)
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
-int talk_misuse(const char *verb, const char *format, ...)
+int message_misuse(const char *verb, const char *format, ...)
 {
     va_list values;
     (void)fputs("tracetta: ", stderr);
@@ -146,10 +146,10 @@ int talk_misuse(const char *verb, const char *format, ...)
     return OUTCOME_MISUSE;
 }
 
-void talk_error(const struct call *call, const char *path, const ttr_error *error)
+void message_error(const struct call *call, const char *path, const ttr_error *error)
 {
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-    char line[24], own[TALK_TEXT];
+    char line[24], ctx[MESSAGE_TEXT_MAX];
     (void)fputs("tracetta: ", stderr);
     if (!strstr(error->text, shown)) {
         print_escaped(shown);
@@ -161,7 +161,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    print_reason(error->text[0] ? talk_error_text(error, own) : ttr_status_text(error->status));
+    print_reason(error->text[0] ? message_error_text(error, ctx) : ttr_status_text(error->status));
     (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;
@@ -173,7 +173,7 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     (void)fputc('\n', stderr);
 }
 
-void talk_failure(const char *path, const char *format, ...)
+void message_failure(const char *path, const char *format, ...)
 {
     (void)fputs("tracetta: ", stderr);
     print_escaped(path);
@@ -184,7 +184,7 @@ void talk_failure(const char *path, const char *format, ...)
     va_end(values);
 }
 
-int talk_cannot_write(const char *path, int reason)
+int message_cannot_write(const char *path, int reason)
 {
     const char *hint = "";
     switch (reason) {
@@ -204,20 +204,20 @@ int talk_cannot_write(const char *path, int reason)
     default:
         break;
     }
-    talk_failure(path, "cannot write%s: %s", hint,
-                 reason ? strerror(reason) : "an earlier write failed");
+    message_failure(path, "cannot write%s: %s", hint,
+                    reason ? strerror(reason) : "an earlier write failed");
     return OUTCOME_OUTPUT;
 }
 
-int talk_output_failed(int reason)
+int message_output_failed(int reason)
 {
     clearerr(stdout); /* report the error once */
     if (reason == EPIPE)
         return OUTCOME_FINE;
-    return talk_cannot_write("standard output", reason);
+    return message_cannot_write("standard output", reason);
 }
 
-void talk_note(const struct call *call, const char *format, ...)
+void message_note(const struct call *call, const char *format, ...)
 {
     if (call->set.quiet)
         return;
@@ -228,14 +228,14 @@ void talk_note(const struct call *call, const char *format, ...)
     va_end(values);
 }
 
-const char *talk_nearest(const char *word, const char *(*at)(const void *own, size_t i),
-                         const void *own)
+const char *message_nearest(const char *word, const char *(*at)(const void *ctx, size_t i),
+                            const void *ctx)
 {
     const char *nearest = NULL;
     unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, or one in a short word */
     const char *candidate;
-    for (size_t i = 0; (candidate = at(own, i)); i++) {
-        unsigned edits = ttr_edits(word, candidate);
+    for (size_t i = 0; (candidate = at(ctx, i)); i++) {
+        unsigned edits = ttr_edit_distance(word, candidate);
         if (edits < best && edits < strlen(candidate)) {
             best = edits;
             nearest = candidate;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/profile.h>
+#include <tracetta/read.h>
 
 #include "cli/commands/command.h"
 #include "cli/ui/messages.h"
@@ -313,9 +314,9 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
 }
 
 /* Returns "" for options of other commands: no word is similar to it. */
-static const char *option_name_at(const void *own, size_t i)
+static const char *option_name_at(const void *ctx, size_t i)
 {
-    const struct parse *parse = own;
+    const struct parse *parse = ctx;
     const struct option_row *row = option_at(i);
     if (!row)
         return NULL;
@@ -374,23 +375,23 @@ static bool refuse_format(const struct parse *parse, const struct option_row *ro
     char names[240];
     const bool is_read = strcmp(row->choices, "@readers") == 0;
     if (*value && looks_like_time(value)) {
-        (void)talk_misuse(parse->verb_name,
-                          "--%s cannot be \"%s\": it expects a format; use --%s=%s for a time",
-                          row->name, value, is_read ? "start" : "end", value);
+        (void)message_misuse(parse->verb_name,
+                             "--%s cannot be \"%s\": it expects a format; use --%s=%s for a time",
+                             row->name, value, is_read ? "start" : "end", value);
         return false;
     }
     if (!is_read && is_profile_format(value)) {
-        (void)talk_misuse(parse->verb_name,
-                          "--to cannot be \"%s\": it is a profile; use \"tracetta flame --to=%s\"",
-                          value, value);
+        (void)message_misuse(
+            parse->verb_name,
+            "--to cannot be \"%s\": it is a profile; use \"tracetta flame --to=%s\"", value, value);
         return false;
     }
     list_formats(is_read ? TTR_FORMAT_READS : TTR_FORMAT_WRITES, names, sizeof names);
-    (void)talk_misuse(parse->verb_name, "no format \"%s\" can be %s: expected one of %s%s", value,
-                      is_read ? "read" : "written", names,
-                      strcmp(row->choices, "@outputs") == 0
-                          ? ", or a profile: folded, speedscope, pprof, svg, firefox"
-                          : "");
+    (void)message_misuse(parse->verb_name, "no format \"%s\" can be %s: expected one of %s%s",
+                         value, is_read ? "read" : "written", names,
+                         strcmp(row->choices, "@outputs") == 0
+                             ? ", or a profile: folded, speedscope, pprof, svg, firefox"
+                             : "");
     return false;
 }
 
@@ -403,8 +404,8 @@ static bool check_choice(const struct parse *parse, const struct option_row *row
             return true;
         if (strcmp(row->name, "to") == 0 && *value && looks_like_time(value))
             return refuse_format(parse, row, value);
-        (void)talk_misuse(parse->verb_name, "--%s cannot be \"%s\": expected one of %s", row->name,
-                          value, row->choices);
+        (void)message_misuse(parse->verb_name, "--%s cannot be \"%s\": expected one of %s",
+                             row->name, value, row->choices);
         return false;
     }
     if (strcmp(row->choices, "@outputs") == 0 && is_profile_format(value))
@@ -482,8 +483,8 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
         [OPTION_SECONDS] = "seconds like 3 or -0.5, or a duration like 250us"};
     if (!value[0] && row->choices &&
         (strcmp(row->choices, "@file") == 0 || strcmp(row->choices, "@profiles") == 0)) {
-        (void)talk_misuse(parse->verb_name, "--%s cannot be empty: expected %s", row->name,
-                          row->value);
+        (void)message_misuse(parse->verb_name, "--%s cannot be empty: expected %s", row->name,
+                             row->value);
         return false;
     }
     if (row->type == OPTION_TEXT && !check_choice(parse, row, value))
@@ -491,15 +492,15 @@ static bool set_option(const struct parse *parse, const struct option_row *row, 
     if (store(parse->settings, row, value))
         return true;
     if (row->type == OPTION_WORDS)
-        (void)talk_misuse(parse->verb_name, "out of memory");
+        (void)message_misuse(parse->verb_name, "out of memory");
     else if (errno == ERANGE)
-        (void)talk_misuse(parse->verb_name, "--%s=%s is too large%s", row->name, value,
-                          row->type == OPTION_COUNT || row->type == OPTION_SIZE
-                              ? ": at most 18446744073709551615"
-                              : ": at most 9223372036854775807 ns, 292 years");
+        (void)message_misuse(parse->verb_name, "--%s=%s is too large%s", row->name, value,
+                             row->type == OPTION_COUNT || row->type == OPTION_SIZE
+                                 ? ": at most 18446744073709551615"
+                                 : ": at most 9223372036854775807 ns, 292 years");
     else
-        (void)talk_misuse(parse->verb_name, "--%s cannot be \"%s\": expected %s", row->name, value,
-                          expected[row->type]);
+        (void)message_misuse(parse->verb_name, "--%s cannot be \"%s\": expected %s", row->name,
+                             value, expected[row->type]);
     return false;
 }
 
@@ -512,7 +513,7 @@ static const char *take_value(struct parse *parse, const struct option_row *row,
         return attached;
     if (parse->at + 1 < parse->n)
         return parse->argv[++parse->at];
-    (void)talk_misuse(parse->verb_name, "--%s needs a value: %s", row->name, row->value);
+    (void)message_misuse(parse->verb_name, "--%s needs a value: %s", row->name, row->value);
     return NULL;
 }
 
@@ -541,23 +542,23 @@ static const struct {
 static bool refuse_unknown(const struct parse *parse, const char *name)
 {
     const struct option_row *row;
-    const char *near = talk_nearest(name, option_name_at, parse);
+    const char *near = message_nearest(name, option_name_at, parse);
     for (size_t i = 0; i < sizeof substitutes / sizeof *substitutes; i++)
         if (substitutes[i].verbs & parse->verb && strcmp(substitutes[i].name, name) == 0) {
-            (void)talk_misuse(parse->verb_name, "unknown option --%s: use %s", name,
-                              substitutes[i].use);
+            (void)message_misuse(parse->verb_name, "unknown option --%s: use %s", name,
+                                 substitutes[i].use);
             return false;
         }
     for (size_t i = 0; !near && (row = option_at(i)); i++)
         for (size_t k = 0; command_at(k) && strcmp(row->name, name) == 0; k++)
             if (command_at(k)->verb & row->verbs) {
-                (void)talk_misuse(parse->verb_name,
-                                  "unknown option --%s: it is an option of \"tracetta %s\"", name,
-                                  command_at(k)->name);
+                (void)message_misuse(parse->verb_name,
+                                     "unknown option --%s: it is an option of \"tracetta %s\"",
+                                     name, command_at(k)->name);
                 return false;
             }
-    (void)talk_misuse(parse->verb_name, "unknown option --%s%s%s%s", name,
-                      near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
+    (void)message_misuse(parse->verb_name, "unknown option --%s%s%s%s", name,
+                         near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
     return false;
 }
 
@@ -572,7 +573,7 @@ static bool parse_long(struct parse *parse, const char *word)
         return refuse_unknown(parse, name);
     }
     if (row->type == OPTION_FLAG && attached) {
-        (void)talk_misuse(parse->verb_name, "--%s takes no value", row->name);
+        (void)message_misuse(parse->verb_name, "--%s takes no value", row->name);
         return false;
     }
     if (!option_wants_value(row) && !attached)
@@ -587,8 +588,8 @@ static bool parse_letters(struct parse *parse, const char *letters)
         const struct option_row *row = find_option(parse->verb, NULL, 0, *letters);
         if (!row) {
             row = find_option(EVERY, NULL, 0, *letters);
-            (void)talk_misuse(parse->verb_name, "unknown option -%c%s%s%s", *letters,
-                              row ? ": this command has no --" : "", row ? row->name : "", "");
+            (void)message_misuse(parse->verb_name, "unknown option -%c%s%s%s", *letters,
+                                 row ? ": this command has no --" : "", row ? row->name : "", "");
             return false;
         }
         if (row->type != OPTION_FLAG) {
@@ -612,8 +613,8 @@ static const char *name_of_verb(uint32_t verb)
 /* Remembers where "--" is: all words after it are operands. */
 static bool mark_dashes(const struct parse *parse)
 {
-    parse->settings->has_dashes = true;
-    parse->settings->before_dashes = (size_t)parse->operands;
+    parse->settings->has_separator = true;
+    parse->settings->before_separator = (size_t)parse->operands;
     return true;
 }
 

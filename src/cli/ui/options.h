@@ -27,8 +27,8 @@ struct settings {
     struct words events; /* of the kernel, to record */
     uint64_t pid, frequency, max_size;
     bool system_wide, call_stacks, user_only, snapshot, zstd;
-    bool has_dashes;      /* there was a "--" */
-    size_t before_dashes; /* operands before it */
+    bool has_separator;      /* there was a "--" */
+    size_t before_separator; /* operands before it */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
     const char *metadata;      /* language in which to print the metadata */
     const char *metadata_file; /* file to read instead of the trace's own metadata */

@@ -52,8 +52,8 @@ static void show_json(const struct progress *progress, const struct position *at
 {
     struct json json = {.to = stderr, .is_flat = true};
     json_open(&json, NULL, '{');
-    json_string(&json, "schema", "tracetta.progress/1");
-    json_string(&json, "what", progress->what);
+    json_write_string(&json, "schema", "tracetta.progress/1");
+    json_write_string(&json, "what", progress->what);
     json_uint(&json, "bytes", at->used);
     if (at->size)
         json_uint(&json, "total_bytes", at->size);
@@ -86,9 +86,9 @@ static void show_line(const struct progress *progress, const struct position *at
     (void)fputs("\x1b[K", stderr);
 }
 
-bool progress_step(void *own)
+bool progress_step(void *ctx)
 {
-    struct progress *progress = own;
+    struct progress *progress = ctx;
     if (interrupt_came())
         return false;
     /* Reading the clock costs as much as an event, so only every 16th call does. */
@@ -129,7 +129,7 @@ void progress_begin(struct progress *progress, const struct call *call, ttr *t, 
     progress->is_on =
         progress->is_json || (strcmp(how, "auto") == 0 && is_free && !call->set.quiet);
     progress->next_ns = progress->begin_ns + (progress->is_json ? JSON_STEP_NS : FIRST_NS);
-    ttr_watch(t, progress_step, progress);
+    ttr_progress_set(t, progress_step, progress);
 }
 
 void progress_end(struct progress *progress)
@@ -137,5 +137,5 @@ void progress_end(struct progress *progress)
     if (progress->is_shown)
         (void)fputs("\r\x1b[K", stderr);
     progress->is_shown = false;
-    ttr_watch(progress->t, NULL, NULL);
+    ttr_progress_set(progress->t, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_CLI_UI_PROGRESS_H
 #define TRACETTA_CLI_UI_PROGRESS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 struct call;
 
@@ -24,7 +24,7 @@ void progress_begin(struct progress *progress, const struct call *call, ttr *t, 
 
 /* A ttr_progress (own = struct progress): prints progress if due. Returns false after an
  * interruption. */
-bool progress_step(void *own);
+bool progress_step(void *ctx);
 
 /* Removes the line. */
 void progress_end(struct progress *progress);

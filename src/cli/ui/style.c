@@ -126,21 +126,22 @@ int style_begin(struct style *style, struct call *call)
     bool is_asked = has_style && strcmp(set->style, "babeltrace2") == 0;
     const char *given = find_companion(set);
     if (has_style && set->format && strcmp(set->format, "text") != 0)
-        return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
+        return message_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (given && !is_asked)
-        return talk_misuse("cat", "--%s needs --style=babeltrace2", given);
+        return message_misuse("cat", "--%s needs --style=babeltrace2", given);
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
-        return talk_misuse("cat",
-                           "--%s cannot be \"%s\": expected a time like +2s, -1s, 12:30, 12.5s or "
-                           "2026-11-21T01:32:51",
-                           set->end.option, set->end.text);
+        return message_misuse(
+            "cat",
+            "--%s cannot be \"%s\": expected a time like +2s, -1s, 12:30, 12.5s or "
+            "2026-11-21T01:32:51",
+            set->end.option, set->end.text);
     if (set->json_times && strcmp(style->format, "jsonl") != 0)
-        return talk_misuse("cat", "--json-times needs --format=jsonl");
+        return message_misuse("cat", "--json-times needs --format=jsonl");
     if (set->json_times && !add_text(style, "jsonl", "times", set->json_times))
-        return talk_misuse("cat", "out of memory");
+        return message_misuse("cat", "out of memory");
     if (!has_style)
         return OUTCOME_FINE;
-    int outcome = is_asked ? trim_take(call) : OUTCOME_FINE;
+    int outcome = is_asked ? time_range_parse(call) : OUTCOME_FINE;
     if (outcome != OUTCOME_FINE)
         return outcome;
     style->format = info.format;
@@ -148,7 +149,7 @@ int style_begin(struct style *style, struct call *call)
     if (add_declared(style, &info) && (!is_asked || add_options(style)))
         return OUTCOME_FINE;
     style_end(style);
-    return talk_misuse("cat", "out of memory");
+    return message_misuse("cat", "out of memory");
 }
 
 void style_end(struct style *style)
@@ -318,9 +319,9 @@ static void report_gap(const struct style *style, const ttr_event *event)
     print_place(style, event->source);
 }
 
-void style_tell_gaps(void *own, const ttr_batch *batch)
+void style_report_gaps(void *ctx, const ttr_batch *batch)
 {
-    const struct style *style = own;
+    const struct style *style = ctx;
     for (uint32_t i = 0; i < batch->n; i++)
         if (ttr_batch_at(batch, i)->kind == TTR_KIND_GAP)
             report_gap(style, ttr_batch_at(batch, i));

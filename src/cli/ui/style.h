@@ -5,7 +5,7 @@
 #ifndef TRACETTA_CLI_UI_STYLE_H
 #define TRACETTA_CLI_UI_STYLE_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/commands/command.h"
 
@@ -27,7 +27,7 @@ struct style {
 int style_begin(struct style *style, struct call *call);
 
 /* A pump.see function (own = the style): reports the gaps of a batch on stderr. */
-void style_tell_gaps(void *own, const ttr_batch *batch);
+void style_report_gaps(void *ctx, const ttr_batch *batch);
 
 void style_end(struct style *style);
 

@@ -11,7 +11,7 @@ static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 
 /* Position in an event's field notation. */
 struct notation_parser {
-    const struct clr_making *making;
+    const struct clr_type_options *making;
     const char *at;
     /* names from the payload to the current struct, as the layout compiler needs them */
     const ttr_text *path;
@@ -24,7 +24,7 @@ static bool equals_word(ttr_text word, const char *text)
     return strlen(text) == word.n && memcmp(text, word.p, word.n) == 0;
 }
 
-const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t version)
+const struct clr_event *clr_find_event(ttr_text provider, uint32_t id, uint32_t version)
 {
     size_t which = 0;
     while (which < clr_providers_n && !equals_word(provider, clr_providers[which].name))
@@ -41,7 +41,7 @@ const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t 
 
 static void *allocate(struct notation_parser *parser, size_t size)
 {
-    void *block = arena_take(parser->making->arena, size);
+    void *block = arena_alloc(parser->making->arena, size);
     parser->is_out_of_memory |= !block;
     return block;
 }
@@ -54,7 +54,7 @@ static ttr_text parse_word(struct notation_parser *parser, const char *ends)
     return word;
 }
 
-static struct type type_of_notation(const struct clr_making *making, ttr_text code)
+static struct type type_of_notation(const struct clr_type_options *making, ttr_text code)
 {
     static const struct {
         char code[4];
@@ -71,7 +71,7 @@ static struct type type_of_notation(const struct clr_making *making, ttr_text co
         {"v", {.kind = TYPE_VAR_UINT}},
         {"a", {.kind = TYPE_STRING, .bits = 8}},
         {"z", {.kind = TYPE_STRING, .bits = 16, .encoding = ENCODING_UTF16LE}},
-        {"p", {.kind = TYPE_UINT, .hint = TTR_HINT_POINTER}},
+        {"p", {.kind = TYPE_UINT, .hint = TTR_DISPLAY_POINTER}},
         {"g", {.kind = TYPE_BLOB, .count = 16}},
         {"x", {.kind = TYPE_UINT, .bits = 32}},
         {"t", {.kind = TYPE_TEXT, .bits = 8, .has_inline_length = true}},
@@ -110,7 +110,7 @@ static const struct type_labels *make_labels(struct notation_parser *parser,
         at += length + (at[length] == ' ');
     }
     *labels = (struct type_labels){.label = label, .n = n};
-    type_labels_settle(labels);
+    type_labels_cache_counts(labels);
     return labels;
 }
 
@@ -131,10 +131,10 @@ static void parse_map(struct notation_parser *parser, struct type *type)
 
 static struct type *allocate_type(struct notation_parser *parser, struct type type)
 {
-    struct type *own = allocate(parser, sizeof *own);
-    if (own)
-        *own = type;
-    return own;
+    struct type *ctx = allocate(parser, sizeof *ctx);
+    if (ctx)
+        *ctx = type;
+    return ctx;
 }
 
 static struct type *parse_struct_notation(struct notation_parser *parser);
@@ -213,31 +213,32 @@ static struct type *parse_struct_notation(struct notation_parser *parser)
                    : NULL;
 }
 
-struct type *clr_event_type(const struct clr_making *making, const struct clr_event *event)
+struct type *clr_make_event_type(const struct clr_type_options *making,
+                                 const struct clr_event *event)
 {
     struct notation_parser parser = {.making = making, .at = event->fields};
     struct type *type = parse_struct_notation(&parser);
     return parser.is_out_of_memory ? NULL : type;
 }
 
-bool clr_event_label(struct arena *arena, const struct clr_event *event, struct type *type)
+bool clr_add_event_labels(struct arena *arena, const struct clr_event *event, struct type *type)
 {
-    const struct clr_making making = {.arena = arena, .pointer_bytes = 8};
+    const struct clr_type_options making = {.arena = arena, .pointer_bytes = 8};
     if (!strchr(event->fields, '=') || type->members_n == 0)
         return true;
-    const struct type *known = clr_event_type(&making, event);
-    struct type_member *members = arena_take(arena, type->members_n * sizeof *members);
+    const struct type *known = clr_make_event_type(&making, event);
+    struct type_member *members = arena_alloc(arena, type->members_n * sizeof *members);
     if (!known || !members)
         return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         members[i] = type->members[i];
-        const struct type_member *like = type_member_named(known, members[i].name);
+        const struct type_member *like = type_find_member(known, members[i].name);
         const struct type *old = members[i].type;
         bool is_number =
             (old->kind == TYPE_UINT || old->kind == TYPE_INT) && !old->labels && !old->role;
         if (!like || !like->type->labels || !is_number || like->type->bits != old->bits)
             continue;
-        struct type *with = arena_take(arena, sizeof *with);
+        struct type *with = arena_alloc(arena, sizeof *with);
         if (!with)
             return false;
         *with = *old;

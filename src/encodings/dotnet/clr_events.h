@@ -16,7 +16,7 @@
  *   z    UTF-16 text up to a zero                       a    8-bit text up to a zero
  *   v    LEB128 integer                                 t    u16 length, UTF-8 text
  *
- * Order of calls: clr_event_find selects the event by provider, id and version; clr_event_type
+ * Order of calls: clr_find_event selects the event by provider, id and version; clr_make_event_type
  * compiles its fields into a type, from which the layout compiler makes a decoder.
  *
  * Thread rule: the tables are constant; the functions only write to the arena passed in. */
@@ -56,21 +56,22 @@ extern const struct clr_event clr_mono_events[];
 /* Returns the event of that version, or else of the latest earlier version, since later versions
  * only append fields. If `version` is older than all known ones, returns the first one, of which
  * only the name applies. Returns NULL if the id is unknown. */
-const struct clr_event *clr_event_find(ttr_text provider, uint32_t id, uint32_t version);
+const struct clr_event *clr_find_event(ttr_text provider, uint32_t id, uint32_t version);
 
 /* Parameters for making types. */
-struct clr_making {
+struct clr_type_options {
     struct arena *arena;
     unsigned pointer_bytes;
     uint16_t guid_role; /* type.role to set for GUIDs, which are blobs of 16 bytes */
 };
 
 /* Returns the fields of an event as a struct type in the arena, or NULL if out of memory. */
-struct type *clr_event_type(const struct clr_making *making, const struct clr_event *event);
+struct type *clr_make_event_type(const struct clr_type_options *making,
+                                 const struct clr_event *event);
 
 /* Adds the labels of a known event to fields of the same name and size in `type`, which was made
  * from transmitted metadata. Returns false if out of memory. */
-TTR_MUST bool clr_event_label(struct arena *arena, const struct clr_event *event,
-                              struct type *type);
+TTR_MUST bool clr_add_event_labels(struct arena *arena, const struct clr_event *event,
+                                   struct type *type);
 
 #endif

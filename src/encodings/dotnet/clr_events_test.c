@@ -13,8 +13,8 @@ static ttr_text make_text(const char *p)
 static void compile_event(ttr *t, struct arena *arena, const struct clr_event *event)
 {
     for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
-        const struct clr_making making = {.arena = arena, .pointer_bytes = bytes};
-        const struct type *type = clr_event_type(&making, event);
+        const struct clr_type_options making = {.arena = arena, .pointer_bytes = bytes};
+        const struct type *type = clr_make_event_type(&making, event);
         ttr_error error = {0};
         assert_non_null(type);
         if (!layout_compile(
@@ -34,7 +34,7 @@ static void table_every_event_compiles_and_is_sorted(void **state)
         for (const struct clr_event *event = clr_providers[i].events; event->name; event++) {
             compile_event(t, &arena, event);
             assert_ptr_equal(
-                clr_event_find(make_text(clr_providers[i].name), event->id, event->version), event);
+                clr_find_event(make_text(clr_providers[i].name), event->id, event->version), event);
         }
     arena_free(&arena);
     ttr_free(t);
@@ -44,15 +44,15 @@ static void unknown_version_uses_latest_earlier_version(void **state)
 {
     ttr_text runtime = make_text("Microsoft-Windows-DotNETRuntime");
     (void)state;
-    assert_string_equal(clr_event_find(runtime, 143, 9)->name, "MethodLoadVerbose");
-    assert_int_equal(clr_event_find(runtime, 143, 9)->version, 2);
-    assert_int_equal(clr_event_find(runtime, 143, 1)->version, 1);
-    assert_string_equal(clr_event_find(runtime, 205, 1)->name,
+    assert_string_equal(clr_find_event(runtime, 143, 9)->name, "MethodLoadVerbose");
+    assert_int_equal(clr_find_event(runtime, 143, 9)->version, 2);
+    assert_int_equal(clr_find_event(runtime, 143, 1)->version, 1);
+    assert_string_equal(clr_find_event(runtime, 205, 1)->name,
                         /* older than all known versions: only the name applies */
                         "GCGlobalHeapHistory");
-    assert_int_equal(clr_event_find(runtime, 205, 1)->version, 2);
-    assert_null(clr_event_find(runtime, 9999, 0));
-    assert_null(clr_event_find(make_text("Microsoft-Windows"), 143, 0));
+    assert_int_equal(clr_find_event(runtime, 205, 1)->version, 2);
+    assert_null(clr_find_event(runtime, 9999, 0));
+    assert_null(clr_find_event(make_text("Microsoft-Windows"), 143, 0));
 }
 
 static void count_and_map_notation_compile_to_array_and_labels(void **state)
@@ -63,27 +63,27 @@ static void count_and_map_notation_compile_to_array_and_labels(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     arena_init(&arena, alloc_default());
-    const struct clr_making making = {.arena = &arena, .pointer_bytes = 8};
-    const struct clr_event *event = clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 21,
+    const struct clr_type_options making = {.arena = &arena, .pointer_bytes = 8};
+    const struct clr_event *event = clr_find_event(make_text("Microsoft-Windows-DotNETRuntime"), 21,
                                                    0); /* GCBulkSurvivingObjectRanges */
     struct layout_spec spec = {
-        .t = t, .arena = &arena, .root = {[ROOT_PAYLOAD] = clr_event_type(&making, event)}};
+        .t = t, .arena = &arena, .root = {[ROOT_PAYLOAD] = clr_make_event_type(&making, event)}};
     const struct layout *layout = layout_compile(&spec, NULL);
-    struct layout_run run = {.bits = bits_over(bytes, 0, 8 * sizeof bytes)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 8 * sizeof bytes)};
     assert_non_null(layout);
-    assert_int_equal(layout_measure(layout, &run), LAYOUT_FINE);
+    assert_int_equal(layout_find_record_end(layout, &run), LAYOUT_OK);
     assert_int_equal(run.bits.at, run.bits.end);
-    const struct type *start =
-        clr_event_type(&making, clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 1, 2));
-    assert_int_equal(type_label_of(start->members[2].type->labels, 1, 0)->name.n,
+    const struct type *start = clr_make_event_type(
+        &making, clr_find_event(make_text("Microsoft-Windows-DotNETRuntime"), 1, 2));
+    assert_int_equal(type_find_label(start->members[2].type->labels, 1, 0)->name.n,
                      strlen("Induced"));
-    const struct type *load = clr_event_type(
-        &making, clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 143, 2));
+    const struct type *load = clr_make_event_type(
+        &making, clr_find_event(make_text("Microsoft-Windows-DotNETRuntime"), 143, 2));
     assert_int_equal(load->members[5].type->kind, TYPE_FLAGS);
-    const struct type *mono = clr_event_type(
-        &making, clr_event_find(make_text("Microsoft-DotNETRuntimeMonoProfiler"), 38, 0));
-    assert_memory_equal(type_label_of(mono->members[0].type->labels, 5, 0)->name.p, "End", 3);
-    assert_null(type_label_of(mono->members[0].type->labels, 3, 0));
+    const struct type *mono = clr_make_event_type(
+        &making, clr_find_event(make_text("Microsoft-DotNETRuntimeMonoProfiler"), 38, 0));
+    assert_memory_equal(type_find_label(mono->members[0].type->labels, 5, 0)->name.p, "End", 3);
+    assert_null(type_find_label(mono->members[0].type->labels, 3, 0));
     arena_free(&arena);
     ttr_free(t);
 }
@@ -95,9 +95,9 @@ static void padding_code_present_only_with_8_byte_addresses(void **state)
     (void)state;
     arena_init(&arena, alloc_default());
     for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
-        const struct clr_making making = {.arena = &arena, .pointer_bytes = bytes};
-        const struct type *type = clr_event_type(
-            &making, clr_event_find(make_text("Microsoft-Windows-DotNETRuntime"), 208, 0));
+        const struct clr_type_options making = {.arena = &arena, .pointer_bytes = bytes};
+        const struct type *type = clr_make_event_type(
+            &making, clr_find_event(make_text("Microsoft-Windows-DotNETRuntime"), 208, 0));
         assert_int_equal(type->members[2].type->element->members_n, bytes == 8 ? 6 : 5);
     }
     arena_free(&arena);
@@ -113,15 +113,15 @@ static void transmitted_fields_of_known_event_get_labels(void **state)
     struct type type = {.kind = TYPE_STRUCT, .members = members, .members_n = 2},
                 other = {.kind = TYPE_STRUCT, .members = others, .members_n = 1};
     const struct clr_event *event =
-        clr_event_find(make_text("System.Threading.Tasks.TplEventSource"), 16, 1);
+        clr_find_event(make_text("System.Threading.Tasks.TplEventSource"), 16, 1);
     struct arena arena;
     (void)state;
     arena_init(&arena, alloc_default());
-    assert_true(clr_event_label(&arena, event, &type));
+    assert_true(clr_add_event_labels(&arena, event, &type));
     assert_null(type.members[0].type->labels);
-    assert_memory_equal(type_label_of(type.members[1].type->labels, 1, 0)->name.p, "Join", 4);
+    assert_memory_equal(type_find_label(type.members[1].type->labels, 1, 0)->name.p, "Join", 4);
     /* a field of another size gets no labels */
-    assert_true(clr_event_label(&arena, event, &other));
+    assert_true(clr_add_event_labels(&arena, event, &other));
     assert_null(other.members[0].type->labels);
     arena_free(&arena);
 }

@@ -7,7 +7,7 @@
 #define DEPTH_MAX 24u
 #define FIELD_BYTES_MIN 6u /* minimum size of a field declaration, bytes */
 
-const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n)
+const char *clr_read_z16(struct cursor *c, struct arena *arena, size_t *n)
 {
     size_t units = 0;
     while (cursor_left(c) / 2 > units && load_u16le(c->p + 2 * units) != 0)
@@ -16,23 +16,23 @@ const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n)
         c->failed = true;
         return NULL;
     }
-    char *to = arena_take(arena, 3 * units + 1);
+    char *to = arena_alloc(arena, 3 * units + 1);
     *n = to ? utf8_from_utf16le(to, c->p, units) : 0;
     (void)cursor_skip(c, 2 * units + 2);
     return to;
 }
 
-static struct type *allocate_field_type(struct clr_fields *making, struct type type)
+static struct type *allocate_field_type(struct clr_field_parser *making, struct type type)
 {
-    struct type *own = arena_take(making->arena, sizeof *own);
-    making->is_out_of_memory |= !own;
+    struct type *ctx = arena_alloc(making->arena, sizeof *ctx);
+    making->is_out_of_memory |= !ctx;
     type.align = 3;
-    if (own)
-        *own = type;
-    return own;
+    if (ctx)
+        *ctx = type;
+    return ctx;
 }
 
-const struct type *clr_plain_type(uint32_t code)
+const struct type *clr_type_of_code(uint32_t code)
 {
     static const struct type plain[] = {
         [NETTRACE_BOOLEAN] = {.kind = TYPE_BOOL, .bits = 32, .align = 3},
@@ -66,11 +66,11 @@ const struct type *clr_plain_type(uint32_t code)
                                                                                 : NULL;
 }
 
-static struct type *parse_member_list(struct clr_fields *making, unsigned depth);
+static struct type *parse_member_list(struct clr_field_parser *making, unsigned depth);
 
 /* Returns the type for a code; additional data of arrays and objects is read at the cursor. Returns
  * NULL with making->problem set if the code is unknown. */
-static const struct type *parse_type(struct clr_fields *making, uint32_t code, unsigned depth)
+static const struct type *parse_type(struct clr_field_parser *making, uint32_t code, unsigned depth)
 {
     static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
     if (depth >= DEPTH_MAX) {
@@ -80,7 +80,7 @@ static const struct type *parse_type(struct clr_fields *making, uint32_t code, u
     if (code == NETTRACE_OBJECT)
         return parse_member_list(making, depth + 1);
     if (code != NETTRACE_ARRAY) {
-        const struct type *type = clr_plain_type(code);
+        const struct type *type = clr_type_of_code(code);
         making->could_lie |= code == NETTRACE_BOOLEAN ? 1 : code == NETTRACE_U8 ? 2 : 0;
         making->problem = type ? making->problem : "a field has a type that is not known";
         return type;
@@ -100,16 +100,17 @@ static const struct type *parse_type(struct clr_fields *making, uint32_t code, u
                    : NULL;
 }
 
-static bool parse_member_name(struct clr_fields *making, struct type_member *member)
+static bool parse_member_name(struct clr_field_parser *making, struct type_member *member)
 {
     size_t n = 0;
-    const char *name = clr_take_z16(&making->c, making->arena, &n);
+    const char *name = clr_read_z16(&making->c, making->arena, &n);
     making->is_out_of_memory |= !name && !making->c.failed;
     member->name = (ttr_text){name ? name : "", n};
     return name != NULL;
 }
 
-static bool parse_member(struct clr_fields *making, struct type_member *member, unsigned depth)
+static bool parse_member(struct clr_field_parser *making, struct type_member *member,
+                         unsigned depth)
 {
     if (!making->is_second) {
         member->type = parse_type(making, cursor_u32le(&making->c), depth);
@@ -128,14 +129,14 @@ static bool parse_member(struct clr_fields *making, struct type_member *member, 
 
 /* Parses an i32 number of fields, then the fields. Returns NULL if damaged (making->problem is set)
  * or if out of memory. */
-static struct type *parse_member_list(struct clr_fields *making, unsigned depth)
+static struct type *parse_member_list(struct clr_field_parser *making, unsigned depth)
 {
     uint32_t n = cursor_u32le(&making->c);
     if (n > cursor_left(&making->c) / FIELD_BYTES_MIN) {
         making->problem = "more fields are declared than stored";
         return NULL;
     }
-    struct type_member *members = arena_take(making->arena, n ? n * sizeof *members : 1);
+    struct type_member *members = arena_alloc(making->arena, n ? n * sizeof *members : 1);
     making->is_out_of_memory |= !members;
     for (uint32_t i = 0; members && i < n; i++) {
         members[i] = (struct type_member){.name = {"", 0}};
@@ -150,7 +151,7 @@ static struct type *parse_member_list(struct clr_fields *making, unsigned depth)
                : NULL;
 }
 
-struct type *clr_fields_take(struct clr_fields *fields)
+struct type *clr_parse_fields(struct clr_field_parser *fields)
 {
     return parse_member_list(fields, 0);
 }
@@ -170,7 +171,7 @@ static uint64_t hex_digits_of(uint32_t x)
     return v + '0' * ones + ('a' - '0' - 10) * letters;
 }
 
-size_t clr_guid_text(char *to, const uint8_t *guid)
+size_t clr_format_guid(char *to, const uint8_t *guid)
 {
     enum { GUID_TEXT = 36 };
     const uint64_t middle =
@@ -237,7 +238,7 @@ static size_t format_date(char *to, uint64_t date)
         return 0;
     for (date += 4 * cycle; date >= unix_epoch + cycle / 2; date -= cycle)
         years -= 400;
-    size_t n = number_put_iso(to, ((int64_t)date - (int64_t)unix_epoch) * 100);
+    size_t n = number_format_iso(to, ((int64_t)date - (int64_t)unix_epoch) * 100);
     int year = 0;
     for (unsigned i = 0; i < YEAR_DIGITS; i++)
         year = 10 * year + (to[i] - '0');
@@ -247,12 +248,12 @@ static size_t format_date(char *to, uint64_t date)
     return n;
 }
 
-size_t clr_put_shown(char *to, unsigned role, const ttr_value *value)
+size_t clr_format_value(char *to, unsigned role, const ttr_value *value)
 {
     if (role == NETTRACE_ROLE_DATE)
         return format_date(to, value->v.u);
     if (value->text.n != 16)
         return 0;
     const uint8_t *bytes = (const uint8_t *)value->text.p;
-    return role == NETTRACE_ROLE_GUID ? clr_guid_text(to, bytes) : format_decimal(to, bytes);
+    return role == NETTRACE_ROLE_GUID ? clr_format_guid(to, bytes) : format_decimal(to, bytes);
 }

@@ -9,9 +9,9 @@
  *
  * EventPipe V2 metadata ("second kind") replace the first kind if an event has arrays.
  *
- * Order of calls: set arena, cursor and is_second in struct clr_fields, then clr_fields_take; the
- * resulting type goes to the layout compiler. clr_put_shown formats decoded values if their type
- * has a role.
+ * Order of calls: set arena, cursor and is_second in struct clr_field_parser, then
+ * clr_parse_fields; the resulting type goes to the layout compiler. clr_format_value formats
+ * decoded values if their type has a role.
  *
  * Ownership: types live in the arena passed in. Thread rule: the functions share no state. */
 #ifndef TRACETTA_ENCODINGS_DOTNET_CLR_METADATA_H
@@ -59,7 +59,7 @@ enum nettrace_role {
     NETTRACE_ROLE_DATE,
     NETTRACE_ROLE_TEXT16,
     NETTRACE_ROLE_ZIGZAG,
-    NETTRACE_ROLE_PLACE,
+    NETTRACE_ROLE_LOCATION,
     NETTRACE_ROLE_RELATIVE
 };
 
@@ -67,7 +67,7 @@ enum nettrace_role {
 #define NETTRACE_ROLE_CODE_SHIFT 8u
 
 /* State of the parser. */
-struct clr_fields {
+struct clr_field_parser {
     struct arena *arena;
     struct cursor c; /* in: position of the fields; out: position after them */
     /* bit 0: booleans occur, bit 1: bytes occur; their sizes are ambiguous in some files */
@@ -79,21 +79,21 @@ struct clr_fields {
 
 /* Parses fields and returns them as a struct type. Returns NULL with fields->problem set if they
  * are damaged, or if out of memory (is_out_of_memory). */
-struct type *clr_fields_take(struct clr_fields *fields);
+struct type *clr_parse_fields(struct clr_field_parser *fields);
 
 /* Returns the type for a code without additional data, or NULL if the code needs some or is
  * unknown. */
-const struct type *clr_plain_type(uint32_t code);
+const struct type *clr_type_of_code(uint32_t code);
 
 /* Reads UTF-16 text up to its zero and returns it as UTF-8 in the arena. Returns NULL if the zero
  * is missing (the cursor has failed then) or if out of memory. */
-const char *clr_take_z16(struct cursor *c, struct arena *arena, size_t *n);
+const char *clr_read_z16(struct cursor *c, struct arena *arena, size_t *n);
 
 /* Formats a GUID of 16 bytes and returns the length, 36. */
-size_t clr_guid_text(char *to, const uint8_t *guid);
+size_t clr_format_guid(char *to, const uint8_t *guid);
 
 /* Formats a value of role GUID, DECIMAL or DATE with at most NUMBER_MAX bytes. Returns the length,
  * 0 if the value is invalid or has another role. */
-size_t clr_put_shown(char *to, unsigned role, const ttr_value *value);
+size_t clr_format_value(char *to, unsigned role, const ttr_value *value);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/number.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "base/utf.h"
 #include "encodings/dotnet/clr_events.h"
 #include "encodings/dotnet/clr_metadata.h"
@@ -38,12 +38,12 @@ struct clr_user_tracepoint {
 };
 
 struct clr_user_decoder {
-    struct event_headers_spec spec;
+    struct event_header_decoder_spec spec;
     struct arena arena, scratch;
     /* maps (process, tracepoint and event number) to an index in the list of types */
-    struct pairmap by_process;
+    struct pair_map by_process;
     /* maps (hash of metadata, tracepoint) to an index in the list of types */
-    struct pairmap by_bytes;
+    struct pair_map by_bytes;
     struct clr_user_tracepoint **kind;
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
@@ -53,7 +53,7 @@ struct clr_user_decoder {
 };
 
 struct clr_field_iter {
-    struct layout_walk payload;
+    struct layout_iter payload;
     const uint8_t *end; /* end of the payload */
     const uint8_t *begin;
     uint32_t extra;
@@ -71,18 +71,18 @@ struct clr_record_parts {
 
 static struct cursor locate_rel_loc(struct event_header_raw raw, uint32_t at, bool is_big_endian)
 {
-    struct cursor c = cursor_over(raw.p, raw.n, 0);
+    struct cursor c = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&c, at);
     uint32_t word = is_big_endian ? cursor_u32be(&c) : cursor_u32le(&c);
     (void)cursor_skip(&c, word & 0xffff);
-    return c.failed ? c : cursor_part(&c, word >> 16);
+    return c.failed ? c : cursor_slice(&c, word >> 16);
 }
 
 static bool parse_record(const struct clr_user_tracepoint *kind, struct event_header_raw raw,
                          struct clr_record_parts *parts)
 {
     bool is_big_endian = kind->places.is_big_endian;
-    struct cursor c = cursor_over(raw.p, raw.n, 0);
+    struct cursor c = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&c, kind->places.id);
     parts->id = is_big_endian ? cursor_u16be(&c) : cursor_u16le(&c);
     parts->extension = locate_rel_loc(raw, kind->places.extension, is_big_endian);
@@ -95,20 +95,20 @@ static bool parse_record(const struct clr_user_tracepoint *kind, struct event_he
 static void begin_clr_fields(ttr_fields *fields)
 {
     struct clr_field_iter *iter = (struct clr_field_iter *)fields->state;
-    const struct clr_user_type *type = fields->own;
-    const struct event_headers_spec *spec = &type->kind->all->spec;
-    struct event_header_raw raw = spec->raw(spec->own, fields->event);
+    const struct clr_user_type *type = fields->ctx;
+    const struct event_header_decoder_spec *spec = &type->kind->all->spec;
+    struct event_header_raw raw = spec->raw(spec->ctx, fields->event);
     struct clr_record_parts parts;
     if (!parse_record(type->kind, raw, &parts))
-        parts.payload = cursor_over(raw.p, raw.n, 0);
-    struct bits bits = bits_over(parts.payload.p, 0, (uint64_t)cursor_left(&parts.payload) * 8);
+        parts.payload = cursor_init(raw.p, raw.n, 0);
+    struct bits bits = bits_init(parts.payload.p, 0, (uint64_t)cursor_left(&parts.payload) * 8);
     iter->begin = parts.payload.p;
     iter->end = parts.payload.end;
     iter->extra = 0;
     iter->stage = spec->extra ? STAGE_EXTRA : STAGE_PAYLOAD;
     iter->payload.run.bits = bits;
     if (type->layout)
-        layout_walk_begin(&iter->payload, type->layout, &bits, &type->kind->all->scratch);
+        layout_iter_begin(&iter->payload, type->layout, &bits, &type->kind->all->scratch);
 }
 
 /* Joins the remaining elements of an array of UTF-16 units into one text value. */
@@ -118,11 +118,11 @@ static void join_characters(struct clr_field_iter *iter, struct arena *scratch, 
     const struct type *shape;
     uint64_t left = (iter->payload.run.bits.end - iter->payload.run.bits.at) / 16;
     uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
-    uint8_t *units = arena_take(scratch, 2 * (size_t)room + 1);
-    for (; got < room && layout_walk_next(&iter->payload, &character, &shape); got++)
+    uint8_t *units = arena_alloc(scratch, 2 * (size_t)room + 1);
+    for (; got < room && layout_iter_next(&iter->payload, &character, &shape); got++)
         if (units)
             store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
-    char *to = units ? arena_take(scratch, 3 * (size_t)got + 1) : NULL;
+    char *to = units ? arena_alloc(scratch, 3 * (size_t)got + 1) : NULL;
     field->value = (ttr_value){.type = TTR_TYPE_TEXT,
                                .text = {to ? to : "", to ? utf8_from_utf16le(to, units, got) : 0}};
 }
@@ -135,13 +135,13 @@ static void format_value(struct clr_field_iter *iter, struct arena *scratch, uns
         join_characters(iter, scratch, field);
     if (role >= NETTRACE_ROLE_TEXT16)
         return;
-    char *to = arena_take(scratch, NUMBER_MAX);
-    size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
+    char *to = arena_alloc(scratch, NUMBER_MAX);
+    size_t n = to ? clr_format_value(to, role, &field->value) : 0;
     if (n)
-        field->value =
-            (ttr_value){.type = TTR_TYPE_TEXT,
-                        .text = {to, n},
-                        .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
+        field->value = (ttr_value){.type = TTR_TYPE_TEXT,
+                                   .text = {to, n},
+                                   .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_DISPLAY_DECIMAL
+                                                                         : TTR_DISPLAY_NONE};
 }
 
 static bool return_undecoded_bytes(struct clr_field_iter *iter, ttr_field *field)
@@ -153,7 +153,7 @@ static bool return_undecoded_bytes(struct clr_field_iter *iter, ttr_field *field
     field_clear(field);
     field->name = (ttr_text){"undecoded", 9};
     field->value.type = TTR_TYPE_BYTES;
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     field->value.text = (ttr_text){(const char *)from, (size_t)(iter->end - from)};
     return true;
 }
@@ -161,18 +161,18 @@ static bool return_undecoded_bytes(struct clr_field_iter *iter, ttr_field *field
 static bool next_clr_field(ttr_fields *fields, ttr_field *field)
 {
     struct clr_field_iter *iter = (struct clr_field_iter *)fields->state;
-    const struct clr_user_type *type = fields->own;
-    const struct event_headers_spec *spec = &type->kind->all->spec;
+    const struct clr_user_type *type = fields->ctx;
+    const struct event_header_decoder_spec *spec = &type->kind->all->spec;
     const struct type *shape;
     if (iter->stage == STAGE_EXTRA) {
         field_clear(field);
-        if (spec->extra(spec->own, fields->event, iter->extra++, field))
+        if (spec->extra(spec->ctx, fields->event, iter->extra++, field))
             return true;
         iter->stage = STAGE_PAYLOAD;
     }
     if (iter->stage == STAGE_OVER)
         return false;
-    if (!type->layout || !layout_walk_next(&iter->payload, field, &shape))
+    if (!type->layout || !layout_iter_next(&iter->payload, field, &shape))
         return return_undecoded_bytes(iter, field);
     if (shape && shape->role)
         format_value(iter, &type->kind->all->scratch, shape->role, field);
@@ -185,11 +185,12 @@ static bool find_field_label(const ttr_fields *fields, const ttr_value *value, u
     return layout_field_ops.label(fields, value, i, text);
 }
 
-static uint32_t copy_clr_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t copy_clr_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                 uint32_t room)
 {
-    const struct event_headers_spec *spec = &((const struct clr_user_type *)own)->kind->all->spec;
-    return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
+    const struct event_header_decoder_spec *spec =
+        &((const struct clr_user_type *)ctx)->kind->all->spec;
+    return spec->frames ? spec->frames(spec->ctx, event, addresses, room) : 0;
 }
 
 static const struct field_ops clr_user_ops = {.begin = begin_clr_fields,
@@ -199,13 +200,13 @@ static const struct field_ops clr_user_ops = {.begin = begin_clr_fields,
 
 const void *clr_user_schema_owner(const struct schema *schema)
 {
-    const struct clr_user_type *type = schema->own;
+    const struct clr_user_type *type = schema->ctx;
     return schema->ops == &clr_user_ops && type ? type->kind->owner : NULL;
 }
 
 /* --- Tracepoints --- */
 
-struct clr_user_decoder *clr_user_decoder_new(const struct event_headers_spec *spec)
+struct clr_user_decoder *clr_user_decoder_new(const struct event_header_decoder_spec *spec)
 {
     const struct alloc *alloc = &spec->t->counted;
     struct clr_user_decoder *all = alloc_zero(alloc, 1, sizeof *all);
@@ -214,8 +215,8 @@ struct clr_user_decoder *clr_user_decoder_new(const struct event_headers_spec *s
     all->spec = *spec;
     arena_init(&all->arena, alloc);
     arena_init(&all->scratch, alloc);
-    pairmap_init(&all->by_process, alloc);
-    pairmap_init(&all->by_bytes, alloc);
+    pair_map_init(&all->by_process, alloc);
+    pair_map_init(&all->by_bytes, alloc);
     return all;
 }
 
@@ -230,8 +231,8 @@ void clr_user_decoder_free(struct clr_user_decoder *all)
         context_drop_schema(all->spec.t, all->kind[i]->unknown.schema);
     alloc_free(alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
     alloc_free(alloc, all->type, all->types_capacity, sizeof *all->type);
-    pairmap_free(&all->by_process);
-    pairmap_free(&all->by_bytes);
+    pair_map_free(&all->by_process);
+    pair_map_free(&all->by_bytes);
     arena_free(&all->arena);
     arena_free(&all->scratch);
     alloc_free(alloc, all, 1, sizeof *all);
@@ -269,7 +270,7 @@ static bool add_type_schema(const struct clr_user_decoder *all, struct clr_user_
 {
     type->schema = context_add_schema(
         all->spec.t,
-        &(struct schema){.ops = &clr_user_ops, .own = type, .format = all->spec.format});
+        &(struct schema){.ops = &clr_user_ops, .ctx = type, .format = all->spec.format});
     return type->schema != 0;
 }
 
@@ -277,7 +278,7 @@ struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all
                                                     const struct clr_user_offsets *places,
                                                     const void *owner)
 {
-    struct clr_user_tracepoint *kind = arena_take(&all->arena, sizeof *kind);
+    struct clr_user_tracepoint *kind = arena_alloc(&all->arena, sizeof *kind);
     if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
                                 all->kinds_n + 1, sizeof *all->kind))
         return NULL;
@@ -312,8 +313,8 @@ struct clr_metadata_block {
 static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, bool is_second,
                                struct clr_metadata_block *block)
 {
-    struct clr_fields fields = {.arena = &all->arena, .c = *c, .is_second = is_second};
-    struct type *root = clr_fields_take(&fields);
+    struct clr_field_parser fields = {.arena = &all->arena, .c = *c, .is_second = is_second};
+    struct type *root = clr_parse_fields(&fields);
     block->root = root ? root : block->root;
     *c = fields.c;
     c->failed |= !root;
@@ -326,7 +327,7 @@ static bool parse_metadata_block(struct clr_user_decoder *all, struct cursor *c,
                                  struct clr_metadata_block *block)
 {
     (void)cursor_u32le(c);
-    block->name.p = clr_take_z16(c, &all->arena, &block->name.n);
+    block->name.p = clr_read_z16(c, &all->arena, &block->name.n);
     if (!block->name.p)
         return c->failed;
     block->keyword = cursor_u64le(c);
@@ -339,7 +340,7 @@ static bool parse_metadata_block(struct clr_user_decoder *all, struct cursor *c,
     while (is_fine && !rest.failed && cursor_left(&rest) >= EXTRA_HEAD) {
         uint32_t size = cursor_u32le(&rest);
         uint8_t kind = cursor_u8(&rest);
-        struct cursor extra = cursor_part(&rest, size);
+        struct cursor extra = cursor_slice(&rest, size);
         if (kind == 1 && cursor_left(&extra))
             block->opcode = cursor_u8(&extra);
         if (kind == 2 && !extra.failed)
@@ -361,7 +362,7 @@ static struct clr_user_type *create_event_type(struct clr_user_tracepoint *kind,
                                                const struct clr_metadata_block *block)
 {
     struct clr_user_decoder *all = kind->all;
-    struct clr_user_type *type = arena_take(&all->arena, sizeof *type);
+    struct clr_user_type *type = arena_alloc(&all->arena, sizeof *type);
     ttr_error error = {.status = TTR_OK};
     if (!type || !alloc_reserve(&all->spec.t->counted, (void **)&all->type, &all->types_capacity,
                                 all->types_n + 1, sizeof *all->type))
@@ -389,11 +390,11 @@ static struct clr_user_type *create_builtin_type(struct clr_user_tracepoint *kin
 {
     char name[EVENT_HEADER_NAME_MAX + NUMBER_MAX];
     ttr_text provider = ttr_text_get(kind->all->spec.t, kind->provider);
-    const struct clr_event *known = kind->known ? clr_event_find(provider, id, UINT32_MAX) : NULL;
-    const struct clr_making making = {.arena = &kind->all->arena,
-                                      .pointer_bytes = kind->places.long_bytes,
-                                      .guid_role = NETTRACE_ROLE_GUID};
-    struct clr_metadata_block block = {.root = known ? clr_event_type(&making, known) : NULL};
+    const struct clr_event *known = kind->known ? clr_find_event(provider, id, UINT32_MAX) : NULL;
+    const struct clr_type_options making = {.arena = &kind->all->arena,
+                                            .pointer_bytes = kind->places.long_bytes,
+                                            .guid_role = NETTRACE_ROLE_GUID};
+    struct clr_metadata_block block = {.root = known ? clr_make_event_type(&making, known) : NULL};
     int n = snprintf(name, sizeof name, "%.*s/%u",
                      (int)(provider.n < EVENT_HEADER_NAME_MAX ? provider.n : EVENT_HEADER_NAME_MAX),
                      provider.p, id);
@@ -414,7 +415,7 @@ static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, u
 {
     struct clr_user_decoder *all = kind->all;
     uint64_t hash = hash_bytes(metadata.p, cursor_left(&metadata));
-    const uint32_t *known = pairmap_get(&all->by_bytes, hash, kind->index);
+    const uint32_t *known = pair_map_get(&all->by_bytes, hash, kind->index);
     uint32_t index = known ? *known : (uint32_t)all->types_n;
     struct clr_metadata_block block = {.name = {"", 0}};
     if (!known && (all->types_n == CLR_USER_TYPES_MAX || all->tries++ >= CLR_USER_TYPES_MAX))
@@ -426,10 +427,10 @@ static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, u
         return true;
     }
     if (!known && (!create_event_type(kind, &block) ||
-                   !pairmap_put(&all->by_bytes, hash, kind->index, index)))
+                   !pair_map_put(&all->by_bytes, hash, kind->index, index)))
         return false;
-    return pairmap_put(&all->by_process, process, type_key(kind, id), index) &&
-           pairmap_put(&all->by_process, UINT64_MAX, type_key(kind, id), index);
+    return pair_map_put(&all->by_process, process, type_key(kind, id), index) &&
+           pair_map_put(&all->by_process, UINT64_MAX, type_key(kind, id), index);
 }
 
 static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t process,
@@ -442,7 +443,7 @@ static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t pro
         uint32_t n = what != LABEL_METADATA       ? 16
                      : kind->places.is_big_endian ? cursor_u32be(&c)
                                                   : cursor_u32le(&c);
-        struct cursor part = cursor_part(&c, n);
+        struct cursor part = cursor_slice(&c, n);
         if (what == 0 || what > LABEL_RELATED || part.failed)
             *why = "extension is unknown or truncated";
         else if (what == LABEL_ACTIVITY)
@@ -460,15 +461,15 @@ static const struct clr_user_type *find_or_create_type(struct clr_user_tracepoin
                                                        uint64_t process, uint32_t id)
 {
     struct clr_user_decoder *all = kind->all;
-    const uint32_t *index = pairmap_get(&all->by_process, process, type_key(kind, id));
+    const uint32_t *index = pair_map_get(&all->by_process, process, type_key(kind, id));
     if (!index)
-        index = pairmap_get(&all->by_process, UINT64_MAX, type_key(kind, id));
+        index = pair_map_get(&all->by_process, UINT64_MAX, type_key(kind, id));
     if (index)
         return all->type[*index];
     if (all->types_n == CLR_USER_TYPES_MAX)
         return &kind->unknown;
     if (!create_builtin_type(kind, id) ||
-        !pairmap_put(&all->by_process, UINT64_MAX, type_key(kind, id), (uint32_t)all->types_n - 1))
+        !pair_map_put(&all->by_process, UINT64_MAX, type_key(kind, id), (uint32_t)all->types_n - 1))
         return NULL;
     return all->type[all->types_n - 1];
 }
@@ -499,7 +500,7 @@ bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw r
         event->flags |= TTR_EVENT_PARTIAL;
     if (!event->activity || (event->opcode != ACTIVITY_START && event->opcode != ACTIVITY_STOP))
         return true;
-    ttr_id task = activity_task(kind->all->spec.t, event->name);
-    activity_mark(kind->all->spec.t, event, task);
+    ttr_id task = activity_task_of_name(kind->all->spec.t, event->name);
+    activity_make_span(kind->all->spec.t, event, task);
     return task || !event->name;
 }

@@ -37,7 +37,7 @@ struct clr_user_offsets {
 };
 
 /* Creates a decoder. Returns NULL if out of memory. */
-struct clr_user_decoder *clr_user_decoder_new(const struct event_headers_spec *spec);
+struct clr_user_decoder *clr_user_decoder_new(const struct event_header_decoder_spec *spec);
 void clr_user_decoder_free(struct clr_user_decoder *all);
 
 /* Starts a batch: recycles the texts decoded for the previous batch. */
@@ -53,7 +53,7 @@ struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all
  * another kind. */
 const void *clr_user_schema_owner(const struct schema *schema);
 
-/* Decodes one event, as event_header_take does. event->thread must be set, since metadata are
+/* Decodes one event, as event_header_decode does. event->thread must be set, since metadata are
  * learned per process. */
 TTR_MUST bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
                               ttr_event *event, const char **why);

@@ -39,9 +39,9 @@ struct scene {
     uint8_t bytes[1024];
 };
 
-static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -95,14 +95,14 @@ static const char *decode_as_json(struct scene *scene, uint16_t tracepoint, uint
     scene->event = (ttr_event){.payload = scene->bytes,
                                .payload_size = (uint32_t)n,
                                .thread = context_thread(scene->t, scene->source, pid, pid)};
-    tracepoints_batch(scene->all);
-    assert_true(tracepoint_take(scene->all, tracepoints_find(scene->all, tracepoint),
-                                (struct tracepoint_raw){scene->bytes, n}, &scene->event,
-                                &scene->why));
+    tracepoints_begin_batch(scene->all);
+    assert_true(tracepoint_decode(scene->all, tracepoints_find(scene->all, tracepoint),
+                                  (struct tracepoint_raw){scene->bytes, n}, &scene->event,
+                                  &scene->why));
     buffer_clear(&scene->shown);
     field_json_init(&json, scene->t, &scene->shown);
     field_json_begin(&json);
-    field_json_fields(&json, &scene->event);
+    field_json_append_fields(&json, &scene->event);
     buffer_add_byte(&scene->shown, 0);
     field_json_free(&json);
     return (const char *)scene->shown.bytes;
@@ -125,7 +125,7 @@ static void metadata_apply_to_later_events_of_process(void **state)
     assert_int_equal(scene.event.kind, TTR_KIND_ASYNC_BEGIN);
     assert_int_equal(scene.event.activity[15], 0x10);
     assert_int_equal(scene.event.related[0], 0xf1);
-    assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(scene.all, 5));
+    assert_ptr_equal(tracepoint_of_event(scene.t, &scene.event), tracepoints_find(scene.all, 5));
     assert_string_equal(decode_as_json(&scene, 5, 1, 7, "01 00000000", PAYLOAD), FIELDS);
     assert_string_equal(decode_as_json(&scene, 5, 2, 7, "", PAYLOAD " aa"),
                         FIELDS ",\"undecoded\":\"0xaa\"");

@@ -9,21 +9,21 @@
 #include "encodings/event_header/event_header_parts.h"
 #include "model/activity.h"
 
-struct event_headers *event_headers_new(const struct event_headers_spec *spec)
+struct event_header_decoder *event_header_decoder_new(const struct event_header_decoder_spec *spec)
 {
     const struct alloc *alloc = &spec->t->counted;
-    struct event_headers *all = alloc_zero(alloc, 1, sizeof *all);
+    struct event_header_decoder *all = alloc_zero(alloc, 1, sizeof *all);
     if (!all)
         return NULL;
     all->spec = *spec;
     arena_init(&all->arena, alloc);
     arena_init(&all->scratch, alloc);
-    pairmap_init(&all->kinds, alloc);
-    pairmap_init(&all->plans, alloc);
+    pair_map_init(&all->kinds, alloc);
+    pair_map_init(&all->plans, alloc);
     return all;
 }
 
-void event_headers_free(struct event_headers *all)
+void event_header_decoder_free(struct event_header_decoder *all)
 {
     if (!all)
         return;
@@ -34,44 +34,44 @@ void event_headers_free(struct event_headers *all)
         context_drop_schema(all->spec.t, all->plan[i]->schema);
     alloc_free(alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
     alloc_free(alloc, all->plan, all->plans_capacity, sizeof *all->plan);
-    pairmap_free(&all->kinds);
-    pairmap_free(&all->plans);
+    pair_map_free(&all->kinds);
+    pair_map_free(&all->plans);
     arena_free(&all->arena);
     arena_free(&all->scratch);
     alloc_free(alloc, all, 1, sizeof *all);
 }
 
-void event_headers_batch(struct event_headers *all)
+void event_header_begin_batch(struct event_header_decoder *all)
 {
     arena_reset(&all->scratch);
 }
 
 /* --- Tracepoints and their schemas --- */
 
-static ttr_id add_schema(const struct event_headers *all,
-                         const struct event_header_schema_data *own)
+static ttr_id add_schema(const struct event_header_decoder *all,
+                         const struct event_header_schema_data *ctx)
 {
     return context_add_schema(
         all->spec.t,
-        &(struct schema){.ops = &event_header_field_ops, .own = own, .format = all->spec.format});
+        &(struct schema){.ops = &event_header_field_ops, .ctx = ctx, .format = all->spec.format});
 }
 
-static bool intern_text(const struct event_headers *all, ttr_text text, ttr_id *id)
+static bool intern_text(const struct event_header_decoder *all, ttr_text text, ttr_id *id)
 {
     *id = intern_add(&all->spec.t->strings, text.p, text.n);
     return *id != UINT32_MAX;
 }
 
-static struct event_header_kind *create_tracepoint(struct event_headers *all, ttr_id name,
-                                                   uint32_t skip)
+static struct event_header_tracepoint *create_tracepoint(struct event_header_decoder *all,
+                                                         ttr_id name, uint32_t skip)
 {
-    struct event_header_kind *kind = arena_take(&all->arena, sizeof *kind);
+    struct event_header_tracepoint *kind = arena_alloc(&all->arena, sizeof *kind);
     if (!kind || !alloc_reserve(&all->spec.t->counted, (void **)&all->kind, &all->kinds_capacity,
                                 all->kinds_n + 1, sizeof *all->kind))
         return NULL;
-    *kind = (struct event_header_kind){
+    *kind = (struct event_header_tracepoint){
         .all = all, .tracepoint = name, .skip = skip, .index = (uint32_t)all->kinds_n};
-    kind->is_named = event_header_name_take(ttr_text_get(all->spec.t, name), &kind->name);
+    kind->is_named = event_header_parse_name(ttr_text_get(all->spec.t, name), &kind->name);
     if (!kind->is_named)
         kind->name = (struct event_header_name){.provider = {"", 0}};
     kind->own_without_plan = (struct event_header_schema_data){.kind = kind};
@@ -81,17 +81,19 @@ static struct event_header_kind *create_tracepoint(struct event_headers *all, tt
     if (!kind->schema)
         return NULL;
     all->kind[all->kinds_n++] = kind;
-    return pairmap_put(&all->kinds, name, skip, kind->index) ? kind : NULL;
+    return pair_map_put(&all->kinds, name, skip, kind->index) ? kind : NULL;
 }
 
-struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name,
-                                             uint32_t skip, const void *owner)
+struct event_header_tracepoint *event_header_add_tracepoint(struct event_header_decoder *all,
+                                                            ttr_text name, uint32_t skip,
+                                                            const void *owner)
 {
     ttr_id id;
     if (!intern_text(all, name, &id))
         return NULL;
-    const uint32_t *index = pairmap_get(&all->kinds, id, skip);
-    struct event_header_kind *kind = index ? all->kind[*index] : create_tracepoint(all, id, skip);
+    const uint32_t *index = pair_map_get(&all->kinds, id, skip);
+    struct event_header_tracepoint *kind =
+        index ? all->kind[*index] : create_tracepoint(all, id, skip);
     if (kind && !index)
         kind->owner = owner;
     return kind;
@@ -99,8 +101,8 @@ struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text
 
 const void *event_header_schema_owner(const struct schema *schema)
 {
-    const struct event_header_schema_data *own = schema->own;
-    return schema->ops == &event_header_field_ops && own ? own->kind->owner : NULL;
+    const struct event_header_schema_data *ctx = schema->ctx;
+    return schema->ops == &event_header_field_ops && ctx ? ctx->kind->owner : NULL;
 }
 
 /* --- Header and extensions of one event --- */
@@ -122,8 +124,8 @@ static void parse_extension(struct event_header_parts *parts, uint16_t kind, str
         parts->metadata = content.p;
         parts->metadata_n = (uint32_t)n;
     } else if (kind == EVENT_HEADER_ACTIVITY) {
-        parts->activity = cursor_take(&content, 16);
-        parts->related = n == 32 ? cursor_take(&content, 16) : NULL;
+        parts->activity = cursor_read_bytes(&content, 16);
+        parts->related = n == 32 ? cursor_read_bytes(&content, 16) : NULL;
     }
 }
 
@@ -135,7 +137,7 @@ static void parse_extensions(struct event_header_parts *parts)
         uint16_t n =
             parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
         kind = parts->is_big_endian ? cursor_u16be(&parts->payload) : cursor_u16le(&parts->payload);
-        content = cursor_part(&parts->payload, n);
+        content = cursor_slice(&parts->payload, n);
         if (parts->payload.failed)
             parts->why = "extension is truncated";
         else
@@ -148,10 +150,10 @@ static void parse_extensions(struct event_header_parts *parts)
 bool event_header_parse(struct event_header_raw raw, uint32_t skip,
                         struct event_header_parts *parts)
 {
-    struct cursor c = cursor_over(raw.p, raw.n, 0);
+    struct cursor c = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&c, skip);
     *parts = (struct event_header_parts){.payload = c};
-    const uint8_t *head = cursor_take(&c, EVENT_HEADER_BYTES);
+    const uint8_t *head = cursor_read_bytes(&c, EVENT_HEADER_BYTES);
     if (!head || parts->payload.failed)
         return false;
     parts->flags = head[0];
@@ -179,16 +181,16 @@ static bool is_plan_for(const struct event_header_plan *plan,
            memcmp(plan->bytes, parts->metadata, plan->bytes_n) == 0;
 }
 
-static struct event_header_plan *create_plan(struct event_header_kind *kind,
+static struct event_header_plan *create_plan(struct event_header_tracepoint *kind,
                                              const struct event_header_parts *parts)
 {
-    struct event_headers *all = kind->all;
-    struct event_header_plan *plan = arena_take(&all->arena, sizeof *plan);
-    struct event_header_schema_data *own = arena_take(&all->arena, sizeof *own);
+    struct event_header_decoder *all = kind->all;
+    struct event_header_plan *plan = arena_alloc(&all->arena, sizeof *plan);
+    struct event_header_schema_data *ctx = arena_alloc(&all->arena, sizeof *ctx);
     uint8_t *bytes = (uint8_t *)arena_copy(&all->arena, parts->metadata, parts->metadata_n);
     ttr_text name;
-    uint64_t *events = arena_take(&all->arena, sizeof *events);
-    if (!plan || !own || !bytes || !events)
+    uint64_t *events = arena_alloc(&all->arena, sizeof *events);
+    if (!plan || !ctx || !bytes || !events)
         return NULL;
     *events = 0;
     *plan = (struct event_header_plan){.kind = kind,
@@ -196,7 +198,7 @@ static struct event_header_plan *create_plan(struct event_header_kind *kind,
                                        .bytes_n = parts->metadata_n,
                                        .is_big_endian = parts->is_big_endian,
                                        .events = events};
-    *own = (struct event_header_schema_data){kind, plan};
+    *ctx = (struct event_header_schema_data){kind, plan};
     uint32_t first = event_header_read_event_name(
         &(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
     if (!event_header_compile_plan(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
@@ -204,17 +206,17 @@ static struct event_header_plan *create_plan(struct event_header_kind *kind,
     if (first == UINT32_MAX)
         plan->why = "name of the event has no terminating zero";
     plan->schema = intern_text(all, event_header_strip_attributes(name), &plan->name)
-                       ? add_schema(all, own)
+                       ? add_schema(all, ctx)
                        : 0;
     return plan->schema ? plan : NULL;
 }
 
 /* Compiles the metadata and stores the plan. Leaves `*plan` NULL if the cache is full. Returns
  * false if out of memory. */
-static bool store_plan(struct event_header_kind *kind, const struct event_header_parts *parts,
+static bool store_plan(struct event_header_tracepoint *kind, const struct event_header_parts *parts,
                        uint64_t hash, const struct event_header_plan **plan)
 {
-    struct event_headers *all = kind->all;
+    struct event_header_decoder *all = kind->all;
     size_t before = all->arena.total;
     *plan = NULL;
     if (all->plans_n == EVENT_HEADER_PLANS_MAX || all->plan_bytes > EVENT_HEADER_PLAN_BYTES_MAX)
@@ -226,23 +228,23 @@ static bool store_plan(struct event_header_kind *kind, const struct event_header
     all->plan_bytes += all->arena.total - before;
     all->plan[all->plans_n] = made;
     *plan = made;
-    return pairmap_put(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian,
-                       (uint32_t)all->plans_n++);
+    return pair_map_put(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian,
+                        (uint32_t)all->plans_n++);
 }
 
 /* Finds the plan for an event's metadata, or compiles one. Sets `*plan` to NULL if the cache is
  * full or another block has the same hash. Returns false if out of memory. */
-static bool find_or_compile_plan(struct event_header_kind *kind,
+static bool find_or_compile_plan(struct event_header_tracepoint *kind,
                                  const struct event_header_parts *parts,
                                  const struct event_header_plan **plan)
 {
-    const struct event_headers *all = kind->all;
+    const struct event_header_decoder *all = kind->all;
     *plan = kind->last;
     if (is_plan_for(kind->last, parts))
         return true;
     uint64_t hash = hash_bytes(parts->metadata, parts->metadata_n);
     const uint32_t *index =
-        pairmap_get(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian);
+        pair_map_get(&all->plans, hash, kind->index * UINT64_C(2) + parts->is_big_endian);
     if (!index) {
         if (!store_plan(kind, parts, hash, plan))
             return false;
@@ -277,7 +279,7 @@ static uint8_t level_from_event_header(unsigned level)
 }
 
 /* Sets name and schema of an event that has no plan. */
-static bool set_name_without_plan(const struct event_header_kind *kind,
+static bool set_name_without_plan(const struct event_header_tracepoint *kind,
                                   const struct event_header_parts *parts, ttr_event *event,
                                   const char **why)
 {
@@ -293,7 +295,7 @@ static bool set_name_without_plan(const struct event_header_kind *kind,
     return intern_text(kind->all, event_header_strip_attributes(name), &event->name);
 }
 
-static const char *check_tracepoint_name(const struct event_header_kind *kind,
+static const char *check_tracepoint_name(const struct event_header_tracepoint *kind,
                                          const struct event_header_parts *parts)
 {
     if (!kind->is_named)
@@ -304,18 +306,18 @@ static const char *check_tracepoint_name(const struct event_header_kind *kind,
 
 /* Turns an activity start or stop into the begin or end of an async span. Returns false if out of
  * memory. */
-static bool apply_activity(const struct event_header_kind *kind, ttr_event *event)
+static bool apply_activity(const struct event_header_tracepoint *kind, ttr_event *event)
 {
     if (!event->activity ||
         (event->opcode != EVENT_HEADER_START && event->opcode != EVENT_HEADER_STOP))
         return true;
-    ttr_id task = activity_task(kind->all->spec.t, event->name);
-    activity_mark(kind->all->spec.t, event, task);
+    ttr_id task = activity_task_of_name(kind->all->spec.t, event->name);
+    activity_make_span(kind->all->spec.t, event, task);
     return task || !event->name;
 }
 
-bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw,
-                       ttr_event *event, const char **why)
+bool event_header_decode(struct event_header_tracepoint *kind, struct event_header_raw raw,
+                         ttr_event *event, const char **why)
 {
     struct event_header_parts parts;
     const struct event_header_plan *plan = NULL;

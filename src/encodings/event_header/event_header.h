@@ -4,12 +4,12 @@
  *
  * Order of calls:
  *
- *   event_headers_new      once per trace
- *   event_headers_kind     once per tracepoint
- *   event_headers_batch    before each batch of events
- *   event_header_take      once per event; fills the event and sets its schema
+ *   event_header_decoder_new      once per trace
+ *   event_header_add_tracepoint     once per tracepoint
+ *   event_header_begin_batch    before each batch of events
+ *   event_header_decode      once per event; fills the event and sets its schema
  *   ttr_fields_begin       on demand; the operations of the schema decode the payload
- *   event_headers_free     after the last event of the trace was used
+ *   event_header_decoder_free     after the last event of the trace was used
  *
  * Every event carries its own metadata (field names and types), and nearly all events of a
  * tracepoint carry the same. The decoder therefore compiles each distinct metadata block once into
@@ -28,7 +28,8 @@
  *
  * Left out: writing (event_header_write.h), and the lookup of tracepoints in the container.
  *
- * Ownership: every event_header_kind belongs to its decoder. Thread rule: that of the ttr context.
+ * Ownership: every event_header_tracepoint belongs to its decoder. Thread rule: that of the ttr
+ * context.
  */
 #ifndef TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_H
 #define TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_H
@@ -40,8 +41,8 @@
 #define EVENT_HEADER_PLANS_MAX 16384u
 #define EVENT_HEADER_PLAN_BYTES_MAX ((size_t)16 << 20)
 
-struct event_headers;     /* decoder of one trace */
-struct event_header_kind; /* one tracepoint of the trace */
+struct event_header_decoder;    /* decoder of one trace */
+struct event_header_tracepoint; /* one tracepoint of the trace */
 
 /* Bytes of an event as the container stored them; borrowed from the container. */
 struct event_header_raw {
@@ -49,44 +50,45 @@ struct event_header_raw {
     size_t n;
 };
 
-struct event_headers_spec {
+struct event_header_decoder_spec {
     ttr *t;
     const struct format *format; /* format that stores the events in its raw records */
     /* context pointer of the container, passed to the callbacks below */
-    const void *own;
+    const void *ctx;
     /* Returns the stored bytes of an event, found from its payload pointer. */
-    struct event_header_raw (*raw)(const void *own, const ttr_event *event);
+    struct event_header_raw (*raw)(const void *ctx, const ttr_event *event);
     /* Fills `field` with the i-th field that the container adds before the payload (CPU, period
      * ...). Returns false after the last one. NULL if the container adds none. */
-    bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
-    uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses,
+    bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
+    uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
     /* maximum number of arbitrary bytes that the container may append to an event */
     uint8_t padding;
 };
 
 /* Creates a decoder. Returns NULL if out of memory. */
-struct event_headers *event_headers_new(const struct event_headers_spec *spec);
+struct event_header_decoder *event_header_decoder_new(const struct event_header_decoder_spec *spec);
 
 /* Frees the decoder with all its tracepoints and plans; its events have no fields afterwards. NULL
  * is allowed. */
-void event_headers_free(struct event_headers *all);
+void event_header_decoder_free(struct event_header_decoder *all);
 
 /* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
  */
-void event_headers_batch(struct event_headers *all);
+void event_header_begin_batch(struct event_header_decoder *all);
 
 /* Returns the tracepoint `name`; its EventHeader starts `skip` bytes into the stored bytes;
  * repeated calls return the same object. `owner` is an opaque pointer for the container (may be
  * NULL). Returns NULL if out of memory. */
-struct event_header_kind *event_headers_kind(struct event_headers *all, ttr_text name,
-                                             uint32_t skip, const void *owner);
+struct event_header_tracepoint *event_header_add_tracepoint(struct event_header_decoder *all,
+                                                            ttr_text name, uint32_t skip,
+                                                            const void *owner);
 
 /* Describes the i-th event class met so far: events of one tracepoint that share their metadata.
  * Fills name, provider and field types in `description` and the number of events in `events`.
  * Returns false if `i` is too large. Serves format.describe. */
-bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *description,
-                            uint64_t *events);
+bool event_header_describe(struct event_header_decoder *all, size_t i,
+                           struct event_class *description, uint64_t *events);
 
 /* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is not of
  * EventHeader. */
@@ -97,8 +99,8 @@ const void *event_header_schema_owner(const struct schema *schema);
  * Returns false if out of memory. If the event is damaged, sets `*why` to a static text and the
  * flag TTR_EVENT_PARTIAL; the undecodable bytes are in the field "undecoded". Otherwise sets `*why`
  * to NULL. */
-TTR_MUST bool event_header_take(struct event_header_kind *kind, struct event_header_raw raw,
-                                ttr_event *event, const char **why);
+TTR_MUST bool event_header_decode(struct event_header_tracepoint *kind, struct event_header_raw raw,
+                                  ttr_event *event, const char **why);
 
 /* --- Names of tracepoints: PROVIDER_L<level>K<keyword>[<options>] --- */
 
@@ -113,7 +115,7 @@ struct event_header_name {
 
 /* Splits the name of a tracepoint into its parts. Returns false if it does not have the form
  * required by EventHeader. */
-bool event_header_name_take(ttr_text text, struct event_header_name *name);
+bool event_header_parse_name(ttr_text text, struct event_header_name *name);
 
 /* --- Stored form of a field, for writers that print values in their own style --- */
 
@@ -146,13 +148,14 @@ bool event_header_head(const ttr *t, const ttr_event *event, struct event_header
 /* Returns the format that applies to a value of `n` bytes: the declared format if it is valid for
  * that size, else the default of the encoding. EVENT_HEADER_DEFAULT means that the value is null.
  */
-enum event_header_format event_header_meaning(unsigned encoding, unsigned format, size_t n);
+enum event_header_format event_header_effective_format(unsigned encoding, unsigned format,
+                                                       size_t n);
 
 /* Returns the symbolic name of a Linux error number, "ENOENT" for 2, or NULL if it has none. */
-const char *event_header_errno(uint32_t number);
+const char *event_header_errno_name(uint32_t number);
 
 /* Writes a UUID as 36 characters ("01020304-0506-0708-0910-111213141516") and returns the end of
  * the text. No zero is written. */
-char *event_header_put_uuid(char *to, const uint8_t *bytes);
+char *event_header_write_uuid(char *to, const uint8_t *bytes);
 
 #endif

@@ -28,7 +28,7 @@ enum stage {
 struct event_header_field_iter {
     struct event_header_iter payload;
     struct event_header_parts parts;
-    const struct event_header_schema_data *own;
+    const struct event_header_schema_data *ctx;
     ttr_text name;    /* name that contains the attributes being returned */
     size_t attribute; /* offset of the next attribute in `name` */
     uint32_t index;   /* index of the next field within the current stage */
@@ -49,14 +49,14 @@ static void init_field(ttr_field *field, const char *name, uint8_t type)
 static void parse_event(ttr_fields *fields)
 {
     struct event_header_field_iter *iter = (struct event_header_field_iter *)fields->state;
-    const struct event_header_schema_data *own = fields->own;
-    const struct event_headers_spec *spec = &own->kind->all->spec;
-    struct event_header_raw raw = spec->raw(spec->own, fields->event);
-    iter->own = own;
+    const struct event_header_schema_data *ctx = fields->ctx;
+    const struct event_header_decoder_spec *spec = &ctx->kind->all->spec;
+    struct event_header_raw raw = spec->raw(spec->ctx, fields->event);
+    iter->ctx = ctx;
     iter->is_item = false;
     iter->index = 0;
     iter->depth = 0;
-    if (!event_header_parse(raw, own->kind->skip, &iter->parts))
+    if (!event_header_parse(raw, ctx->kind->skip, &iter->parts))
         iter->parts.why = "too short";
     if (iter->parts.why) {
         iter->parts.metadata = NULL;
@@ -76,15 +76,15 @@ static void begin_fields(ttr_fields *fields)
 {
     struct event_header_field_iter *iter = (struct event_header_field_iter *)fields->state;
     parse_event(fields);
-    const struct event_header_schema_data *own = iter->own;
-    const struct event_header_plan *plan = iter->parts.metadata ? own->plan : NULL;
+    const struct event_header_schema_data *ctx = iter->ctx;
+    const struct event_header_plan *plan = iter->parts.metadata ? ctx->plan : NULL;
     event_header_iter_begin(&iter->payload, plan, &iter->parts);
     iter->has_context =
         iter->parts.id || iter->parts.version || iter->parts.level == 0 || iter->parts.level > 5;
     iter->has_attributes =
         plan ? plan->has_attributes
              : iter->parts.metadata && memchr(iter->parts.metadata, ';', iter->parts.metadata_n);
-    iter->stage = own->kind->all->spec.extra ? STAGE_EXTRA : following_stage(iter, STAGE_EXTRA);
+    iter->stage = ctx->kind->all->spec.extra ? STAGE_EXTRA : following_stage(iter, STAGE_EXTRA);
 }
 
 /* --- Attributes of the event and of fields --- */
@@ -109,7 +109,7 @@ static bool next_attribute(struct event_header_field_iter *iter, ttr_field *fiel
         return false;
     init_field(field, "", TTR_TYPE_TEXT);
     field->name = key;
-    field->value.text = event_header_unescape_value(value, &iter->own->kind->all->scratch);
+    field->value.text = event_header_unescape_value(value, &iter->ctx->kind->all->scratch);
     return true;
 }
 
@@ -155,10 +155,10 @@ static bool next_context_field(struct event_header_field_iter *iter, ttr_field *
 static bool next_leading_field(const ttr_fields *fields, struct event_header_field_iter *iter,
                                ttr_field *field)
 {
-    const struct event_headers_spec *spec = &iter->own->kind->all->spec;
+    const struct event_header_decoder_spec *spec = &iter->ctx->kind->all->spec;
     if (iter->stage == STAGE_EXTRA) {
         field_clear(field);
-        if (spec->extra(spec->own, fields->event, iter->index++, field))
+        if (spec->extra(spec->ctx, fields->event, iter->index++, field))
             return true;
         iter->stage = following_stage(iter, STAGE_EXTRA);
         iter->index = 0;
@@ -182,7 +182,7 @@ static bool next_leading_field(const ttr_fields *fields, struct event_header_fie
 
 /* --- Payload fields and undecoded bytes --- */
 
-size_t event_header_padding_size(const struct event_headers *all, const struct cursor *rest)
+size_t event_header_padding_size(const struct event_header_decoder *all, const struct cursor *rest)
 {
     size_t n = cursor_left(rest), zeros = 0;
     while (zeros < n && rest->p[zeros] == 0)
@@ -195,11 +195,11 @@ static bool return_undecoded(struct event_header_field_iter *iter, ttr_field *fi
     const struct cursor *rest = &iter->payload.data;
     iter->stage = STAGE_OVER;
     iter->is_item = false;
-    if (cursor_left(rest) == 0 || (event_header_padding_size(iter->own->kind->all, rest) &&
+    if (cursor_left(rest) == 0 || (event_header_padding_size(iter->ctx->kind->all, rest) &&
                                    !iter->payload.why && !iter->parts.why))
         return false;
     init_field(field, "undecoded", TTR_TYPE_BYTES);
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     field->value.text = (ttr_text){(const char *)rest->p, cursor_left(rest)};
     return true;
 }
@@ -218,7 +218,7 @@ static inline bool next_payload_field(struct event_header_field_iter *iter, ttr_
         field->name_id = payload->step->name_id;
     }
     if (place == EVENT_HEADER_ITER_VALUE) {
-        event_header_convert_value(payload, &iter->own->kind->all->scratch, &field->value);
+        event_header_convert_value(payload, &iter->ctx->kind->all->scratch, &field->value);
         return true;
     }
     field->value.type = place == EVENT_HEADER_ITER_ARRAY ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT;
@@ -236,9 +236,9 @@ struct header_number {
 
 static bool next_header_text(struct event_header_field_iter *iter, ttr_field *field)
 {
-    const struct event_header_name *name = &iter->own->kind->name;
+    const struct event_header_name *name = &iter->ctx->kind->name;
     const ttr_text texts[] = {
-        ttr_text_get(iter->own->kind->all->spec.t, iter->own->kind->tracepoint), name->options,
+        ttr_text_get(iter->ctx->kind->all->spec.t, iter->ctx->kind->tracepoint), name->options,
         name->group, name->shape};
     static const char *const names[] = {"tracepoint", "options", "group", "shape"};
     while (iter->index < 11) {
@@ -260,7 +260,7 @@ static bool next_header_field(struct event_header_field_iter *iter, ttr_field *f
                                             {"tag", parts->tag, 16, 16},
                                             {"opcode", parts->opcode, 8, 0},
                                             {"level", parts->level, 8, 0},
-                                            {"keyword", iter->own->kind->name.keyword, 0, 16}};
+                                            {"keyword", iter->ctx->kind->name.keyword, 0, 16}};
     if (iter->index >= 7)
         return next_header_text(iter, field);
     const struct header_number *number = &numbers[iter->index++];
@@ -359,7 +359,7 @@ static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
     uint32_t n = 0;
     for (;;) {
         if (iter->stage == STAGE_PAYLOAD)
-            n += event_header_decode_values(&iter->payload, &iter->own->kind->all->scratch,
+            n += event_header_decode_values(&iter->payload, &iter->ctx->kind->all->scratch,
                                             field + n, room - n);
         if (n == room || !next_event_field(fields, &field[n]))
             return n;
@@ -367,12 +367,12 @@ static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
     }
 }
 
-static uint32_t copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                             uint32_t room)
 {
-    const struct event_headers_spec *spec =
-        &((const struct event_header_schema_data *)own)->kind->all->spec;
-    return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
+    const struct event_header_decoder_spec *spec =
+        &((const struct event_header_schema_data *)ctx)->kind->all->spec;
+    return spec->frames ? spec->frames(spec->ctx, event, addresses, room) : 0;
 }
 
 const struct field_ops event_header_field_ops = {.begin = begin_fields,
@@ -406,12 +406,12 @@ bool event_header_item(const ttr_fields *fields, struct event_header_item *item)
 bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head)
 {
     const struct schema *schema = context_schema(t, event->schema);
-    const struct event_header_schema_data *own = schema->own;
+    const struct event_header_schema_data *ctx = schema->ctx;
     struct event_header_parts parts;
-    if (schema->ops != &event_header_field_ops || !own)
+    if (schema->ops != &event_header_field_ops || !ctx)
         return false;
-    const struct event_headers_spec *spec = &own->kind->all->spec;
-    if (!event_header_parse(spec->raw(spec->own, event), own->kind->skip, &parts))
+    const struct event_header_decoder_spec *spec = &ctx->kind->all->spec;
+    if (!event_header_parse(spec->raw(spec->ctx, event), ctx->kind->skip, &parts))
         return false;
     *head = (struct event_header_head){.id = parts.id,
                                        .tag = parts.tag,

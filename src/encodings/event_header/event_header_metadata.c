@@ -52,7 +52,8 @@ static const char *derive_value_form(struct event_header_step *step)
     bool is_of_any_size =
         step->encoding == EVENT_HEADER_STRING8 || step->encoding == EVENT_HEADER_BINARY;
     if (!step->members && !is_of_any_size)
-        step->meaning = (uint8_t)event_header_meaning(step->encoding, step->format, step->bytes);
+        step->meaning =
+            (uint8_t)event_header_effective_format(step->encoding, step->format, step->bytes);
     return NULL;
 }
 
@@ -63,7 +64,7 @@ const char *event_header_parse_field(const struct event_header_metadata *metadat
     if (name.n == SIZE_MAX)
         return "name of a field has no terminating zero";
     *step = (struct event_header_step){.name = event_header_strip_attributes(name), .at = at};
-    struct cursor c = cursor_over(metadata->p + at, metadata->n - at, at);
+    struct cursor c = cursor_init(metadata->p + at, metadata->n - at, at);
     (void)cursor_skip(&c, name.n + 1);
     unsigned encoding = cursor_u8(&c),
              format = encoding & EVENT_HEADER_HAS_FORMAT ? cursor_u8(&c) : 0;
@@ -113,7 +114,7 @@ uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, 
 /* --- Compiler of plans --- */
 
 struct plan_compiler {
-    struct event_headers *all;
+    struct event_header_decoder *all;
     struct event_header_metadata metadata;
     struct event_header_step *steps;
     uint32_t n;
@@ -177,7 +178,7 @@ static bool allocate_steps(struct plan_compiler *compiler, uint32_t at)
         at = step.next;
         n++;
     }
-    compiler->steps = arena_take(&compiler->all->arena, n * sizeof *compiler->steps);
+    compiler->steps = arena_alloc(&compiler->all->arena, n * sizeof *compiler->steps);
     return compiler->steps != NULL;
 }
 
@@ -194,7 +195,7 @@ static bool intern_step_names(struct plan_compiler *compiler)
     return true;
 }
 
-bool event_header_compile_plan(struct event_headers *all, struct event_header_plan *plan,
+bool event_header_compile_plan(struct event_header_decoder *all, struct event_header_plan *plan,
                                uint32_t first)
 {
     struct plan_compiler compiler = {.all = all,

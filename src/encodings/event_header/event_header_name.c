@@ -63,7 +63,7 @@ static bool parse_options(ttr_text text, size_t at, struct event_header_name *na
     return true;
 }
 
-bool event_header_name_take(ttr_text text, struct event_header_name *name)
+bool event_header_parse_name(ttr_text text, struct event_header_name *name)
 {
     uint64_t level;
     *name = (struct event_header_name){
@@ -110,7 +110,7 @@ ttr_text event_header_unescape_value(ttr_text value, struct arena *scratch)
 {
     if (!value.n || !memchr(value.p, ';', value.n))
         return value;
-    char *to = arena_take(scratch, value.n);
+    char *to = arena_alloc(scratch, value.n);
     size_t n = 0;
     for (size_t i = 0; to && i < value.n; i++) {
         to[n++] = value.p[i];

@@ -3,7 +3,7 @@
  *   event_header.c           tracepoints, plan cache, decoding of an event's header
  *   event_header_name.c      parser for tracepoint names and field attributes
  *   event_header_metadata.c  parser for field declarations; compiler of plans
- *   event_header_walk.c      iterator over the values of a payload
+ *   event_header_iter.c      iterator over the values of a payload
  *   event_header_fields.c    field operations of the schema: context, payload, header group
  *   event_header_value.c     conversion of stored bytes to a ttr_value
  *
@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/find_zero.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "encodings/event_header/event_header.h"
 
 #define EVENT_HEADER_VARIES UINT32_MAX
@@ -47,7 +47,7 @@ struct event_header_step {
 
 /* Compiled metadata, valid for one tracepoint and one byte order. */
 struct event_header_plan {
-    struct event_header_kind *kind;
+    struct event_header_tracepoint *kind;
     const uint8_t *bytes; /* copy of the metadata, in the arena */
     const struct event_header_step *step;
     uint32_t bytes_n, steps;
@@ -64,12 +64,12 @@ struct event_header_plan {
 /* Context of a schema: shared by all events that have it. `plan` is NULL if the event has no
  * metadata or the plan cache was full. */
 struct event_header_schema_data {
-    struct event_header_kind *kind;
+    struct event_header_tracepoint *kind;
     const struct event_header_plan *plan;
 };
 
-struct event_header_kind {
-    struct event_headers *all;
+struct event_header_tracepoint {
+    struct event_header_decoder *all;
     struct event_header_schema_data own_without_plan;
     ttr_id schema;               /* schema of events without a plan */
     ttr_id provider, tracepoint; /* interned strings; tracepoint: full name */
@@ -81,13 +81,13 @@ struct event_header_kind {
     const struct event_header_plan *last; /* plan of the previous event, tried first */
 };
 
-struct event_headers {
-    struct event_headers_spec spec;
-    struct arena arena;   /* holds kinds and plans until event_headers_free */
-    struct arena scratch; /* decoded texts of the current batch */
-    struct pairmap kinds; /* maps (name id, skip) to an index in `kind` */
-    struct pairmap plans; /* maps (hash of metadata, kind and byte order) to an index in `plan` */
-    struct event_header_kind **kind;
+struct event_header_decoder {
+    struct event_header_decoder_spec spec;
+    struct arena arena;    /* holds kinds and plans until event_header_decoder_free */
+    struct arena scratch;  /* decoded texts of the current batch */
+    struct pair_map kinds; /* maps (name id, skip) to an index in `kind` */
+    struct pair_map plans; /* maps (hash of metadata, kind and byte order) to an index in `plan` */
+    struct event_header_tracepoint **kind;
     size_t kinds_n, kinds_capacity;
     struct event_header_plan **plan;
     size_t plans_n, plans_capacity, plan_bytes;
@@ -146,10 +146,10 @@ uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, 
 
 /* Compiles the metadata of `plan`; its first field is at `first`. Returns false if out of memory;
  * damage is recorded in plan->why. */
-TTR_MUST bool event_header_compile_plan(struct event_headers *all, struct event_header_plan *plan,
-                                        uint32_t first);
+TTR_MUST bool event_header_compile_plan(struct event_header_decoder *all,
+                                        struct event_header_plan *plan, uint32_t first);
 
-/* --- event_header_walk.c --- */
+/* --- event_header_iter.c --- */
 
 enum event_header_iter_result {
     EVENT_HEADER_ITER_VALUE,  /* a value; its bytes are in iter->value */
@@ -209,12 +209,12 @@ static inline bool event_header_read_value(const struct event_header_step *step,
         if (!zero)
             return false;
         *n = (uint32_t)(zero - at.p);
-        *p = cursor_take(c, *n + (uint64_t)1);
+        *p = cursor_read_bytes(c, *n + (uint64_t)1);
         return true;
     }
     if (!step->bytes)
         *n = is_big_endian ? cursor_u16be(&at) : cursor_u16le(&at);
-    *p = at.failed ? NULL : cursor_take(&at, *n);
+    *p = at.failed ? NULL : cursor_read_bytes(&at, *n);
     if (!*p)
         return false;
     *c = at;
@@ -244,6 +244,6 @@ extern const struct field_ops event_header_field_ops;
 
 /* Returns how many bytes after the last field are padding: the container may append up to
  * spec.padding arbitrary bytes, or fewer than 8 zeros. Returns 0 if the bytes are data. */
-size_t event_header_padding_size(const struct event_headers *all, const struct cursor *rest);
+size_t event_header_padding_size(const struct event_header_decoder *all, const struct cursor *rest);
 
 #endif

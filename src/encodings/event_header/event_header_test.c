@@ -24,8 +24,8 @@
 
 struct scene {
     ttr *t;
-    struct event_headers *all;
-    struct event_header_kind *kind;
+    struct event_header_decoder *all;
+    struct event_header_tracepoint *kind;
     struct buffer shown;
     ttr_event event;
     const char *why;
@@ -36,19 +36,19 @@ static ttr_text make_text(const char *p)
     return (ttr_text){p, strlen(p)};
 }
 
-static struct event_header_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct event_header_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct event_header_raw){event->payload, event->payload_size};
 }
 
 static void begin_scene(struct scene *scene, const char *tracepoint)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
-    scene->all =
-        event_headers_new(&(struct event_headers_spec){.t = scene->t, .raw = raw_of_payload});
+    scene->all = event_header_decoder_new(
+        &(struct event_header_decoder_spec){.t = scene->t, .raw = raw_of_payload});
     assert_non_null(scene->all);
-    scene->kind = event_headers_kind(scene->all, make_text(tracepoint), 0, NULL);
+    scene->kind = event_header_add_tracepoint(scene->all, make_text(tracepoint), 0, NULL);
     assert_non_null(scene->kind);
     buffer_init(&scene->shown, alloc_default());
 }
@@ -56,15 +56,15 @@ static void begin_scene(struct scene *scene, const char *tracepoint)
 static void end_scene(struct scene *scene)
 {
     buffer_free(&scene->shown);
-    event_headers_free(scene->all);
+    event_header_decoder_free(scene->all);
     ttr_free(scene->t);
 }
 
 static void decode_event(struct scene *scene, const uint8_t *bytes, size_t n)
 {
     scene->event = (ttr_event){.payload = bytes, .payload_size = (uint32_t)n};
-    assert_true(event_header_take(scene->kind, (struct event_header_raw){bytes, n}, &scene->event,
-                                  &scene->why));
+    assert_true(event_header_decode(scene->kind, (struct event_header_raw){bytes, n}, &scene->event,
+                                    &scene->why));
 }
 
 static const char *fields_as_json(struct scene *scene)
@@ -73,7 +73,7 @@ static const char *fields_as_json(struct scene *scene)
     buffer_clear(&scene->shown);
     field_json_init(&json, scene->t, &scene->shown);
     field_json_begin(&json);
-    field_json_fields(&json, &scene->event);
+    field_json_append_fields(&json, &scene->event);
     buffer_add_byte(&scene->shown, 0);
     field_json_free(&json);
     return (const char *)scene->shown.bytes;
@@ -134,7 +134,7 @@ static void metadata_beyond_limit_same_fields_bounded_memory(void **state)
     uint64_t memory = scene.t->memory;
     for (unsigned i = 0; i < 1000 * shapes_n; i++) {
         size_t shape = i % shapes_n;
-        event_headers_batch(scene.all);
+        event_header_begin_batch(scene.all);
         decode_event(&scene, bytes,
                      make_event(bytes, number + (unsigned)shape, shapes[shape].metadata,
                                 shapes[shape].payload));
@@ -161,7 +161,7 @@ static void expect_block_equals_single_reads(const struct scene *scene, ttr_fiel
     const ttr_field *together;
     ttr_fields_begin(scene->t, &scene->event, &one);
     for (uint32_t n = ttr_event_fields(buffer, &scene->event, &together); n > 0;
-         n = ttr_more_fields(buffer, &together))
+         n = ttr_event_fields_next(buffer, &together))
         for (uint32_t i = 0; i < n; i++) {
             assert_true(ttr_fields_next(&one, &field));
             assert_true(is_same_field(&field, &together[i]));
@@ -193,8 +193,8 @@ static void random_payload_same_fields_in_every_mode(void **state)
         assert_string_equal(fields_as_json(&planned), fields_as_json(&unplanned));
         assert_true((planned.why == NULL) == (unplanned.why == NULL));
         expect_block_equals_single_reads(&planned, buffer);
-        event_headers_batch(planned.all);
-        event_headers_batch(unplanned.all);
+        event_header_begin_batch(planned.all);
+        event_header_begin_batch(unplanned.all);
     }
     ttr_field_buffer_free(buffer);
     end_scene(&planned);
@@ -298,15 +298,15 @@ static void activity_start_and_stop_become_span(void **state)
     end_scene(&scene);
 }
 
-static struct tracepoint_raw raw_record_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_record_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool period_field_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool period_field_of(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field)
 {
-    (void)own, (void)event;
+    (void)ctx, (void)event;
     field->name = make_text("period");
     field->group = TTR_GROUP_COMMON;
     field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = 7};
@@ -329,15 +329,15 @@ static void tracepoint_with_header_uses_event_header_decoder(void **state)
     size_t n = 8 + make_event(bytes + 8, 1, "6100 02", "01 000000");
     scene.event = (ttr_event){.payload = bytes, .payload_size = (uint32_t)n};
     buffer_init(&scene.shown, alloc_default());
-    tracepoints_batch(all);
-    assert_true(tracepoint_take(all, tracepoints_find(all, 5), (struct tracepoint_raw){bytes, n},
-                                &scene.event, &scene.why));
+    tracepoints_begin_batch(all);
+    assert_true(tracepoint_decode(all, tracepoints_find(all, 5), (struct tracepoint_raw){bytes, n},
+                                  &scene.event, &scene.why));
     assert_null(scene.why);
     assert_string_equal(ttr_text_get(scene.t, scene.event.provider).p, "Prov");
     assert_string_equal(ttr_text_get(scene.t, scene.event.name).p, "E1");
     assert_int_equal(scene.event.level, TTR_LEVEL_DEBUG);
     assert_string_equal(fields_as_json(&scene), "\"period\":7,\"a\":1");
-    assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(all, 5));
+    assert_ptr_equal(tracepoint_of_event(scene.t, &scene.event), tracepoints_find(all, 5));
     buffer_free(&scene.shown);
     tracepoints_free(all);
     ttr_free(scene.t);
@@ -347,18 +347,20 @@ static bool decode_with_allocator(const struct alloc *alloc)
 {
     uint8_t bytes[1024];
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .ctx = alloc->ctx};
     const char *why;
     size_t n = make_event(bytes, 1, "7300 8101 6100 02", "01");
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
     ttr *t = ttr_new(&options);
-    struct event_headers *all =
-        t ? event_headers_new(&(struct event_headers_spec){.t = t, .raw = raw_of_payload}) : NULL;
-    struct event_header_kind *kind =
-        all ? event_headers_kind(all, make_text("P_L5K1"), 0, NULL) : NULL;
+    struct event_header_decoder *all =
+        t ? event_header_decoder_new(
+                &(struct event_header_decoder_spec){.t = t, .raw = raw_of_payload})
+          : NULL;
+    struct event_header_tracepoint *kind =
+        all ? event_header_add_tracepoint(all, make_text("P_L5K1"), 0, NULL) : NULL;
     bool is_fine =
-        kind && event_header_take(kind, (struct event_header_raw){bytes, n}, &event, &why);
-    event_headers_free(all);
+        kind && event_header_decode(kind, (struct event_header_raw){bytes, n}, &event, &why);
+    event_header_decoder_free(all);
     ttr_free(t);
     return is_fine;
 }

@@ -1,6 +1,6 @@
 /* Conversion of stored bytes to typed values. The declared format decides the type if it is valid
  * for the size; otherwise the default of the encoding applies. */
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 #include "base/number.h"
 #include "base/utf.h"
 #include "encodings/event_header/event_header_parts.h"
@@ -47,7 +47,7 @@ static bool has_wide_characters(unsigned encoding)
            encoding == EVENT_HEADER_STRING16 || encoding == EVENT_HEADER_STRING32;
 }
 
-enum event_header_format event_header_meaning(unsigned encoding, unsigned format, size_t n)
+enum event_header_format event_header_effective_format(unsigned encoding, unsigned format, size_t n)
 {
     bool is_known = format > EVENT_HEADER_DEFAULT && format < EVENT_HEADER_FORMATS;
     if (encoding <= EVENT_HEADER_VALUE128)
@@ -64,7 +64,7 @@ enum event_header_format event_header_meaning(unsigned encoding, unsigned format
     return encoding == EVENT_HEADER_BINARY ? EVENT_HEADER_HEX_BYTES : EVENT_HEADER_UTF;
 }
 
-const char *event_header_errno(uint32_t number)
+const char *event_header_errno_name(uint32_t number)
 {
     /* Error numbers of Linux on most architectures (asm-generic/errno.h); the event does not record
      * its architecture. */
@@ -102,7 +102,7 @@ const char *event_header_errno(uint32_t number)
     return number < sizeof names / sizeof *names ? names[number] : NULL;
 }
 
-char *event_header_put_uuid(char *to, const uint8_t *bytes)
+char *event_header_write_uuid(char *to, const uint8_t *bytes)
 {
     for (unsigned i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
@@ -117,7 +117,7 @@ static size_t write_ipv4(char *to, const uint8_t *bytes)
 {
     size_t n = 0;
     for (unsigned i = 0; i < 4; i++) {
-        n += number_put_u64(to + n, bytes[i]);
+        n += number_format_u64(to + n, bytes[i]);
         to[n++] = '.';
     }
     to[--n] = '\0';
@@ -207,7 +207,7 @@ static void decode_text(struct encoded_text from, struct arena *scratch, ttr_val
     value->text = (ttr_text){(const char *)from.p, from.n};
     if (from.unit == 1 || from.n == 0)
         return;
-    char *to = arena_take(scratch, 2 * from.n);
+    char *to = arena_alloc(scratch, 2 * from.n);
     if (!to)
         value->type = TTR_TYPE_BYTES;
     else if (from.unit == 0)
@@ -277,16 +277,16 @@ static void convert_boolean(uint64_t x, unsigned bits, ttr_value *value)
     value->type = x <= 1 ? TTR_TYPE_BOOL : TTR_TYPE_UINT;
     if (x > 1 && bits == 32) {
         value->type = TTR_TYPE_INT;
-        value->v.s = bits_sign(x, 32);
+        value->v.s = bits_sign_extend(x, 32);
     }
 }
 
 static void convert_errno(uint64_t x, ttr_value *value)
 {
-    const char *name = event_header_errno((uint32_t)x);
+    const char *name = event_header_errno_name((uint32_t)x);
     value->type = TTR_TYPE_INT;
-    value->v.s = bits_sign(x, 32);
-    value->hint = TTR_HINT_ENUM;
+    value->v.s = bits_sign_extend(x, 32);
+    value->hint = TTR_DISPLAY_ENUM;
     value->count = name != NULL;
     value->text = name ? (ttr_text){name, strlen(name)} : (ttr_text){"", 0};
 }
@@ -296,17 +296,17 @@ static void convert_errno(uint64_t x, ttr_value *value)
 static void convert_to_text(const struct stored_value *stored, enum event_header_format meaning,
                             struct arena *scratch, ttr_value *value)
 {
-    char *to = arena_take(scratch, (size_t)2 * NUMBER_MAX);
+    char *to = arena_alloc(scratch, (size_t)2 * NUMBER_MAX);
     size_t n = 0;
     *value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)stored->p, stored->n}};
     if (!to)
         return;
     if (meaning == EVENT_HEADER_UUID) {
-        n = (size_t)(event_header_put_uuid(to, stored->p) - to);
+        n = (size_t)(event_header_write_uuid(to, stored->p) - to);
     } else if (meaning == EVENT_HEADER_TIME) {
-        n = number_put_date_time(
-            to,
-            bits_sign(load_integer(stored->p, stored->n, stored->is_big_endian), 8 * stored->n));
+        n = number_format_date_time(
+            to, bits_sign_extend(load_integer(stored->p, stored->n, stored->is_big_endian),
+                                 8 * stored->n));
         to[n++] = 'Z';
     } else {
         n = write_ip_address(to, stored->p, stored->n);
@@ -328,7 +328,7 @@ static void convert_number(const struct stored_value *stored, enum event_header_
     case EVENT_HEADER_SIGNED:
     case EVENT_HEADER_PID:
         value->type = TTR_TYPE_INT;
-        value->v.s = bits_sign(x, bits);
+        value->v.s = bits_sign_extend(x, bits);
         return;
     case EVENT_HEADER_HEX:
         value->base = 16;
@@ -354,7 +354,7 @@ static inline void convert_value(const struct stored_value *stored, struct arena
     const struct event_header_step *step = stored->step;
     enum event_header_format meaning =
         step->meaning ? (enum event_header_format)step->meaning
-                      : event_header_meaning(step->encoding, step->format, stored->n);
+                      : event_header_effective_format(step->encoding, step->format, stored->n);
     if (meaning == EVENT_HEADER_UTF && step->unit == 1) {
         value->type = TTR_TYPE_TEXT;
         value->text = (ttr_text){(const char *)stored->p, stored->n};

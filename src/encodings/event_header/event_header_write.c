@@ -27,14 +27,15 @@ struct buffer_mark {
     size_t metadata, payload;
 };
 
-void event_header_put_init(struct event_header_put *writer, const ttr *t, const struct alloc *alloc)
+void event_header_writer_init(struct event_header_writer *writer, const ttr *t,
+                              const struct alloc *alloc)
 {
-    *writer = (struct event_header_put){.t = t, .most = UINT16_MAX};
+    *writer = (struct event_header_writer){.t = t, .most = UINT16_MAX};
     buffer_init(&writer->metadata, alloc);
     buffer_init(&writer->payload, alloc);
 }
 
-void event_header_put_free(struct event_header_put *writer)
+void event_header_writer_free(struct event_header_writer *writer)
 {
     if (writer->field)
         alloc_free(writer->metadata.alloc, writer->field, writer->capacity, sizeof *writer->field);
@@ -42,13 +43,13 @@ void event_header_put_free(struct event_header_put *writer)
     buffer_free(&writer->payload);
 }
 
-static void count_loss(struct event_header_put *writer, enum event_header_loss loss)
+static void count_loss(struct event_header_writer *writer, enum event_header_loss loss)
 {
     writer->losses[loss]++;
-    writer->lost_any++;
+    writer->losses_total++;
 }
 
-static void append_u16(const struct event_header_put *writer, struct buffer *to, unsigned x)
+static void append_u16(const struct event_header_writer *writer, struct buffer *to, unsigned x)
 {
     uint8_t bytes[2];
     if (writer->is_big_endian)
@@ -58,12 +59,12 @@ static void append_u16(const struct event_header_put *writer, struct buffer *to,
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static struct buffer_mark current_mark(const struct event_header_put *writer)
+static struct buffer_mark current_mark(const struct event_header_writer *writer)
 {
     return (struct buffer_mark){writer->metadata.n, writer->payload.n};
 }
 
-static void undo_to_mark(struct event_header_put *writer, struct buffer_mark mark)
+static void undo_to_mark(struct event_header_writer *writer, struct buffer_mark mark)
 {
     writer->metadata.n = mark.metadata;
     writer->payload.n = mark.payload;
@@ -73,12 +74,12 @@ static void undo_to_mark(struct event_header_put *writer, struct buffer_mark mar
 
 /* Returns the decoder's data if the event was read as EventHeader with a valid tracepoint name,
  * else NULL. */
-static const struct event_header_schema_data *decoder_data_of(const struct event_header_put *writer,
-                                                              const ttr_event *event)
+static const struct event_header_schema_data *decoder_data_of(
+    const struct event_header_writer *writer, const ttr_event *event)
 {
     const struct schema *schema = context_schema(writer->t, event->schema);
-    const struct event_header_schema_data *own = schema->own;
-    return schema->ops == &event_header_field_ops && own && own->kind->is_named ? own : NULL;
+    const struct event_header_schema_data *ctx = schema->ctx;
+    return schema->ops == &event_header_field_ops && ctx && ctx->kind->is_named ? ctx : NULL;
 }
 
 static unsigned level_to_event_header(unsigned level)
@@ -109,13 +110,13 @@ static size_t write_hex(char *to, uint64_t x)
     return n;
 }
 
-size_t event_header_put_name(struct event_header_put *writer, const ttr_event *event,
-                             char to[EVENT_HEADER_NAME_MAX])
+size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
+                                          const ttr_event *event, char to[EVENT_HEADER_NAME_MAX])
 {
-    const struct event_header_schema_data *own = decoder_data_of(writer, event);
-    if (own) {
-        ttr_text name = ttr_text_get(writer->t, own->kind->tracepoint);
-        size_t n = name.n - (own->kind->name.shape.n ? own->kind->name.shape.n + 1 : 0);
+    const struct event_header_schema_data *ctx = decoder_data_of(writer, event);
+    if (ctx) {
+        ttr_text name = ttr_text_get(writer->t, ctx->kind->tracepoint);
+        size_t n = name.n - (ctx->kind->name.shape.n ? ctx->kind->name.shape.n + 1 : 0);
         memcpy(to, name.p, n);
         to[n] = '\0';
         return n;
@@ -137,7 +138,7 @@ size_t event_header_put_name(struct event_header_put *writer, const ttr_event *e
 
 /* Returns true if the provider's name must be changed to fit into a tracepoint name. Caches the
  * answer for the last provider. */
-static bool is_provider_renamed(struct event_header_put *writer, ttr_id provider)
+static bool is_provider_renamed(struct event_header_writer *writer, ttr_id provider)
 {
     if (writer->cached_provider == provider)
         return writer->is_renamed;
@@ -151,7 +152,7 @@ static bool is_provider_renamed(struct event_header_put *writer, ttr_id provider
 
 /* --- Fields: declaration to metadata, value to payload --- */
 
-static void append_name(struct event_header_put *writer, ttr_text name)
+static void append_name(struct event_header_writer *writer, ttr_text name)
 {
     uint8_t *at = buffer_room(&writer->metadata, name.n + 1);
     bool is_changed = false;
@@ -163,12 +164,12 @@ static void append_name(struct event_header_put *writer, ttr_text name)
         is_changed |= is_bad;
     }
     at[name.n] = 0;
-    buffer_filled(&writer->metadata, name.n + 1);
+    buffer_commit(&writer->metadata, name.n + 1);
     if (is_changed)
         count_loss(writer, EVENT_HEADER_LOSS_NAME);
 }
 
-static void append_type(struct event_header_put *writer, struct field_encoding shape,
+static void append_type(struct event_header_writer *writer, struct field_encoding shape,
                         unsigned flags)
 {
     unsigned has_format = shape.format ? EVENT_HEADER_HAS_FORMAT : 0;
@@ -185,8 +186,8 @@ static bool is_container_value(const ttr_value *value)
 static bool is_errno(const ttr_value *value)
 {
     const char *name =
-        value->type == TTR_TYPE_INT && value->bits == 32 && value->hint == TTR_HINT_ENUM
-            ? event_header_errno((uint32_t)value->v.s)
+        value->type == TTR_TYPE_INT && value->bits == 32 && value->hint == TTR_DISPLAY_ENUM
+            ? event_header_errno_name((uint32_t)value->v.s)
             : NULL;
     return name && value->count && value->text.n == strlen(name) &&
            memcmp(value->text.p, name, value->text.n) == 0;
@@ -206,19 +207,19 @@ static struct field_encoding encoding_of_number(const ttr_value *value)
     if (value->type == TTR_TYPE_INT)
         return (struct field_encoding){encoding,
                                        is_errno(value) ? EVENT_HEADER_ERRNO : EVENT_HEADER_SIGNED};
-    bool is_hex = value->base == 16 || value->hint == TTR_HINT_POINTER;
+    bool is_hex = value->base == 16 || value->hint == TTR_DISPLAY_POINTER;
     return (struct field_encoding){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
 }
 
 /* Fills `thread` if the number is a thread id of the context. Returns false for other values. */
-static bool find_thread(const struct event_header_put *writer, const ttr_value *value,
+static bool find_thread(const struct event_header_writer *writer, const ttr_value *value,
                         ttr_thread *thread)
 {
-    return value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_THREAD &&
+    return value->type == TTR_TYPE_UINT && value->hint == TTR_DISPLAY_THREAD &&
            ttr_thread_get(writer->t, (ttr_id)value->v.u, thread);
 }
 
-static struct field_encoding encoding_of_value(const struct event_header_put *writer,
+static struct field_encoding encoding_of_value(const struct event_header_writer *writer,
                                                const ttr_value *value)
 {
     ttr_thread thread;
@@ -245,7 +246,7 @@ static struct field_encoding encoding_of_value(const struct event_header_put *wr
     }
 }
 
-static void append_number(struct event_header_put *writer, uint64_t x, unsigned encoding)
+static void append_number(struct event_header_writer *writer, uint64_t x, unsigned encoding)
 {
     uint8_t bytes[8];
     unsigned n = 1u << (encoding - EVENT_HEADER_VALUE8);
@@ -256,7 +257,7 @@ static void append_number(struct event_header_put *writer, uint64_t x, unsigned 
     buffer_add(&writer->payload, bytes, n);
 }
 
-static void append_text(struct event_header_put *writer, ttr_text text)
+static void append_text(struct event_header_writer *writer, ttr_text text)
 {
     size_t n = text.n <= UINT16_MAX ? text.n : UINT16_MAX;
     if (n < text.n)
@@ -273,12 +274,12 @@ static uint64_t float_bits(const ttr_value *value)
     return value->bits == 32 ? low : bits_of_double(value->v.f);
 }
 
-static void append_value(struct event_header_put *writer, const ttr_value *value,
+static void append_value(struct event_header_writer *writer, const ttr_value *value,
                          struct field_encoding shape)
 {
     ttr_thread thread;
     bool has_names =
-        (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
+        (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) && value->count > 0;
     if (has_names && shape.format != EVENT_HEADER_ERRNO)
         count_loss(writer, EVENT_HEADER_LOSS_LABEL);
     if (find_thread(writer, value, &thread))
@@ -294,7 +295,7 @@ static void append_value(struct event_header_put *writer, const ttr_value *value
 }
 
 /* Returns the index of the next field that is not nested in field `i`. */
-static size_t next_sibling(const struct event_header_put *writer, size_t i)
+static size_t next_sibling(const struct event_header_writer *writer, size_t i)
 {
     uint16_t depth = writer->field[i++].depth;
     while (i < writer->fields_n && writer->field[i].depth > depth)
@@ -302,11 +303,11 @@ static size_t next_sibling(const struct event_header_put *writer, size_t i)
     return i;
 }
 
-static size_t encode_field(struct event_header_put *writer, size_t i, ttr_text name);
+static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name);
 
 /* Encodes the members of field `i` and returns their number. With `is_array`, elements are named
  * "0", "1", ... */
-static unsigned encode_members(struct event_header_put *writer, size_t i, bool is_array)
+static unsigned encode_members(struct event_header_writer *writer, size_t i, bool is_array)
 {
     size_t end = next_sibling(writer, i);
     unsigned n = 0;
@@ -318,7 +319,7 @@ static unsigned encode_members(struct event_header_put *writer, size_t i, bool i
             break;
         }
         ttr_text name =
-            is_array ? (ttr_text){number, number_put_u64(number, n)} : writer->field[at].name;
+            is_array ? (ttr_text){number, number_format_u64(number, n)} : writer->field[at].name;
         size_t before = writer->metadata.n;
         at = encode_field(writer, at, name);
         n += writer->metadata.n > before;
@@ -329,7 +330,8 @@ static unsigned encode_members(struct event_header_put *writer, size_t i, bool i
 
 /* Encodes field `i` as a struct of its members or elements; as null if it has none, because the
  * format does not allow empty structs. */
-static void encode_struct(struct event_header_put *writer, size_t i, ttr_text name, bool is_array)
+static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text name,
+                          bool is_array)
 {
     struct buffer_mark mark = current_mark(writer);
     append_name(writer, name);
@@ -351,7 +353,7 @@ static void encode_struct(struct event_header_put *writer, size_t i, ttr_text na
 
 /* Encodes field `i` as an array of numbers or texts. Returns false and writes nothing if the
  * elements differ in type. */
-static bool encode_value_array(struct event_header_put *writer, size_t i, ttr_text name)
+static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
     size_t end = next_sibling(writer, i), n = end - i - 1;
     struct field_encoding first = n ? encoding_of_value(writer, &writer->field[i + 1].value)
@@ -376,7 +378,8 @@ static bool encode_value_array(struct event_header_put *writer, size_t i, ttr_te
 /* Encodes the elements of an array of structs and keeps only the declarations of the first. Returns
  * the number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
  * compared. */
-static unsigned encode_struct_elements(struct event_header_put *writer, size_t i, uint8_t *members)
+static unsigned encode_struct_elements(struct event_header_writer *writer, size_t i,
+                                       uint8_t *members)
 {
     size_t end = next_sibling(writer, i), begin = writer->metadata.n, first_n = 0, at = i + 1;
     unsigned n = 0;
@@ -406,10 +409,10 @@ static unsigned encode_struct_elements(struct event_header_put *writer, size_t i
     return n;
 }
 
-static bool encode_struct_array(struct event_header_put *writer, size_t i, ttr_text name)
+static bool encode_struct_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
     struct buffer_mark mark = current_mark(writer);
-    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = writer->lost_any;
+    uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     uint8_t members = 0;
     memcpy(losses, writer->losses, sizeof losses);
     append_name(writer, name);
@@ -426,11 +429,11 @@ static bool encode_struct_array(struct event_header_put *writer, size_t i, ttr_t
     }
     undo_to_mark(writer, mark);
     memcpy(writer->losses, losses, sizeof losses);
-    writer->lost_any = lost_any;
+    writer->losses_total = losses_total;
     return false;
 }
 
-static void encode_array(struct event_header_put *writer, size_t i, ttr_text name)
+static void encode_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
     if (encode_value_array(writer, i, name))
         return;
@@ -443,7 +446,7 @@ static void encode_array(struct event_header_put *writer, size_t i, ttr_text nam
 }
 
 /* Encodes field `i` with everything nested in it and returns the index of the next field. */
-static size_t encode_field(struct event_header_put *writer, size_t i, ttr_text name)
+static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name)
 {
     const ttr_value *value = &writer->field[i].value;
     if (value->type == TTR_TYPE_ARRAY) {
@@ -463,7 +466,7 @@ static size_t encode_field(struct event_header_put *writer, size_t i, ttr_text n
 
 /* --- Events: header, extensions and kind fields --- */
 
-static void append_extra_field(struct event_header_put *writer, const char *name,
+static void append_extra_field(struct event_header_writer *writer, const char *name,
                                const ttr_value *value)
 {
     struct field_encoding shape = encoding_of_value(writer, value);
@@ -475,11 +478,11 @@ static void append_extra_field(struct event_header_put *writer, const char *name
 /* Returns true if opcode and activity ids already express the kind of the event. */
 static bool is_kind_implied(const ttr_event *event)
 {
-    return event->kind == TTR_KIND_INSTANT || (activity_is(event) && event->activity);
+    return event->kind == TTR_KIND_INSTANT || (activity_is_start_or_stop(event) && event->activity);
 }
 
 /* Adds the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to events that are not instants. */
-static void append_kind_fields(struct event_header_put *writer, const ttr_event *event)
+static void append_kind_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
     if (is_kind_implied(event))
@@ -497,11 +500,11 @@ static void append_kind_fields(struct event_header_put *writer, const ttr_event 
 
 /* Encodes a complete top-level field if it fits, else removes it again. Losses counted inside a
  * removed field are reset, so that it counts once, as CUT. */
-static void encode_top_level_field(struct event_header_put *writer, size_t at)
+static void encode_top_level_field(struct event_header_writer *writer, size_t at)
 {
     const struct buffer_mark mark = current_mark(writer);
     const uint8_t group = writer->field[at].group;
-    uint64_t losses[EVENT_HEADER_LOSSES], lost_any = writer->lost_any;
+    uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     memcpy(losses, writer->losses, sizeof losses);
     (void)encode_field(writer, at, writer->field[at].name);
     const bool fits = writer->metadata.n <= UINT16_MAX &&
@@ -509,7 +512,7 @@ static void encode_top_level_field(struct event_header_put *writer, size_t at)
     if (!fits) {
         undo_to_mark(writer, mark);
         memcpy(writer->losses, losses, sizeof losses);
-        writer->lost_any = lost_any;
+        writer->losses_total = losses_total;
     }
     if (!fits || writer->is_cut)
         count_loss(writer, EVENT_HEADER_LOSS_CUT);
@@ -529,7 +532,7 @@ static size_t minimum_payload(const ttr_value *value)
         return 2 + (value->text.n < UINT16_MAX ? value->text.n : UINT16_MAX);
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
-        return value->hint == TTR_HINT_THREAD
+        return value->hint == TTR_DISPLAY_THREAD
                    ? 4
                    : (size_t)1 << (encoding_for_bits(value->bits) - EVENT_HEADER_VALUE8);
     case TTR_TYPE_FLOAT:
@@ -542,7 +545,7 @@ static size_t minimum_payload(const ttr_value *value)
 /* Collects the `n` fields fetched at `from` and encodes each top-level field when the next one
  * starts; `*begin` is the start of the current one. Stops storing a field once its lower bound
  * exceeds the event size. This bounds memory, and the field would be dropped anyway. */
-static void collect_fields(struct event_header_put *writer, size_t from, size_t n, size_t *begin)
+static void collect_fields(struct event_header_writer *writer, size_t from, size_t n, size_t *begin)
 {
     writer->fields_n = from;
     for (size_t i = from; i < from + n; i++) {
@@ -565,7 +568,7 @@ static void collect_fields(struct event_header_put *writer, size_t from, size_t 
 }
 
 /* Encodes all fields of the event that fit. Returns false if out of memory. */
-static bool encode_fields(struct event_header_put *writer, const ttr_event *event)
+static bool encode_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     ttr_fields fields;
     size_t begin = 0;
@@ -600,7 +603,7 @@ static struct event_header_ids ids_of_event(const ttr_event *event)
     return (struct event_header_ids){event->opcode, event->activity, event->related};
 }
 
-static void append_header(struct event_header_put *writer, const ttr_event *event,
+static void append_header(struct event_header_writer *writer, const ttr_event *event,
                           const struct event_header_ids *ids, struct buffer *to)
 {
     if (!event->provider)
@@ -629,32 +632,32 @@ static void append_header(struct event_header_put *writer, const ttr_event *even
 
 /* Copies an event that was read as EventHeader, without the container's padding. Returns false if
  * the event is of another format or damaged, so that it must be encoded. */
-static bool copy_stored_event(const struct event_header_put *writer, const ttr_event *event,
+static bool copy_stored_event(const struct event_header_writer *writer, const ttr_event *event,
                               struct buffer *to)
 {
-    const struct event_header_schema_data *own = decoder_data_of(writer, event);
+    const struct event_header_schema_data *ctx = decoder_data_of(writer, event);
     struct event_header_parts parts;
     struct event_header_iter iter;
-    if (!own)
+    if (!ctx)
         return false;
-    const struct event_headers_spec *spec = &own->kind->all->spec;
-    struct event_header_raw raw = spec->raw(spec->own, event);
-    if (!event_header_parse(raw, own->kind->skip, &parts) || parts.why)
+    const struct event_header_decoder_spec *spec = &ctx->kind->all->spec;
+    struct event_header_raw raw = spec->raw(spec->ctx, event);
+    if (!event_header_parse(raw, ctx->kind->skip, &parts) || parts.why)
         return false;
-    event_header_iter_begin(&iter, parts.metadata ? own->plan : NULL, &parts);
+    event_header_iter_begin(&iter, parts.metadata ? ctx->plan : NULL, &parts);
     while (event_header_iter_next(&iter) != EVENT_HEADER_ITER_END)
         continue;
-    struct cursor all = cursor_over(raw.p, raw.n, 0);
-    (void)cursor_skip(&all, own->kind->skip);
-    size_t filled = event_header_padding_size(own->kind->all, &iter.data);
+    struct cursor all = cursor_init(raw.p, raw.n, 0);
+    (void)cursor_skip(&all, ctx->kind->skip);
+    size_t filled = event_header_padding_size(ctx->kind->all, &iter.data);
     buffer_add(to, all.p, cursor_left(&all) - (iter.why ? 0 : filled));
     return true;
 }
 
-void event_header_put_event(struct event_header_put *writer, const ttr_event *event,
-                            const struct event_header_ids *ids, struct buffer *to)
+void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
+                              const struct event_header_ids *ids, struct buffer *to)
 {
-    struct event_header_ids own = ids_of_event(event);
+    struct event_header_ids ctx = ids_of_event(event);
     if (!ids && copy_stored_event(writer, event, to))
         return;
     buffer_clear(&writer->metadata);
@@ -664,7 +667,7 @@ void event_header_put_event(struct event_header_put *writer, const ttr_event *ev
     to->failed |= writer->metadata.failed || writer->payload.failed;
     if (to->failed)
         return;
-    append_header(writer, event, ids ? ids : &own, to);
+    append_header(writer, event, ids ? ids : &ctx, to);
     buffer_add(to, writer->metadata.bytes, writer->metadata.n);
     buffer_add(to, writer->payload.bytes, writer->payload.n);
 }

@@ -17,8 +17,8 @@
  *               "0", "1", ...
  *   thread      its tid, format pid if it fits into 31 bits
  *
- * Ownership: event_header_put owns its buffers until event_header_put_free. Thread rule: that of
- * the context. */
+ * Ownership: event_header_writer owns its buffers until event_header_writer_free. Thread rule: that
+ * of the context. */
 #ifndef TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_WRITE_H
 #define TRACETTA_ENCODINGS_EVENT_HEADER_EVENT_HEADER_WRITE_H
 
@@ -73,7 +73,7 @@ enum event_header_loss {
         .rule = "are cut", .kind = TTR_LOSS_DROPPED                                               \
     }
 
-struct event_header_put {
+struct event_header_writer {
     const ttr *t;
     bool is_big_endian;
     /* maximum size of an event in bytes; fields that do not fit are dropped and counted as CUT */
@@ -88,17 +88,17 @@ struct event_header_put {
     ttr_id cached_provider;
     bool is_renamed;
     uint64_t losses[EVENT_HEADER_LOSSES];
-    uint64_t lost_any;
+    uint64_t losses_total;
 };
 
-void event_header_put_init(struct event_header_put *writer, const ttr *t,
-                           const struct alloc *alloc);
-void event_header_put_free(struct event_header_put *writer);
+void event_header_writer_init(struct event_header_writer *writer, const ttr *t,
+                              const struct alloc *alloc);
+void event_header_writer_free(struct event_header_writer *writer);
 
 /* Writes the name of the event's tracepoint, with a terminating zero, and returns its length
  * without the zero. */
-size_t event_header_put_name(struct event_header_put *writer, const ttr_event *event,
-                             char to[EVENT_HEADER_NAME_MAX]);
+size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
+                                          const ttr_event *event, char to[EVENT_HEADER_NAME_MAX]);
 
 /* Opcode and activity ids to write into the header. */
 struct event_header_ids {
@@ -109,7 +109,7 @@ struct event_header_ids {
 /* Appends one encoded event, starting at its header. If `ids` is NULL, the event's own opcode and
  * ids are used, and an event that was read as EventHeader is copied byte for byte. Sets to->failed
  * if out of memory. */
-void event_header_put_event(struct event_header_put *writer, const ttr_event *event,
-                            const struct event_header_ids *ids, struct buffer *to);
+void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
+                              const struct event_header_ids *ids, struct buffer *to);
 
 #endif

@@ -12,15 +12,15 @@
 struct scene {
     ttr *t;
     ttr_builder *builder;
-    struct event_headers *all;
-    struct event_header_put put;
+    struct event_header_decoder *all;
+    struct event_header_writer put;
     struct buffer bytes, shown;
     ttr_event back;
 };
 
-static struct event_header_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct event_header_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct event_header_raw){event->payload, event->payload_size};
 }
 
@@ -28,22 +28,22 @@ static void begin_scene(struct scene *scene, bool is_big_endian)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     scene->builder = ttr_builder_new(scene->t);
-    scene->all =
-        event_headers_new(&(struct event_headers_spec){.t = scene->t, .raw = raw_of_payload});
-    event_header_put_init(&scene->put, scene->t, alloc_default());
+    scene->all = event_header_decoder_new(
+        &(struct event_header_decoder_spec){.t = scene->t, .raw = raw_of_payload});
+    event_header_writer_init(&scene->put, scene->t, alloc_default());
     scene->put.is_big_endian = is_big_endian;
     buffer_init(&scene->bytes, alloc_default());
     buffer_init(&scene->shown, alloc_default());
     ttr_event_begin(scene->builder, TTR_KIND_INSTANT, 5, "cat", "Name");
-    ttr_on_provider(scene->builder, "Some_Provider_1");
+    ttr_event_set_provider(scene->builder, "Some_Provider_1");
 }
 
 static void end_scene(struct scene *scene)
 {
-    event_header_put_free(&scene->put);
+    event_header_writer_free(&scene->put);
     buffer_free(&scene->bytes);
     buffer_free(&scene->shown);
-    event_headers_free(scene->all);
+    event_header_decoder_free(scene->all);
     ttr_builder_free(scene->builder);
     ttr_free(scene->t);
 }
@@ -54,7 +54,7 @@ static const char *fields_as_json(struct scene *scene, const ttr_event *event)
     buffer_clear(&scene->shown);
     field_json_init(&json, scene->t, &scene->shown);
     field_json_begin(&json);
-    field_json_fields(&json, event);
+    field_json_append_fields(&json, event);
     buffer_add_byte(&scene->shown, 0);
     field_json_free(&json);
     return (const char *)scene->shown.bytes;
@@ -64,11 +64,11 @@ static const char *fields_as_json(struct scene *scene, const ttr_event *event)
 static const char *read_back(struct scene *scene, const char *name)
 {
     const char *why;
-    struct event_header_kind *kind =
-        event_headers_kind(scene->all, (ttr_text){name, strlen(name)}, 0, NULL);
+    struct event_header_tracepoint *kind =
+        event_header_add_tracepoint(scene->all, (ttr_text){name, strlen(name)}, 0, NULL);
     scene->back =
         (ttr_event){.payload = scene->bytes.bytes, .payload_size = (uint32_t)scene->bytes.n};
-    assert_true(event_header_take(
+    assert_true(event_header_decode(
         kind, (struct event_header_raw){scene->bytes.bytes, scene->bytes.n}, &scene->back, &why));
     assert_null(why);
     return fields_as_json(scene, &scene->back);
@@ -79,19 +79,19 @@ static const char *encode_and_read_back(struct scene *scene)
 {
     char name[EVENT_HEADER_NAME_MAX];
     ttr_batch batch;
-    assert_int_equal(ttr_event_take(scene->builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(scene->builder, &batch, NULL), TTR_OK);
     const ttr_event *event = ttr_batch_at(&batch, 0);
-    size_t n = event_header_put_name(&scene->put, event, name);
+    size_t n = event_header_write_tracepoint_name(&scene->put, event, name);
     assert_int_equal(n, strlen(name));
     buffer_clear(&scene->bytes);
-    event_header_put_event(&scene->put, event, NULL, &scene->bytes);
+    event_header_write_event(&scene->put, event, NULL, &scene->bytes);
     assert_false(scene->bytes.failed);
     return read_back(scene, name);
 }
 
 static void add_field(struct scene *scene, uint16_t depth, const char *name, ttr_value value)
 {
-    ttr_put_field(scene->builder,
+    ttr_add_field(scene->builder,
                   &(ttr_field){.name = {name, strlen(name)}, .depth = depth, .value = value});
 }
 
@@ -170,10 +170,10 @@ static void every_field_type_round_trips_in_both_byte_orders(void **state)
         struct scene scene;
         begin_scene(&scene, is_big);
         add_fields_of_every_type(&scene);
-        ttr_event_edit(scene.builder)->keyword = 0x1f;
-        ttr_event_edit(scene.builder)->level = TTR_LEVEL_WARNING;
+        ttr_event_attributes(scene.builder)->keyword = 0x1f;
+        ttr_event_attributes(scene.builder)->level = TTR_LEVEL_WARNING;
         assert_string_equal(encode_and_read_back(&scene), ALL);
-        assert_int_equal(scene.put.lost_any, 0);
+        assert_int_equal(scene.put.losses_total, 0);
         assert_string_equal(ttr_text_get(scene.t, scene.back.name).p, "Name");
         assert_string_equal(ttr_text_get(scene.t, scene.back.provider).p, "Some_Provider_1");
         assert_int_equal(scene.back.level, TTR_LEVEL_WARNING);
@@ -188,7 +188,7 @@ static void event_attributes_round_trip(void **state)
     struct scene scene;
     (void)state;
     begin_scene(&scene, false);
-    ttr_event *event = ttr_event_edit(scene.builder);
+    ttr_event *event = ttr_event_attributes(scene.builder);
     event->opcode = 1;
     event->tag = 0x1234;
     event->activity = activity;
@@ -207,7 +207,7 @@ static void every_level_round_trips(void **state)
     for (unsigned level = TTR_LEVEL_TRACE; level <= TTR_LEVEL_FATAL; level++) {
         struct scene scene;
         begin_scene(&scene, false);
-        ttr_event_edit(scene.builder)->level = (uint8_t)level;
+        ttr_event_attributes(scene.builder)->level = (uint8_t)level;
         (void)encode_and_read_back(&scene);
         assert_int_equal(scene.back.level, level);
         end_scene(&scene);
@@ -219,9 +219,9 @@ static void lossy_values_are_counted_per_kind(void **state)
     struct scene scene;
     (void)state;
     begin_scene(&scene, false);
-    ttr_on_provider(scene.builder, "My.Pro-vider:1");
-    ttr_event_edit(scene.builder)->kind = TTR_KIND_SPAN;
-    ttr_event_edit(scene.builder)->duration = 7;
+    ttr_event_set_provider(scene.builder, "My.Pro-vider:1");
+    ttr_event_attributes(scene.builder)->kind = TTR_KIND_SPAN;
+    ttr_event_attributes(scene.builder)->duration = 7;
     add_field(&scene, 0, "a;b", UINT(1, 8));
     add_field(&scene, 0, "mixed", ARRAY(3));
     add_field(&scene, 1, "", UINT(1, 8));
@@ -293,20 +293,20 @@ static void event_header_event_keeps_bytes(void **state)
                            "05 01 0002 0003 00 04 000c 0001 453b613d31 00 6600 8281 0007 2a");
     begin_scene(&scene, false);
     const char tracepoint[] = "P_L4K1Gg.3";
-    struct event_header_kind *kind =
-        event_headers_kind(scene.all, (ttr_text){tracepoint, sizeof tracepoint - 1}, 0, NULL);
+    struct event_header_tracepoint *kind = event_header_add_tracepoint(
+        scene.all, (ttr_text){tracepoint, sizeof tracepoint - 1}, 0, NULL);
     memset(bytes + n, 0, 7);
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n + 7};
-    assert_true(event_header_take(kind, (struct event_header_raw){bytes, n + 7}, &event, &why));
+    assert_true(event_header_decode(kind, (struct event_header_raw){bytes, n + 7}, &event, &why));
     assert_null(why);
-    (void)event_header_put_name(&scene.put, &event, name);
+    (void)event_header_write_tracepoint_name(&scene.put, &event, name);
     assert_string_equal(name, "P_L4K1Gg");
-    event_header_put_event(&scene.put, &event, NULL, &scene.bytes);
+    event_header_write_event(&scene.put, &event, NULL, &scene.bytes);
     assert_int_equal(scene.bytes.n, n);
     assert_memory_equal(scene.bytes.bytes, bytes, n);
     buffer_clear(&scene.bytes);
     const struct event_header_ids ids = {.opcode = 2};
-    event_header_put_event(&scene.put, &event, &ids, &scene.bytes);
+    event_header_write_event(&scene.put, &event, &ids, &scene.bytes);
     (void)read_back(&scene, "P_L4K1Gg");
     assert_int_equal(scene.back.opcode, 2);
     end_scene(&scene);
@@ -317,10 +317,10 @@ static void encode_only(struct scene *scene)
 {
     char name[EVENT_HEADER_NAME_MAX];
     ttr_batch batch;
-    assert_int_equal(ttr_event_take(scene->builder, &batch, NULL), TTR_OK);
-    (void)event_header_put_name(&scene->put, batch.event, name);
+    assert_int_equal(ttr_event_build(scene->builder, &batch, NULL), TTR_OK);
+    (void)event_header_write_tracepoint_name(&scene->put, batch.event, name);
     buffer_clear(&scene->bytes);
-    event_header_put_event(&scene->put, batch.event, NULL, &scene->bytes);
+    event_header_write_event(&scene->put, batch.event, NULL, &scene->bytes);
     assert_false(scene->bytes.failed);
 }
 
@@ -367,7 +367,7 @@ static void add_long_list(struct scene *scene, unsigned kind, uint32_t n)
                   (ttr_value){.type = TTR_TYPE_UINT,
                               .v.u = i & 1,
                               .bits = 8,
-                              .hint = TTR_HINT_ENUM,
+                              .hint = TTR_DISPLAY_ENUM,
                               .count = 1,
                               .text = {"one", 3}});
     }

@@ -16,9 +16,9 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "base/number.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
@@ -63,7 +63,7 @@ void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
 {
     *json =
         (struct field_json){.t = t, .to = to, .generation = 1, .oldest = 1, .bytes_max = SIZE_MAX};
-    text_cache_init(&json->texts, to->alloc, json_escape);
+    text_cache_init(&json->texts, to->alloc, json_append_escaped);
 }
 
 void field_json_free(struct field_json *json)
@@ -80,12 +80,12 @@ void field_json_free(struct field_json *json)
 static void count_json_loss(struct field_json *json, enum field_json_loss loss)
 {
     json->losses[loss]++;
-    json->lost_any++;
+    json->losses_total++;
 }
 
 static void append_escaped(struct field_json *json, const void *p, size_t n)
 {
-    if (json_escape(json->to, p, n) > 0)
+    if (json_append_escaped(json->to, p, n) > 0)
         count_json_loss(json, FIELD_JSON_TEXT);
 }
 
@@ -190,13 +190,13 @@ static __attribute__((noinline)) void make_name_unique(struct field_json *json)
          same = find_name(json, &name)) {
         json->to->n = at + first->n;
         char number[NUMBER_MAX] = "#";
-        buffer_add(json->to, number, 1 + number_put_u64(number + 1, first->next_suffix++));
+        buffer_add(json->to, number, 1 + number_format_u64(number + 1, first->next_suffix++));
         name = name_at_end(json, at);
     }
     (void)append_to_name_list(json, &name);
 }
 
-void field_json_element(struct field_json *json)
+void field_json_append_separator(struct field_json *json)
 {
     const struct buffer *to = json->to;
     uint8_t last = to->n ? to->bytes[to->n - 1] : '{';
@@ -211,9 +211,9 @@ static void append_json_pointer(struct field_json *json, uint64_t x)
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (!at)
         return;
-    size_t n = 1 + number_put_hex(at + 1, x);
+    size_t n = 1 + number_format_hex(at + 1, x);
     at[0] = at[n] = '"';
-    buffer_filled(json->to, n + 1);
+    buffer_commit(json->to, n + 1);
     json->pointers++;
 }
 
@@ -224,18 +224,19 @@ static void append_json_number(struct field_json *json, const ttr_value *value)
     if (!at)
         return;
     if (value->type == TTR_TYPE_INT)
-        buffer_filled(json->to, number_put_i64(at, value->v.s));
-    else if (value->hint == TTR_HINT_THREAD && ttr_thread_get(json->t, (ttr_id)value->v.u, &thread))
-        buffer_filled(json->to, number_put_u64(at, thread.tid));
+        buffer_commit(json->to, number_format_i64(at, value->v.s));
+    else if (value->hint == TTR_DISPLAY_THREAD &&
+             ttr_thread_get(json->t, (ttr_id)value->v.u, &thread))
+        buffer_commit(json->to, number_format_u64(at, thread.tid));
     else
-        buffer_filled(json->to, number_put_u64(at, value->v.u));
+        buffer_commit(json->to, number_format_u64(at, value->v.u));
 }
 
 static inline void append_plain_number(struct field_json *json, uint64_t x)
 {
     char *at = (char *)buffer_room(json->to, NUMBER_MAX);
     if (at)
-        buffer_filled(json->to, number_put_u64(at, x));
+        buffer_commit(json->to, number_format_u64(at, x));
 }
 
 static void append_json_float(struct field_json *json, double x)
@@ -244,7 +245,7 @@ static void append_json_float(struct field_json *json, double x)
     if (!at)
         return;
     if (isfinite(x)) {
-        buffer_filled(json->to, number_put_double(at, x));
+        buffer_commit(json->to, number_format_double(at, x));
         return;
     }
     count_json_loss(json, FIELD_JSON_NOT_FINITE);
@@ -271,7 +272,7 @@ static void append_json_bytes(struct field_json *json, ttr_text bytes)
         *at++ = digits[(uint8_t)bytes.p[i] & 15];
     }
     *at = '"';
-    buffer_filled(json->to, bytes.n * 2 + 4);
+    buffer_commit(json->to, bytes.n * 2 + 4);
 }
 
 static void append_json_text(struct field_json *json, ttr_text text)
@@ -279,7 +280,7 @@ static void append_json_text(struct field_json *json, ttr_text text)
     char *at = text.n < SIZE_MAX / 4 ? (char *)buffer_room(json->to, text.n + 2) : NULL;
     if (at && json_copy_plain(at + 1, text.p, text.n)) {
         at[0] = at[text.n + 1] = '"';
-        buffer_filled(json->to, text.n + 2);
+        buffer_commit(json->to, text.n + 2);
         return;
     }
     buffer_add_byte(json->to, '"');
@@ -317,7 +318,7 @@ static void forget_names(struct field_json *json, const struct field_json_mark *
     memcpy(json->seen, mark->seen, sizeof json->seen);
 }
 
-void field_json_open(struct field_json *json, const ttr_value *value)
+void field_json_open_value(struct field_json *json, const ttr_value *value)
 {
     bool is_array = value->type == TTR_TYPE_ARRAY;
     if (json->depth == FIELD_JSON_DEPTH) {
@@ -329,7 +330,7 @@ void field_json_open(struct field_json *json, const ttr_value *value)
     save_names_mark(json, json->depth);
 }
 
-void field_json_close(struct field_json *json)
+void field_json_close_value(struct field_json *json)
 {
     if (json->spaced)
         buffer_add_byte(json->to, ' ');
@@ -431,7 +432,7 @@ static inline bool append_shaped_name(struct field_json *json, const ttr_field *
     size_t n = to->n + item->n;
     json->shaped[json->shaped_n++] = (struct shaped_name){json->objects[json->depth], n};
     to->n = n;
-    (void)put_cached(at, (ttr_text){item->text, item->n});
+    (void)emit_cached_piece(at, (ttr_text){item->text, item->n});
     return true;
 }
 
@@ -442,7 +443,7 @@ static void append_unescaped_name(struct field_json *json, const void *p, size_t
 {
     if (json->shape)
         leave_shape(json);
-    field_json_element(json);
+    field_json_append_separator(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
     append_escaped(json, p, n);
@@ -476,7 +477,7 @@ static inline void append_escaped_name(struct field_json *json, ttr_text text, u
     at += skip;
     at[-1] = '"';
     if (is_padded)
-        (void)put_cached(at, text);
+        (void)emit_cached_piece(at, text);
     else
         memcpy(at, text.p, text.n);
     memcpy(at + text.n, "\": ", 3);
@@ -486,7 +487,7 @@ static inline void append_escaped_name(struct field_json *json, ttr_text text, u
     }
 }
 
-void field_json_constant_name(struct field_json *json, const char *name)
+void field_json_append_constant_name(struct field_json *json, const char *name)
 {
     size_t n = strlen(name);
     if (json->shape)
@@ -524,7 +525,7 @@ static __attribute__((noinline)) void append_unshaped_name(struct field_json *js
         learn_name(json, field, begin);
 }
 
-void field_json_field_name(struct field_json *json, const ttr_field *field)
+void field_json_append_field_name(struct field_json *json, const ttr_field *field)
 {
     if (!append_shaped_name(json, field))
         append_unshaped_name(json, field);
@@ -537,18 +538,18 @@ static void append_interned_text(struct field_json *json, ttr_id id)
     if (!at)
         return;
     at[0] = '"';
-    *put_cached(at + 1, text) = '"';
-    buffer_filled(json->to, text.n + 2);
+    *emit_cached_piece(at + 1, text) = '"';
+    buffer_commit(json->to, text.n + 2);
 }
 
-void field_json_value(struct field_json *json, const ttr_value *value)
+void field_json_append_value(struct field_json *json, const ttr_value *value)
 {
     switch (value->type) {
     case TTR_TYPE_BOOL:
         buffer_add_text(json->to, value->v.u ? "true" : "false");
         return;
     case TTR_TYPE_UINT:
-        if (json->hex_pointers && value->hint == TTR_HINT_POINTER) {
+        if (json->hex_pointers && value->hint == TTR_DISPLAY_POINTER) {
             append_json_pointer(json, value->v.u);
             return;
         }
@@ -571,7 +572,7 @@ void field_json_value(struct field_json *json, const ttr_value *value)
     }
     if (value->text_id)
         append_interned_text(json, value->text_id);
-    else if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
+    else if (value->hint == TTR_DISPLAY_DECIMAL && number_is_integer(value->text.p, value->text.n))
         buffer_add(json->to, value->text.p, value->text.n);
     else
         append_json_text(json, value->text);
@@ -581,10 +582,10 @@ void field_json_value(struct field_json *json, const ttr_value *value)
  */
 static void append_labelled_number(struct field_json *json, const ttr_value *value)
 {
-    bool is_list = value->hint == TTR_HINT_FLAGS || value->count > 1;
+    bool is_list = value->hint == TTR_DISPLAY_FLAGS || value->count > 1;
     buffer_add_text(json->to, "{\"value\":");
     append_json_number(json, value);
-    if (value->hint == TTR_HINT_ENUM && value->count > 0) {
+    if (value->hint == TTR_DISPLAY_ENUM && value->count > 0) {
         buffer_add_text(json->to, ",\"label\":");
         append_json_text(json, value->text);
     }
@@ -607,27 +608,27 @@ static void append_array_element(struct field_json *json, const ttr_value *value
 {
     if (json->shape && is_array_or_struct(value))
         leave_shape(json);
-    field_json_element(json);
+    field_json_append_separator(json);
 }
 
 static void append_json_field(struct field_json *json, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     while (json->depth > field->depth)
-        field_json_close(json);
+        field_json_close_value(json);
     if (!json->objects[json->depth])
         append_array_element(json, value);
     else if (!append_shaped_name(json, field))
         append_unshaped_name(json, field);
-    if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_NONE)
+    if (value->type == TTR_TYPE_UINT && value->hint == TTR_DISPLAY_NONE)
         append_plain_number(json, value->v.u);
     else if (is_array_or_struct(value))
-        field_json_open(json, value);
-    else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) &&
+        field_json_open_value(json, value);
+    else if ((value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) &&
              is_number_value(value))
         append_labelled_number(json, value);
     else
-        field_json_value(json, value);
+        field_json_append_value(json, value);
 }
 
 static bool is_context_field(const ttr_field *field)
@@ -638,7 +639,7 @@ static bool is_context_field(const ttr_field *field)
 static void close_open_levels(struct field_json *json)
 {
     while (json->depth > 0)
-        field_json_close(json);
+        field_json_close_value(json);
     if (json->shape && json->is_learning && json->shape->n > 0)
         leave_shape(json);
 }
@@ -653,12 +654,12 @@ static inline uint32_t first_fields(struct field_json *json, const ttr_event *ev
     return json->fields ? ttr_event_fields(json->fields, event, field) : 0;
 }
 
-void field_json_fields(struct field_json *json, const ttr_event *event)
+void field_json_append_fields(struct field_json *json, const ttr_event *event)
 {
     const ttr_field *field;
     select_shape(json, event->schema);
     for (uint32_t n = first_fields(json, event, &field); n > 0;
-         n = ttr_more_fields(json->fields, &field))
+         n = ttr_event_fields_next(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context_field(&field[i]);
             append_json_field(json, &field[i]);
@@ -666,14 +667,15 @@ void field_json_fields(struct field_json *json, const ttr_event *event)
     close_open_levels(json);
 }
 
-bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event)
+bool field_json_append_fields_apart(struct field_json *json, struct field_json *context,
+                                    const ttr_event *event)
 {
     const ttr_field *field;
     bool has_context = false;
     select_shape(json, event->schema);
     uint32_t n = first_fields(json, event, &field);
     context->shown = json->fields;
-    for (; n > 0; n = ttr_more_fields(json->fields, &field))
+    for (; n > 0; n = ttr_event_fields_next(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context_field(&field[i]);
             if (is_apart && !has_context)
@@ -686,12 +688,12 @@ bool field_json_parts(struct field_json *json, struct field_json *context, const
     return has_context;
 }
 
-void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset)
+void field_json_report_losses(struct field_json *json, struct ttr_writer *out, uint64_t offset)
 {
-    if (json->lost_any == 0)
+    if (json->losses_total == 0)
         return;
     for (size_t i = 0; i < FIELD_JSON_LOSSES; i++)
         for (; json->losses[i] > 0; json->losses[i]--)
-            output_lost(out, i, offset);
-    json->lost_any = 0;
+            output_count_loss(out, i, offset);
+    json->losses_total = 0;
 }

@@ -14,8 +14,8 @@
  *   duplicate name        "name#2", "name#3" within one object
  *
  * Order of calls: field_json_init once, then per object: append '{', field_json_begin, names and
- * values (or field_json_fields for all fields of an event), append '}'. field_json_tell reports
- * losses to the writer; field_json_free ends.
+ * values (or field_json_append_fields for all fields of an event), append '}'.
+ * field_json_report_losses reports losses to the writer; field_json_free ends.
  *
  * Values that JSON cannot distinguish afterwards are counted (enum field_json_loss). The buffer
  * must not be drained between field_json_begin and the end of the object, since names are compared
@@ -91,7 +91,8 @@ struct field_json {
     bool spaced;
     bool hex_pointers; /* write pointers as strings, "0x7f00", and count them in `pointers` */
     uint64_t pointers;
-    uint64_t contexts; /* number of context fields that field_json_fields mixed with the others */
+    uint64_t
+        contexts; /* number of context fields that field_json_append_fields mixed with the others */
     uint64_t
         objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level; 0 = array */
     struct field_json_mark {
@@ -99,7 +100,7 @@ struct field_json {
         uint64_t seen[FIELD_JSON_SEEN];
     } marks[FIELD_JSON_DEPTH + 1]; /* per level: state to restore when the object or array ends */
     uint64_t losses[FIELD_JSON_LOSSES];
-    uint64_t lost_any;
+    uint64_t losses_total;
 };
 
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to);
@@ -110,28 +111,30 @@ void field_json_begin(struct field_json *json);
 
 /* Append a comma if needed, a name and ':'; the value must follow. A constant name must not need
  * escaping. */
-void field_json_constant_name(struct field_json *json, const char *name);
-void field_json_field_name(struct field_json *json, const ttr_field *field);
+void field_json_append_constant_name(struct field_json *json, const char *name);
+void field_json_append_field_name(struct field_json *json, const ttr_field *field);
 
-/* For writers that format values themselves: field_json_element appends the comma between elements,
- * field_json_open starts the object or array of a value, field_json_close ends the innermost one.
+/* For writers that format values themselves: field_json_append_separator appends the comma between
+ * elements, field_json_open_value starts the object or array of a value, field_json_close_value
+ * ends the innermost one.
  */
-void field_json_element(struct field_json *json);
-void field_json_open(struct field_json *json, const ttr_value *value);
-void field_json_close(struct field_json *json);
+void field_json_append_separator(struct field_json *json);
+void field_json_open_value(struct field_json *json, const ttr_value *value);
+void field_json_close_value(struct field_json *json);
 
 /* Appends a value other than an array or struct. */
-void field_json_value(struct field_json *json, const ttr_value *value);
+void field_json_append_value(struct field_json *json, const ttr_value *value);
 
 /* Appends all fields of an event as members. */
-void field_json_fields(struct field_json *json, const ttr_event *event);
+void field_json_append_fields(struct field_json *json, const ttr_event *event);
 
-/* As field_json_fields, but appends context fields (groups COMMON and CONTEXT) to `context`, which
- * has a buffer of its own. Returns true if there are any. */
-bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event);
+/* As field_json_append_fields, but appends context fields (groups COMMON and CONTEXT) to `context`,
+ * which has a buffer of its own. Returns true if there are any. */
+bool field_json_append_fields_apart(struct field_json *json, struct field_json *context,
+                                    const ttr_event *event);
 
 /* Reports the losses counted since the last call to a writer's loss ledger, at `offset` of the
  * output. */
-void field_json_tell(struct field_json *json, struct ttr_writer *out, uint64_t offset);
+void field_json_report_losses(struct field_json *json, struct ttr_writer *out, uint64_t offset);
 
 #endif

@@ -14,12 +14,12 @@ static void expect_fields(struct writing *w, const char *text)
     struct field_json json;
     ttr_batch batch;
     ttr_error error;
-    assert_int_equal(ttr_event_take(w->builder, &batch, &error), TTR_OK);
+    assert_int_equal(ttr_event_build(w->builder, &batch, &error), TTR_OK);
     buffer_init(&to, alloc_default());
     field_json_init(&json, w->t, &to);
     buffer_add_byte(&to, '{');
     field_json_begin(&json);
-    field_json_fields(&json, batch.event);
+    field_json_append_fields(&json, batch.event);
     buffer_add_byte(&to, '}');
     assert_false(to.failed);
     support_assert_text(to.bytes, to.n, text);
@@ -31,7 +31,7 @@ static void expect_fields(struct writing *w, const char *text)
 static void add_nested_field(struct writing *w, uint16_t depth, const char *name, unsigned type,
                              uint32_t count)
 {
-    ttr_put_field(w->builder,
+    ttr_add_field(w->builder,
                   &(ttr_field){.name = {name, strlen(name)},
                                .depth = depth,
                                .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
@@ -43,17 +43,17 @@ static void value_of_every_type_has_documented_form(void **state)
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
-    ttr_put_null(w.builder, "n");
-    ttr_put_bool(w.builder, "b", false);
-    ttr_put_uint(w.builder, "u", UINT64_MAX);
-    ttr_put_int(w.builder, "i", INT64_MIN);
-    ttr_put_float(w.builder, "f", -2.5);
-    ttr_put_text(w.builder, "t", "\"\\\n\x1f\x80z");
-    ttr_put_bytes(w.builder, "y", "\x00\xab", 2);
-    ttr_put_field(
+    ttr_add_null(w.builder, "n");
+    ttr_add_bool(w.builder, "b", false);
+    ttr_add_uint(w.builder, "u", UINT64_MAX);
+    ttr_add_int(w.builder, "i", INT64_MIN);
+    ttr_add_float(w.builder, "f", -2.5);
+    ttr_add_text(w.builder, "t", "\"\\\n\x1f\x80z");
+    ttr_add_bytes(w.builder, "y", "\x00\xab", 2);
+    ttr_add_field(
         w.builder,
         &(ttr_field){.name = {"who", 3},
-                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_THREAD, .v.u = 1}});
     expect_fields(
         &w,
         "{\"n\":null,\"b\":false,\"u\":18446744073709551615,\"i\":-9223372036854775808,\"f\":-2.5,"
@@ -64,7 +64,7 @@ static void add_labelled_field(struct writing *w, const char *name, ttr_value va
                                const char *label)
 {
     value.text = (ttr_text){label, strlen(label)};
-    ttr_put_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .value = value});
+    ttr_add_field(w->builder, &(ttr_field){.name = {name, strlen(name)}, .value = value});
 }
 
 static void labelled_number_stays_number(void **state)
@@ -74,20 +74,22 @@ static void labelled_number_stays_number(void **state)
     writing_open(&w, "jsonl", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
     add_labelled_field(
-        &w, "e", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .count = 1, .v.u = 3},
+        &w, "e", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_ENUM, .count = 1, .v.u = 3},
         "R\"");
-    add_labelled_field(&w, "s", (ttr_value){.type = TTR_TYPE_INT, .hint = TTR_HINT_ENUM, .v.s = -3},
-                       "");
+    add_labelled_field(&w, "s",
+                       (ttr_value){.type = TTR_TYPE_INT, .hint = TTR_DISPLAY_ENUM, .v.s = -3}, "");
     add_labelled_field(
-        &w, "f", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .count = 1, .v.u = 4},
-        "A");
+        &w, "f",
+        (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_FLAGS, .count = 1, .v.u = 4}, "A");
     add_labelled_field(&w, "g",
-                       (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 8}, "");
-    add_labelled_field(&w, "n", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER},
+                       (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_FLAGS, .v.u = 8}, "");
+    add_labelled_field(&w, "n", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_DISPLAY_DECIMAL},
                        "-18446744073709551616");
-    add_labelled_field(&w, "m", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "007");
-    add_labelled_field(&w, "o", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER}, "-");
-    add_labelled_field(&w, "z", (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}, "");
+    add_labelled_field(&w, "m", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_DISPLAY_DECIMAL},
+                       "007");
+    add_labelled_field(&w, "o", (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_DISPLAY_DECIMAL},
+                       "-");
+    add_labelled_field(&w, "z", (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_DISPLAY_ABSENT}, "");
     expect_fields(&w, "{\"e\":{\"value\":3,\"label\":\"R\\\"\"},\"s\":{\"value\":-3},\"f\":{"
                       "\"value\":4,\"labels\":[\"A\"]},"
                       "\"g\":{\"value\":8,\"labels\":[]},\"n\":-18446744073709551616,\"m\":\"007\","
@@ -138,7 +140,7 @@ static void many_duplicate_names_cost_linear_time(void **state)
     writing_open(&w, "jsonl", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "");
     for (unsigned i = 0; i < 200000; i++)
-        ttr_put_null(w.builder, "x");
+        ttr_add_null(w.builder, "x");
     writing_end(&w); /* quadratic time would exceed the time limit of the test */
     assert_int_equal(w.status, TTR_OK);
     assert_int_equal(writing_lost(&w, "field.duplicate"), 199999);
@@ -172,8 +174,8 @@ static void write_object(struct field_json *json, const ttr_event *event)
     size_t begin = json->to->n;
     buffer_add_byte(json->to, '{');
     field_json_begin(json);
-    field_json_fields(json, event);
-    field_json_constant_name(json, "a");
+    field_json_append_fields(json, event);
+    field_json_append_constant_name(json, "a");
     buffer_add_text(json->to, "0}");
     memmove(json->to->bytes, json->to->bytes + begin, json->to->n - begin);
     json->to->n -= begin;
@@ -198,7 +200,7 @@ static void learned_shapes_do_not_change_output(void **state)
         for (unsigned i = 0; i < 8; i++) {
             writing_begin(&w, TTR_KIND_INSTANT, 0, "");
             add_random_fields(&w, seeds[support_random(&random) % 4 == 0]);
-            assert_int_equal(ttr_event_take(w.builder, &batch, &error), TTR_OK);
+            assert_int_equal(ttr_event_build(w.builder, &batch, &error), TTR_OK);
             field_json_init(&fresh, w.t, &fresh_to);
             write_object(&kept, batch.event);
             write_object(&fresh, batch.event);
@@ -219,7 +221,7 @@ static void add_numbered_name(struct field_json *json, unsigned i)
 {
     char name[16];
     (void)snprintf(name, sizeof name, "n%u", i);
-    field_json_constant_name(json, name);
+    field_json_append_constant_name(json, name);
     buffer_add_byte(json->to, '0');
 }
 
@@ -240,16 +242,16 @@ static void ended_objects_release_names(void **state)
      * table */
     for (unsigned i = 0; i < 300; i++)
         add_numbered_name(&json, i);
-    field_json_constant_name(&json, "list");
-    field_json_open(&json, &array);
+    field_json_append_constant_name(&json, "list");
+    field_json_open_value(&json, &array);
     size_t before = 0;
     for (unsigned i = 0; i < 50000; i++) {
-        field_json_element(&json);
-        field_json_open(&json, &object);
+        field_json_append_separator(&json);
+        field_json_open_value(&json, &object);
         add_numbered_name(&json, i);
         add_numbered_name(&json, i + 1);
         add_numbered_name(&json, i % 2 ? i : i + 2);
-        field_json_close(&json);
+        field_json_close_value(&json);
         buffer_clear(&to); /* allowed here, since no open object has names in this part */
         buffer_add_text(&to, "[{}");
         before = i == 100 ? heap.bytes : before;
@@ -271,12 +273,12 @@ static void names_before_object_still_detected_after_it(void **state)
          /* the shape applies from the third event on; the last event deviates inside the struct */
          i++) {
         writing_begin(&w, TTR_KIND_INSTANT, 0, "e");
-        ttr_put_uint(w.builder, "a", 1);
+        ttr_add_uint(w.builder, "a", 1);
         add_nested_field(&w, 0, "s", TTR_TYPE_STRUCT, 2);
         add_nested_field(&w, 1, "a", TTR_TYPE_UINT, 2);
         add_nested_field(&w, 1, i < 3 ? "b" : "a", TTR_TYPE_UINT, 3);
-        ttr_put_uint(w.builder, "a", 4);
-        ttr_put_uint(w.builder, "a", 5);
+        ttr_add_uint(w.builder, "a", 4);
+        ttr_add_uint(w.builder, "a", 5);
         writing_end(&w);
     }
     assert_int_equal(writing_lost(&w, "field.duplicate"), 4 * 2 + 1);

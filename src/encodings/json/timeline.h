@@ -1,7 +1,7 @@
 /* Formatting of times in text outputs. An event does not declare whether its time counts from 1970
  * or from the start of the trace, but the magnitude shows it: a clock that starts at zero reaches
  * TIME_UNIX_NS only after 104 days. The put functions write at most NUMBER_MAX bytes and return the
- * end of the text, as in append.h. */
+ * end of the text, as in emit.h. */
 #ifndef TRACETTA_ENCODINGS_JSON_TIMELINE_H
 #define TRACETTA_ENCODINGS_JSON_TIMELINE_H
 
@@ -12,7 +12,7 @@
 
 #define TIME_UNIX_NS INT64_C(9000000000000000)
 
-static inline bool time_is_unix(int64_t time_ns)
+static inline bool is_unix_time(int64_t time_ns)
 {
     return time_ns > TIME_UNIX_NS || time_ns < -TIME_UNIX_NS;
 }
@@ -24,20 +24,20 @@ static inline uint64_t time_distance(int64_t a, int64_t b)
 }
 
 /* Formats nanoseconds as seconds with nine decimals: "12.000000345". */
-static inline char *put_seconds(char *at, uint64_t ns)
+static inline char *emit_seconds(char *at, uint64_t ns)
 {
-    at += number_put_u64(at, ns / 1000000000);
+    at += number_format_u64(at, ns / 1000000000);
     *at = '.';
-    number_put_nine(at + 1, (uint32_t)(ns % 1000000000));
+    number_format_9_digits(at + 1, (uint32_t)(ns % 1000000000));
     return at + 10;
 }
 
 /* Formats nanoseconds as microseconds with three decimals, without rounding: "12.345". */
-static inline char *put_microseconds(char *at, uint64_t ns)
+static inline char *emit_microseconds(char *at, uint64_t ns)
 {
-    at += number_put_u64(at, ns / 1000);
+    at += number_format_u64(at, ns / 1000);
     *at = '.';
-    number_put_digits(at + 1, ns % 1000, 3);
+    number_format_digits(at + 1, ns % 1000, 3);
     return at + 4;
 }
 

@@ -14,9 +14,9 @@
 
 /* --- Creation and release --- */
 
-bool perf_put_new(struct perf_put *writer, const struct perf_put_spec *spec)
+bool perf_data_writer_new(struct perf_data_writer *writer, const struct perf_data_writer_spec *spec)
 {
-    *writer = (struct perf_put){.spec = *spec};
+    *writer = (struct perf_data_writer){.spec = *spec};
     buffer_init(&writer->ids, spec->alloc);
     buffer_init(&writer->names, spec->alloc);
     buffer_init(&writer->plain, spec->alloc);
@@ -28,7 +28,7 @@ bool perf_put_new(struct perf_put *writer, const struct perf_put_spec *spec)
     return writer->zstd != NULL;
 }
 
-void perf_put_free(struct perf_put *writer)
+void perf_data_writer_free(struct perf_data_writer *writer)
 {
     perf_zstd_free(writer->zstd);
     for (size_t i = 0; i < PERF_WRITER_FEATURES && writer->spec.alloc; i++)
@@ -51,7 +51,8 @@ static uint64_t order_flag_bits(uint64_t flags, bool is_big)
     return is_big ? placed : flags;
 }
 
-void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to[PERF_ATTR_VER7])
+void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
+                         uint8_t to[PERF_ATTR_VER7])
 {
     bool is_big = is_big_endian;
     memset(to, 0, PERF_ATTR_VER7);
@@ -70,25 +71,25 @@ void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to
 /* --- Records that describe the trace, written in pipe mode --- */
 
 /* Appends bytes that are not a record of the data section and counts them in the file offset. */
-static void write_frame(struct perf_put *writer, const void *bytes, size_t n)
+static void write_frame(struct perf_data_writer *writer, const void *bytes, size_t n)
 {
     buffer_add(writer->spec.to, bytes, n);
     writer->at += n;
 }
 
-static void write_frame_u32(struct perf_put *writer, uint32_t x)
+static void write_frame_u32(struct perf_data_writer *writer, uint32_t x)
 {
     perf_append_u32(writer->spec.to, writer->spec.is_big_endian, x);
     writer->at += 4;
 }
 
-static void write_frame_u64(struct perf_put *writer, uint64_t x)
+static void write_frame_u64(struct perf_data_writer *writer, uint64_t x)
 {
     perf_append_u64(writer->spec.to, writer->spec.is_big_endian, x);
     writer->at += 8;
 }
 
-static void write_record_header(struct perf_put *writer, uint32_t type, size_t size)
+static void write_record_header(struct perf_data_writer *writer, uint32_t type, size_t size)
 {
     uint8_t header[PERF_RECORD_HEADER] = {0};
     perf_store_u32(header, writer->spec.is_big_endian, type);
@@ -96,7 +97,7 @@ static void write_record_header(struct perf_put *writer, uint32_t type, size_t s
     write_frame(writer, header, sizeof header);
 }
 
-static uint64_t event_id_at(const struct perf_put *writer,
+static uint64_t event_id_at(const struct perf_data_writer *writer,
                             const struct perf_data_writer_event *event, size_t i)
 {
     uint64_t id;
@@ -104,14 +105,15 @@ static uint64_t event_id_at(const struct perf_put *writer,
     return id;
 }
 
-static void write_ids(struct perf_put *writer, const struct perf_data_writer_event *event)
+static void write_ids(struct perf_data_writer *writer, const struct perf_data_writer_event *event)
 {
     for (size_t i = 0; i < event->ids_n; i++)
         write_frame_u64(writer, event_id_at(writer, event, i));
 }
 
 /* Writes an attribute record and a name record. Ids that exceed the record size are dropped. */
-static void write_event_records(struct perf_put *writer, const struct perf_data_writer_event *event)
+static void write_event_records(struct perf_data_writer *writer,
+                                const struct perf_data_writer_event *event)
 {
     struct perf_data_writer_event limited = *event;
     size_t room = (PERF_RECORD_BYTES_MAX - PERF_RECORD_HEADER - PERF_ATTR_VER7) / 8;
@@ -131,7 +133,7 @@ static void write_event_records(struct perf_put *writer, const struct perf_data_
     write_frame(writer, "\0\0\0\0\0\0\0", padded - event->name_n);
 }
 
-static void write_feature_record(struct perf_put *writer, enum perf_feature feature)
+static void write_feature_record(struct perf_data_writer *writer, enum perf_feature feature)
 {
     const struct buffer *section = &writer->feature[feature];
     size_t size = PERF_RECORD_HEADER + 8 + section->n;
@@ -142,7 +144,7 @@ static void write_feature_record(struct perf_put *writer, enum perf_feature feat
     write_frame(writer, section->bytes, section->n);
 }
 
-static void write_tracing_record(struct perf_put *writer)
+static void write_tracing_record(struct perf_data_writer *writer)
 {
     const struct buffer *section = &writer->feature[PERF_FEATURE_TRACING_DATA];
     size_t padding = (8 - section->n % 8) % 8;
@@ -154,7 +156,7 @@ static void write_tracing_record(struct perf_put *writer)
     write_frame(writer, "\0\0\0\0\0\0\0", padding);
 }
 
-static void write_build_ids(struct perf_put *writer)
+static void write_build_ids(struct perf_data_writer *writer)
 {
     const struct buffer *section = &writer->feature[PERF_FEATURE_BUILD_ID];
     if (section->n > writer->build_ids_written)
@@ -163,15 +165,15 @@ static void write_build_ids(struct perf_put *writer)
     writer->build_ids_written = section->n;
 }
 
-static bool is_written_at_once(const struct perf_put *writer)
+static bool is_written_at_once(const struct perf_data_writer *writer)
 {
     return writer->spec.is_pipe && writer->has_begun;
 }
 
 /* --- Declarations: events, feature sections, formats --- */
 
-void perf_put_event(struct perf_put *writer, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
-                    const uint64_t *ids, size_t n)
+void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t attr[PERF_ATTR_VER7],
+                                ttr_text name, const uint64_t *ids, size_t n)
 {
     void *events = writer->events;
     if (!alloc_reserve(writer->spec.alloc, &events, &writer->events_capacity, writer->events_n + 1,
@@ -187,19 +189,19 @@ void perf_put_event(struct perf_put *writer, const uint8_t attr[PERF_ATTR_VER7],
     perf_store_u32(event->attr + PERF_ATTR_SIZE, writer->spec.is_big_endian, PERF_ATTR_VER7);
     buffer_add(&writer->ids, ids, n * sizeof *ids);
     buffer_add(&writer->names, name.p, name.n);
-    if (perf_put_failed(writer))
+    if (perf_data_writer_failed(writer))
         return;
     writer->events_n++;
     writer->is_late = writer->has_begun;
     if (is_written_at_once(writer)) {
-        perf_put_flush(writer);
+        perf_data_writer_flush(writer);
         write_event_records(writer, event);
         writer->events_written = writer->events_n;
     }
 }
 
 /* Called after a feature section was set; in pipe mode writes it at once as a record. */
-static void publish_feature(struct perf_put *writer, enum perf_feature feature)
+static void publish_feature(struct perf_data_writer *writer, enum perf_feature feature)
 {
     if (writer->feature[feature].failed)
         writer->is_out_of_memory = true;
@@ -207,23 +209,24 @@ static void publish_feature(struct perf_put *writer, enum perf_feature feature)
         write_feature_record(writer, feature);
 }
 
-void perf_put_feature(struct perf_put *writer, enum perf_feature feature, const void *bytes,
-                      size_t n)
+void perf_data_writer_set_feature(struct perf_data_writer *writer, enum perf_feature feature,
+                                  const void *bytes, size_t n)
 {
     buffer_clear(&writer->feature[feature]);
     buffer_add(&writer->feature[feature], bytes, n);
     publish_feature(writer, feature);
 }
 
-void perf_put_feature_text(struct perf_put *writer, enum perf_feature feature, ttr_text text)
+void perf_data_writer_set_feature_text(struct perf_data_writer *writer, enum perf_feature feature,
+                                       ttr_text text)
 {
     buffer_clear(&writer->feature[feature]);
     perf_append_text(&writer->feature[feature], writer->spec.is_big_endian, text.p, text.n);
     publish_feature(writer, feature);
 }
 
-void perf_put_feature_texts(struct perf_put *writer, enum perf_feature feature,
-                            const ttr_text *texts, uint32_t n)
+void perf_data_writer_set_feature_texts(struct perf_data_writer *writer, enum perf_feature feature,
+                                        const ttr_text *texts, uint32_t n)
 {
     buffer_clear(&writer->feature[feature]);
     perf_append_u32(&writer->feature[feature], writer->spec.is_big_endian, n);
@@ -233,7 +236,8 @@ void perf_put_feature_texts(struct perf_put *writer, enum perf_feature feature,
     publish_feature(writer, feature);
 }
 
-void perf_put_feature_cpus(struct perf_put *writer, uint32_t available, uint32_t online)
+void perf_data_writer_set_feature_cpus(struct perf_data_writer *writer, uint32_t available,
+                                       uint32_t online)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_NRCPUS];
     buffer_clear(section);
@@ -242,8 +246,8 @@ void perf_put_feature_cpus(struct perf_put *writer, uint32_t available, uint32_t
     publish_feature(writer, PERF_FEATURE_NRCPUS);
 }
 
-void perf_put_feature_clock(struct perf_put *writer, uint32_t clockid, uint64_t wall_ns,
-                            uint64_t clock_ns)
+void perf_data_writer_set_feature_clock(struct perf_data_writer *writer, uint32_t clockid,
+                                        uint64_t wall_ns, uint64_t clock_ns)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_CLOCK_DATA];
     bool is_big = writer->spec.is_big_endian;
@@ -255,8 +259,8 @@ void perf_put_feature_clock(struct perf_put *writer, uint32_t clockid, uint64_t 
     publish_feature(writer, PERF_FEATURE_CLOCK_DATA);
 }
 
-void perf_put_build_id(struct perf_put *writer, uint32_t pid, uint16_t cpumode, const uint8_t *id,
-                       size_t n, ttr_text path)
+void perf_data_writer_add_build_id(struct perf_data_writer *writer, uint32_t pid, uint16_t cpumode,
+                                   const uint8_t *id, size_t n, ttr_text path)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_BUILD_ID];
     bool is_big = writer->spec.is_big_endian;
@@ -279,7 +283,7 @@ void perf_put_build_id(struct perf_put *writer, uint32_t pid, uint16_t cpumode, 
         write_build_ids(writer);
 }
 
-void perf_put_tracing(struct perf_put *writer, const void *bytes, size_t n)
+void perf_data_writer_set_tracing_data(struct perf_data_writer *writer, const void *bytes, size_t n)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_TRACING_DATA];
     buffer_clear(section);
@@ -293,7 +297,7 @@ void perf_put_tracing(struct perf_put *writer, const void *bytes, size_t n)
 
 /* --- Start of the file --- */
 
-static void write_pipe_start(struct perf_put *writer)
+static void write_pipe_start(struct perf_data_writer *writer)
 {
     uint8_t header[PERF_PIPE_HEADER_BYTES];
     memcpy(header, writer->spec.is_big_endian ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
@@ -309,7 +313,7 @@ static void write_pipe_start(struct perf_put *writer)
 }
 
 /* Writes the ids of all events, then the attribute entries that refer to them. */
-static void write_attrs(struct perf_put *writer)
+static void write_attrs(struct perf_data_writer *writer)
 {
     uint64_t ids_at = writer->at;
     for (size_t i = 0; i < writer->events_n; i++)
@@ -328,7 +332,7 @@ static void write_attrs(struct perf_put *writer)
 
 /* Fills the COMPRESSED feature section. Readers need it before the first COMPRESSED record, to size
  * their buffer by the compression ratio. */
-static void fill_compressed_section(struct perf_put *writer)
+static void fill_compressed_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_COMPRESSED];
     bool is_big = writer->spec.is_big_endian;
@@ -344,7 +348,7 @@ static void fill_compressed_section(struct perf_put *writer)
 }
 
 /* Fills the EVENT_DESC feature section: attribute, name and ids of each event. */
-static void fill_event_desc_section(struct perf_put *writer)
+static void fill_event_desc_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_EVENT_DESC];
     bool is_big = writer->spec.is_big_endian;
@@ -364,7 +368,7 @@ static void fill_event_desc_section(struct perf_put *writer)
     writer->is_out_of_memory |= section->failed;
 }
 
-static void write_early_sections(struct perf_put *writer)
+static void write_early_sections(struct perf_data_writer *writer)
 {
     for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
         writer->early_sections[i] = (struct perf_section){writer->at, writer->feature[i].n};
@@ -372,7 +376,7 @@ static void write_early_sections(struct perf_put *writer)
     }
 }
 
-void perf_put_begin(struct perf_put *writer)
+void perf_data_writer_begin(struct perf_data_writer *writer)
 {
     static const uint8_t header[PERF_HEADER_BYTES];
     size_t header_at = writer->spec.to->n;
@@ -390,15 +394,15 @@ void perf_put_begin(struct perf_put *writer)
         write_early_sections(writer);
     }
     writer->data_at = writer->at;
-    if (!perf_put_failed(writer))
-        perf_put_header(writer, writer->spec.to->bytes + header_at);
-    perf_put_mark(writer);
+    if (!perf_data_writer_failed(writer))
+        perf_data_writer_store_header(writer, writer->spec.to->bytes + header_at);
+    perf_data_writer_mark_readable(writer);
 }
 
 /* --- Marks of a live file, between the records --- */
 
 /* Starts an EVENT_TYPE record, which readers skip, to carry `n` bytes of data (a multiple of 8). */
-static void start_carrier(struct perf_put *writer, size_t n)
+static void start_carrier(struct perf_data_writer *writer, size_t n)
 {
     write_record_header(writer, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
     write_frame_u64(writer, UINT64_MAX);
@@ -406,7 +410,7 @@ static void start_carrier(struct perf_put *writer, size_t n)
     writer->plain_bytes += CARRIER_HEAD + n;
 }
 
-static void write_carried_feature(struct perf_put *writer, enum perf_feature feature)
+static void write_carried_feature(struct perf_data_writer *writer, enum perf_feature feature)
 {
     const struct buffer *section = &writer->feature[feature];
     size_t padded = perf_padded_size(section->n, 8);
@@ -417,17 +421,17 @@ static void write_carried_feature(struct perf_put *writer, enum perf_feature fea
 }
 
 /* Writes events and formats that were declared since the last mark, inside carrier records. */
-static void write_late_declarations(struct perf_put *writer)
+static void write_late_declarations(struct perf_data_writer *writer)
 {
     size_t attrs = writer->events_n * ATTR_ENTRY + writer->ids.n;
     const struct buffer *names = &writer->feature[PERF_FEATURE_EVENT_DESC],
                         *formats = &writer->feature[PERF_FEATURE_TRACING_DATA];
     writer->is_late = false;
-    if (attrs > PERF_PUT_CARRIED_MOST || formats->n > PERF_PUT_CARRIED_MOST)
+    if (attrs > PERF_CARRIED_BYTES_MAX || formats->n > PERF_CARRIED_BYTES_MAX)
         return; /* checked before fill_event_desc_section: its cost grows with the number of events
                  */
     fill_event_desc_section(writer);
-    if (names->n > PERF_PUT_CARRIED_MOST || perf_put_failed(writer))
+    if (names->n > PERF_CARRIED_BYTES_MAX || perf_data_writer_failed(writer))
         return;
     start_carrier(writer, attrs);
     write_attrs(writer);
@@ -436,12 +440,12 @@ static void write_late_declarations(struct perf_put *writer)
         write_carried_feature(writer, PERF_FEATURE_TRACING_DATA);
 }
 
-void perf_put_mark(struct perf_put *writer)
+void perf_data_writer_mark_readable(struct perf_data_writer *writer)
 {
     size_t size = PERF_RECORD_HEADER + 8;
     if (!writer->spec.is_live || writer->spec.is_pipe || writer->has_ended)
         return;
-    perf_put_flush(writer);
+    perf_data_writer_flush(writer);
     if (writer->is_late)
         write_late_declarations(writer);
     writer->marked_bytes = writer->data_bytes;
@@ -461,7 +465,7 @@ void perf_put_mark(struct perf_put *writer)
 
 /* --- End of the file --- */
 
-static void write_features(struct perf_put *writer)
+static void write_features(struct perf_data_writer *writer)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
@@ -478,14 +482,14 @@ static void write_features(struct perf_put *writer)
         write_frame(writer, writer->feature[i].bytes, writer->feature[i].n);
 }
 
-void perf_put_end(struct perf_put *writer)
+void perf_data_writer_end(struct perf_data_writer *writer)
 {
-    perf_put_flush(writer);
+    perf_data_writer_flush(writer);
     if (writer->spec.is_pipe)
         return;
     fill_compressed_section(writer);
     fill_event_desc_section(writer);
-    if (perf_put_failed(writer))
+    if (perf_data_writer_failed(writer))
         return;
     writer->has_ended = true;
     write_features(writer);
@@ -499,7 +503,8 @@ static void store_section_entry(uint8_t *to, bool is_big, uint64_t at, uint64_t 
     perf_store_u64(to + 8, is_big, n);
 }
 
-void perf_put_header(const struct perf_put *writer, uint8_t to[PERF_HEADER_BYTES])
+void perf_data_writer_store_header(const struct perf_data_writer *writer,
+                                   uint8_t to[PERF_HEADER_BYTES])
 {
     bool is_big = writer->spec.is_big_endian, is_open = writer->spec.is_live && !writer->has_ended;
     uint64_t features = is_open ? UINT64_C(1) << PERF_FEATURE_RESERVED : 0,

@@ -3,15 +3,15 @@
  *
  * Order of calls:
  *
- *   perf_put_new                  chooses file or pipe, byte order, compression
- *   perf_put_event, _feature ...  declarations; may continue between the records
- *   perf_put_begin                writes everything that precedes the records
- *   perf_put_sample, _comm ...    records, in any order and number
- *   perf_put_round                bounds the disorder of the records (FINISHED_ROUND)
- *   perf_put_mark                 live file only: makes the records so far readable
- *   perf_put_end                  writes everything that follows the records
- *   perf_put_header               file only: write its bytes over the start of the file
- *   perf_put_free
+ *   perf_data_writer_new                  chooses file or pipe, byte order, compression
+ *   perf_data_writer_add_event, _feature ...  declarations; may continue between the records
+ *   perf_data_writer_begin                writes everything that precedes the records
+ *   perf_data_writer_add_sample, _comm ...    records, in any order and number
+ *   perf_data_writer_finish_round                bounds the disorder of the records
+ * (FINISHED_ROUND) perf_data_writer_mark_readable                 live file only: makes the records
+ * so far readable perf_data_writer_end                  writes everything that follows the records
+ *   perf_data_writer_store_header               file only: write its bytes over the start of the
+ * file perf_data_writer_free
  *
  * All bytes are appended to the caller's buffer, which the caller may drain after each call. The
  * layout of a file is:
@@ -25,24 +25,24 @@
  * sample refers to its event by the field IDENTIFIER.
  *
  * A live file can be read even if its writer was killed. Feature sections known at the start are
- * also written before the records. perf_put_mark writes an EVENT_TYPE record, which readers skip,
- * with the table of these sections inside. The header then declares that the data section ends at
- * the mark, so readers find the feature table inside the mark:
+ * also written before the records. perf_data_writer_mark_readable writes an EVENT_TYPE record,
+ * which readers skip, with the table of these sections inside. The header then declares that the
+ * data section ends at the mark, so readers find the feature table inside the mark:
  *
  *   mark   [0..7] EVENT_TYPE, size | [8..15] all ones | {offset, size} of each section
  *          [0..15] = table entry of section 0; its feature bit, RESERVED, marks an unfinished file
  *
  * Events and formats declared later are written before the next mark, in carrier records of the
  * same type: one each for attributes, names and formats. What exceeds the size of a record (about
- * 60 tracepoints) is available only after perf_put_end.
+ * 60 tracepoints) is available only after perf_data_writer_end.
  *
  * Invariants: the first error sticks; functions without a result do nothing after it, and
- * perf_put_failed reports it. writer->at is always the file offset of the next byte.
+ * perf_data_writer_failed reports it. writer->at is always the file offset of the next byte.
  *
  * Left out: AUX areas, statistics (READ, STAT), branch stacks, registers.
  *
- * Ownership: perf_put_free frees all state; texts and bytes passed in are copied. Thread rule: one
- * thread at a time. */
+ * Ownership: perf_data_writer_free frees all state; texts and bytes passed in are copied. Thread
+ * rule: one thread at a time. */
 #ifndef TRACETTA_ENCODINGS_PERF_DATA_PERF_DATA_WRITE_H
 #define TRACETTA_ENCODINGS_PERF_DATA_PERF_DATA_WRITE_H
 
@@ -55,15 +55,16 @@
 struct perf_zstd;
 
 /* bytes that one carrier record of a live file can contain */
-#define PERF_PUT_CARRIED_MOST ((size_t)65512)
+#define PERF_CARRIED_BYTES_MAX ((size_t)65512)
 #define PERF_WRITER_FEATURES 32u
 
 /* Options of a writer. */
-struct perf_put_spec {
+struct perf_data_writer_spec {
     const struct alloc *alloc;
     struct buffer *to;
     bool is_big_endian, is_pipe;
-    bool is_live;   /* file only: readable before it is finished, see perf_put_mark */
+    bool
+        is_live; /* file only: readable before it is finished, see perf_data_writer_mark_readable */
     int zstd_level; /* compression level; 0 = uncompressed */
 };
 
@@ -79,8 +80,8 @@ struct perf_data_writer_event {
     size_t name_at, name_n; /* offset and length in `names` */
 };
 
-struct perf_put {
-    struct perf_put_spec spec;
+struct perf_data_writer {
+    struct perf_data_writer_spec spec;
     struct perf_data_writer_event *events;
     size_t events_n, events_capacity;
     size_t events_written; /* number of events already written */
@@ -140,84 +141,93 @@ struct perf_mapping {
     bool is_kernel;
 };
 
-/* Initializes a writer. Returns false if out of memory; call perf_put_free in any case. */
-TTR_MUST bool perf_put_new(struct perf_put *writer, const struct perf_put_spec *spec);
-void perf_put_free(struct perf_put *writer);
+/* Initializes a writer. Returns false if out of memory; call perf_data_writer_free in any case. */
+TTR_MUST bool perf_data_writer_new(struct perf_data_writer *writer,
+                                   const struct perf_data_writer_spec *spec);
+void perf_data_writer_free(struct perf_data_writer *writer);
 
-static inline bool perf_put_failed(const struct perf_put *writer)
+static inline bool perf_data_writer_failed(const struct perf_data_writer *writer)
 {
     return writer->is_out_of_memory || writer->spec.to->failed || writer->plain.failed ||
            writer->ids.failed || writer->names.failed;
 }
 
 /* Serializes an attribute in a byte order. */
-void perf_attr_pack(const struct perf_attr *attr, bool is_big_endian, uint8_t to[PERF_ATTR_VER7]);
+void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
+                         uint8_t to[PERF_ATTR_VER7]);
 
 /* Declares an event: attribute bytes (their size field is set here), a name ("sched:sched_switch"),
  * and the ids that its samples carry. */
-void perf_put_event(struct perf_put *writer, const uint8_t attr[PERF_ATTR_VER7], ttr_text name,
-                    const uint64_t *ids, size_t n);
+void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t attr[PERF_ATTR_VER7],
+                                ttr_text name, const uint64_t *ids, size_t n);
 
 /* Set a feature section to raw bytes, one text, several texts (CMDLINE) or CPU counts. In a file, a
  * later call replaces the section. */
-void perf_put_feature(struct perf_put *writer, enum perf_feature feature, const void *bytes,
-                      size_t n);
-void perf_put_feature_text(struct perf_put *writer, enum perf_feature feature, ttr_text text);
-void perf_put_feature_texts(struct perf_put *writer, enum perf_feature feature,
-                            const ttr_text *texts, uint32_t n);
-void perf_put_feature_cpus(struct perf_put *writer, uint32_t available, uint32_t online);
+void perf_data_writer_set_feature(struct perf_data_writer *writer, enum perf_feature feature,
+                                  const void *bytes, size_t n);
+void perf_data_writer_set_feature_text(struct perf_data_writer *writer, enum perf_feature feature,
+                                       ttr_text text);
+void perf_data_writer_set_feature_texts(struct perf_data_writer *writer, enum perf_feature feature,
+                                        const ttr_text *texts, uint32_t n);
+void perf_data_writer_set_feature_cpus(struct perf_data_writer *writer, uint32_t available,
+                                       uint32_t online);
 
 /* Sets CLOCK_DATA: at `clock_ns` of the trace clock (numbered as for clock_gettime) the wall clock
  * was `wall_ns` after the Unix epoch. */
-void perf_put_feature_clock(struct perf_put *writer, uint32_t clockid, uint64_t wall_ns,
-                            uint64_t clock_ns);
+void perf_data_writer_set_feature_clock(struct perf_data_writer *writer, uint32_t clockid,
+                                        uint64_t wall_ns, uint64_t clock_ns);
 
 /* Adds an entry to the BUILD_ID section. */
-void perf_put_build_id(struct perf_put *writer, uint32_t pid, uint16_t cpumode, const uint8_t *id,
-                       size_t n, ttr_text path);
+void perf_data_writer_add_build_id(struct perf_data_writer *writer, uint32_t pid, uint16_t cpumode,
+                                   const uint8_t *id, size_t n, ttr_text path);
 
 /* Sets the formats of tracepoints, a block made by tracing_data_write.h. In a pipe they apply to
  * events declared next, and the function may be called again. */
-void perf_put_tracing(struct perf_put *writer, const void *bytes, size_t n);
+void perf_data_writer_set_tracing_data(struct perf_data_writer *writer, const void *bytes,
+                                       size_t n);
 
 /* Writes everything that precedes the records. */
-void perf_put_begin(struct perf_put *writer);
+void perf_data_writer_begin(struct perf_data_writer *writer);
 
 /* Copies complete records unchanged. */
-void perf_put_records(struct perf_put *writer, const void *bytes, size_t n);
+void perf_data_writer_copy_records(struct perf_data_writer *writer, const void *bytes, size_t n);
 
 /* Writes a sample. Returns false, and writes nothing, if it exceeds the maximum record size of
  * 65,535 bytes. */
-TTR_MUST bool perf_put_sample(struct perf_put *writer, uint64_t sample_type, uint16_t misc,
-                              const struct perf_sample *sample);
+TTR_MUST bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sample_type,
+                                          uint16_t misc, const struct perf_sample *sample);
 
 /* Write records with a trailer of the values that sample_type selects from `values`; 0 = no trailer
  * (SAMPLE_ID_ALL is not set). Names and paths that are too long are cut. */
-void perf_put_comm(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
-                   ttr_text name, bool is_exec);
-void perf_put_mapping(struct perf_put *writer, uint64_t sample_type,
-                      const struct perf_sample *values, const struct perf_mapping *mapping);
-void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
-                   uint32_t parent_pid, uint32_t parent_tid);
-void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
-                   uint64_t lost);
+void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_type,
+                               const struct perf_sample *values, ttr_text name, bool is_exec);
+void perf_data_writer_add_mapping(struct perf_data_writer *writer, uint64_t sample_type,
+                                  const struct perf_sample *values,
+                                  const struct perf_mapping *mapping);
+void perf_data_writer_add_task(struct perf_data_writer *writer, uint64_t sample_type,
+                               const struct perf_sample *values, uint32_t parent_pid,
+                               uint32_t parent_tid);
+void perf_data_writer_add_lost(struct perf_data_writer *writer, uint64_t sample_type,
+                               const struct perf_sample *values, uint64_t lost);
 
 /* Writes FINISHED_ROUND. It promises that no later record is older than the newest record before
  * the previous FINISHED_ROUND, so that readers can sort with bounded memory. */
-void perf_put_round(struct perf_put *writer);
+void perf_data_writer_finish_round(struct perf_data_writer *writer);
 
 /* Compresses all waiting records into the buffer. */
-void perf_put_flush(struct perf_put *writer);
+void perf_data_writer_flush(struct perf_data_writer *writer);
 
-/* Live file: writes a mark, after which perf_put_header covers all records and events so far. */
-void perf_put_mark(struct perf_put *writer);
+/* Live file: writes a mark, after which perf_data_writer_store_header covers all records and events
+ * so far. */
+void perf_data_writer_mark_readable(struct perf_data_writer *writer);
 
 /* Writes everything that follows the records. */
-void perf_put_end(struct perf_put *writer);
+void perf_data_writer_end(struct perf_data_writer *writer);
 
-/* Serializes the file header for the current state. Before perf_put_end it covers the attributes
- * and records, but no feature sections; for a live file, everything up to the last mark. Not used
- * for pipes. */
-void perf_put_header(const struct perf_put *writer, uint8_t to[PERF_HEADER_BYTES]);
+/* Serializes the file header for the current state. Before perf_data_writer_end it covers the
+ * attributes and records, but no feature sections; for a live file, everything up to the last mark.
+ * Not used for pipes. */
+void perf_data_writer_store_header(const struct perf_data_writer *writer,
+                                   uint8_t to[PERF_HEADER_BYTES]);
 
 #endif

@@ -9,7 +9,7 @@
 #define BUILD_ID_MAX 20u
 #define ROUND_UP8(n) (((n) + 7) / 8 * 8)
 
-static void store_record_header(const struct perf_put *writer, uint8_t *at, uint32_t type,
+static void store_record_header(const struct perf_data_writer *writer, uint8_t *at, uint32_t type,
                                 uint16_t misc, size_t n)
 {
     bool is_big = writer->spec.is_big_endian;
@@ -19,16 +19,16 @@ static void store_record_header(const struct perf_put *writer, uint8_t *at, uint
 }
 
 /* Counts bytes that were written in place at the end of the output buffer. */
-static void count_written(struct perf_put *writer, size_t n)
+static void count_written(struct perf_data_writer *writer, size_t n)
 {
-    buffer_filled(writer->spec.to, n);
+    buffer_commit(writer->spec.to, n);
     writer->data_bytes += n;
     writer->at += n;
 }
 
 /* --- Compression into COMPRESSED records --- */
 
-static void compress_piece(struct perf_put *writer, const uint8_t *bytes, size_t n)
+static void compress_piece(struct perf_data_writer *writer, const uint8_t *bytes, size_t n)
 {
     uint8_t *to = buffer_room(writer->spec.to, PERF_RECORD_BYTES_MAX);
     if (!to)
@@ -46,10 +46,10 @@ static void compress_piece(struct perf_put *writer, const uint8_t *bytes, size_t
 
 /* Compresses waiting records in pieces of PERF_ZSTD_PIECE_MAX bytes. A shorter last piece is
  * compressed only with with_short_piece. */
-static void compress_waiting(struct perf_put *writer, bool with_short_piece)
+static void compress_waiting(struct perf_data_writer *writer, bool with_short_piece)
 {
     size_t at = 0;
-    while (!perf_put_failed(writer) &&
+    while (!perf_data_writer_failed(writer) &&
            writer->plain.n - at >= (with_short_piece ? 1 : PERF_ZSTD_PIECE_MAX)) {
         size_t n =
             writer->plain.n - at < PERF_ZSTD_PIECE_MAX ? writer->plain.n - at : PERF_ZSTD_PIECE_MAX;
@@ -62,7 +62,7 @@ static void compress_waiting(struct perf_put *writer, bool with_short_piece)
     }
 }
 
-void perf_put_flush(struct perf_put *writer)
+void perf_data_writer_flush(struct perf_data_writer *writer)
 {
     if (writer->zstd)
         compress_waiting(writer, true);
@@ -70,7 +70,8 @@ void perf_put_flush(struct perf_put *writer)
 
 /* Reserves space for a record of `n` bytes and writes its header. Returns the position after the
  * header, or NULL if out of memory. commit_record must follow. */
-static uint8_t *reserve_record(struct perf_put *writer, uint32_t type, uint16_t misc, size_t n)
+static uint8_t *reserve_record(struct perf_data_writer *writer, uint32_t type, uint16_t misc,
+                               size_t n)
 {
     uint8_t *at = buffer_room(writer->zstd ? &writer->plain : writer->spec.to, n);
     if (!at)
@@ -79,11 +80,11 @@ static uint8_t *reserve_record(struct perf_put *writer, uint32_t type, uint16_t 
     return at + PERF_RECORD_HEADER;
 }
 
-static void commit_record(struct perf_put *writer, size_t n)
+static void commit_record(struct perf_data_writer *writer, size_t n)
 {
     writer->plain_bytes += n;
     if (writer->zstd) {
-        buffer_filled(&writer->plain, n);
+        buffer_commit(&writer->plain, n);
         if (writer->plain.n >= PERF_ZSTD_PIECE_MAX)
             compress_waiting(writer, false);
         return;
@@ -91,7 +92,7 @@ static void commit_record(struct perf_put *writer, size_t n)
     count_written(writer, n);
 }
 
-void perf_put_records(struct perf_put *writer, const void *bytes, size_t n)
+void perf_data_writer_copy_records(struct perf_data_writer *writer, const void *bytes, size_t n)
 {
     uint8_t *at = buffer_room(writer->zstd ? &writer->plain : writer->spec.to, n);
     if (!at || !n)
@@ -208,8 +209,8 @@ static void store_sample_words(struct record_position *position, uint64_t sample
         store_next_u64(position, sample->period);
 }
 
-bool perf_put_sample(struct perf_put *writer, uint64_t sample_type, uint16_t misc,
-                     const struct perf_sample *sample)
+bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sample_type,
+                                 uint16_t misc, const struct perf_sample *sample)
 {
     if (sample->chain_n > PERF_RECORD_BYTES_MAX || sample->raw[0].n > PERF_RECORD_BYTES_MAX ||
         sample->raw[1].n > PERF_RECORD_BYTES_MAX)
@@ -239,8 +240,8 @@ bool perf_put_sample(struct perf_put *writer, uint64_t sample_type, uint16_t mis
 
 /* --- COMM, MMAP2, FORK, EXIT, LOST and FINISHED_ROUND --- */
 
-void perf_put_comm(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
-                   ttr_text name, bool is_exec)
+void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_type,
+                               const struct perf_sample *values, ttr_text name, bool is_exec)
 {
     size_t name_n = name.n < COMM_MAX ? name.n : COMM_MAX, padded = perf_padded_size(name_n, 8);
     size_t n = PERF_RECORD_HEADER + 8 + padded + trailer_size(sample_type);
@@ -270,8 +271,9 @@ static void store_identity(struct record_position *position, const struct perf_m
     store_next_u64(position, mapping->generation);
 }
 
-void perf_put_mapping(struct perf_put *writer, uint64_t sample_type,
-                      const struct perf_sample *values, const struct perf_mapping *mapping)
+void perf_data_writer_add_mapping(struct perf_data_writer *writer, uint64_t sample_type,
+                                  const struct perf_sample *values,
+                                  const struct perf_mapping *mapping)
 {
     enum { PROT_EXECUTE = 4 };
     size_t path_n = mapping->path.n < PATH_MAX_BYTES ? mapping->path.n : PATH_MAX_BYTES,
@@ -295,8 +297,9 @@ void perf_put_mapping(struct perf_put *writer, uint64_t sample_type,
     commit_record(writer, n);
 }
 
-void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
-                   uint32_t parent_pid, uint32_t parent_tid)
+void perf_data_writer_add_task(struct perf_data_writer *writer, uint64_t sample_type,
+                               const struct perf_sample *values, uint32_t parent_pid,
+                               uint32_t parent_tid)
 {
     size_t n = PERF_RECORD_HEADER + 24 + trailer_size(sample_type);
     struct record_position position = {reserve_record(writer, PERF_FORK, 0, n),
@@ -310,8 +313,8 @@ void perf_put_task(struct perf_put *writer, uint64_t sample_type, const struct p
     commit_record(writer, n);
 }
 
-void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct perf_sample *values,
-                   uint64_t lost)
+void perf_data_writer_add_lost(struct perf_data_writer *writer, uint64_t sample_type,
+                               const struct perf_sample *values, uint64_t lost)
 {
     size_t n = PERF_RECORD_HEADER + 16 + trailer_size(sample_type);
     struct record_position position = {reserve_record(writer, PERF_LOST, 0, n),
@@ -325,9 +328,9 @@ void perf_put_lost(struct perf_put *writer, uint64_t sample_type, const struct p
 }
 
 /* Never compressed: readers look for the first FINISHED_ROUND before they decompress anything. */
-void perf_put_round(struct perf_put *writer)
+void perf_data_writer_finish_round(struct perf_data_writer *writer)
 {
-    perf_put_flush(writer);
+    perf_data_writer_flush(writer);
     uint8_t *at = buffer_room(writer->spec.to, PERF_RECORD_HEADER);
     if (!at)
         return;

@@ -15,29 +15,29 @@
 
 struct writing {
     struct buffer to;
-    struct perf_put put;
+    struct perf_data_writer put;
 };
 
 static void open_writing(struct writing *w, const struct alloc *alloc, bool is_big, bool is_pipe,
                          int level)
 {
     buffer_init(&w->to, alloc);
-    const struct perf_put_spec spec = {.alloc = alloc,
-                                       .to = &w->to,
-                                       .is_big_endian = is_big,
-                                       .is_pipe = is_pipe,
-                                       .zstd_level = level};
-    assert_true(perf_put_new(&w->put, &spec));
+    const struct perf_data_writer_spec spec = {.alloc = alloc,
+                                               .to = &w->to,
+                                               .is_big_endian = is_big,
+                                               .is_pipe = is_pipe,
+                                               .zstd_level = level};
+    assert_true(perf_data_writer_new(&w->put, &spec));
 }
 
 static void close_writing(struct writing *w)
 {
-    assert_false(perf_put_failed(&w->put));
-    perf_put_free(&w->put);
+    assert_false(perf_data_writer_failed(&w->put));
+    perf_data_writer_free(&w->put);
     buffer_free(&w->to);
 }
 
-static void declare_event(struct perf_put *put, const char *name, uint64_t id)
+static void declare_event(struct perf_data_writer *put, const char *name, uint64_t id)
 {
     uint8_t bytes[PERF_ATTR_VER7];
     const struct perf_attr attr = {.type = PERF_TYPE_TRACEPOINT_EVENT,
@@ -46,8 +46,8 @@ static void declare_event(struct perf_put *put, const char *name, uint64_t id)
                                    .sample_type = TYPE,
                                    .flags = UINT64_C(1) << PERF_FLAG_SAMPLE_ID_ALL |
                                             1u << PERF_FLAG_DISABLED};
-    perf_attr_pack(&attr, put->spec.is_big_endian, bytes);
-    perf_put_event(put, bytes, (ttr_text){name, strlen(name)}, &id, 1);
+    perf_attr_serialize(&attr, put->spec.is_big_endian, bytes);
+    perf_data_writer_add_event(put, bytes, (ttr_text){name, strlen(name)}, &id, 1);
 }
 
 static void attribute_layout_matches_kernel_in_both_byte_orders(void **state)
@@ -64,13 +64,13 @@ static void attribute_layout_matches_kernel_in_both_byte_orders(void **state)
                                             1u << PERF_FLAG_INHERIT,
                                    .clockid = 7,
                                    .max_stack = 9};
-    perf_attr_pack(&attr, false, bytes);
+    perf_attr_serialize(&attr, false, bytes);
     support_assert_hex(bytes, 56,
                        "01000000 80000000 0200000000000000 0300000000000000 8700010000000000 "
                        "0400000000000000 0200040000000000 05000000 00000000");
     support_assert_hex(bytes + PERF_ATTR_CLOCKID, 20,
                        "07000000 0000000000000000 00000000 0900 0000");
-    perf_attr_pack(&attr, true, bytes);
+    perf_attr_serialize(&attr, true, bytes);
     support_assert_hex(bytes, 56,
                        "00000001 00000080 0000000000000002 0000000000000003 0000000000010087 "
                        "0000000000000004 4000200000000000 00000005 00000000");
@@ -99,7 +99,7 @@ static void sample_values_are_in_kernel_order(void **state)
                          PERF_SAMPLE_HAS_CALLCHAIN | PERF_SAMPLE_HAS_RAW;
     struct writing w;
     open_writing(&w, alloc_default(), false, false, 0);
-    assert_true(perf_put_sample(&w.put, all, PERF_MISC_USER, &sample));
+    assert_true(perf_data_writer_add_sample(&w.put, all, PERF_MISC_USER, &sample));
     support_assert_hex(w.to.bytes, w.to.n,
                        "09000000 0200 7800 0600000000000000 0100000000000000 02000000 03000000 "
                        "0400000000000000 0500000000000000 0600000000000000 "
@@ -107,7 +107,7 @@ static void sample_values_are_in_kernel_order(void **state)
                        "00feffffffffffff 3412000000000000 0c000000 6162636465 00000000000000");
     close_writing(&w);
     open_writing(&w, alloc_default(), true, false, 0);
-    assert_true(perf_put_sample(&w.put, TYPE | PERF_SAMPLE_HAS_RAW, 0, &sample));
+    assert_true(perf_data_writer_add_sample(&w.put, TYPE | PERF_SAMPLE_HAS_RAW, 0, &sample));
     support_assert_hex(w.to.bytes, w.to.n,
                        "00000009 0000 0038 0000000000000006 00000002 00000003 0000000000000004 "
                        "00000008 00000000 0000000c 6162636465 00000000000000");
@@ -120,13 +120,14 @@ static void oversized_sample_is_refused(void **state)
     static const uint8_t bytes[65536];
     struct writing w;
     open_writing(&w, alloc_default(), false, false, 0);
-    assert_false(perf_put_sample(&w.put, PERF_SAMPLE_HAS_RAW, 0,
-                                 &(struct perf_sample){.raw = {{bytes, 65525}}}));
-    assert_false(perf_put_sample(&w.put, PERF_SAMPLE_HAS_RAW, 0,
-                                 &(struct perf_sample){.raw = {{bytes, 65536}, {bytes, 65536}}}));
+    assert_false(perf_data_writer_add_sample(&w.put, PERF_SAMPLE_HAS_RAW, 0,
+                                             &(struct perf_sample){.raw = {{bytes, 65525}}}));
+    assert_false(perf_data_writer_add_sample(
+        &w.put, PERF_SAMPLE_HAS_RAW, 0,
+        &(struct perf_sample){.raw = {{bytes, 65536}, {bytes, 65536}}}));
     assert_int_equal(w.to.n, 0);
-    assert_true(perf_put_sample(&w.put, PERF_SAMPLE_HAS_RAW, 0,
-                                &(struct perf_sample){.raw = {{bytes, 65516}}}));
+    assert_true(perf_data_writer_add_sample(&w.put, PERF_SAMPLE_HAS_RAW, 0,
+                                            &(struct perf_sample){.raw = {{bytes, 65516}}}));
     assert_int_equal(w.to.n, 65528);
     close_writing(&w);
 }
@@ -150,12 +151,12 @@ static void record_trailer_follows_sample_type(void **state)
                                    .path = {"/bin/true", 9}};
     struct writing w;
     open_writing(&w, alloc_default(), false, false, 0);
-    perf_put_comm(&w.put, TYPE, &about, (ttr_text){"sixteen letters!", 16}, true);
+    perf_data_writer_add_comm(&w.put, TYPE, &about, (ttr_text){"sixteen letters!", 16}, true);
     support_assert_hex(w.to.bytes, w.to.n,
                        "03000000 0020 4000 02000000 03000000 7369787465656e206c65747465727300 "
                        "02000000 03000000 0400000000000000 08000000 00000000 0600000000000000");
     buffer_clear(&w.to);
-    perf_put_mapping(&w.put, 0, &about, &mapping);
+    perf_data_writer_add_mapping(&w.put, 0, &about, &mapping);
     support_assert_hex(
         w.to.bytes, w.to.n,
         "0a000000 0200 5800 02000000 03000000 0010000000000000 0020000000000000 0030000000000000 "
@@ -163,15 +164,15 @@ static void record_trailer_follows_sample_type(void **state)
         "6300000000000000 0100000000000000 05000000 02000000 2f62696e2f74727565 00000000000000");
     buffer_clear(&w.to);
     mapping.build_id = build_id, mapping.build_id_n = sizeof build_id, mapping.prot = 1;
-    perf_put_mapping(&w.put, 0, &about, &mapping);
+    perf_data_writer_add_mapping(&w.put, 0, &about, &mapping);
     support_assert_hex(w.to.bytes, 72,
                        "0a000000 0260 5800 02000000 03000000 0010000000000000 0020000000000000 "
                        "0030000000000000 02000000 aabb0000 "
                        "0000000000000000 0000000000000000 01000000 02000000");
     buffer_clear(&w.to);
-    perf_put_task(&w.put, PERF_SAMPLE_HAS_TIME, &about, 1, 1);
-    perf_put_lost(&w.put, 0, &about, 7);
-    perf_put_round(&w.put);
+    perf_data_writer_add_task(&w.put, PERF_SAMPLE_HAS_TIME, &about, 1, 1);
+    perf_data_writer_add_lost(&w.put, 0, &about, 7);
+    perf_data_writer_finish_round(&w.put);
     support_assert_hex(
         w.to.bytes, w.to.n,
         "07000000 0000 2800 02000000 01000000 03000000 01000000 0400000000000000 0400000000000000"
@@ -182,7 +183,7 @@ static void record_trailer_follows_sample_type(void **state)
 /* Writes the final header over the start of the file. */
 static void rewrite_header(struct writing *w)
 {
-    perf_put_header(&w->put, w->to.bytes);
+    perf_data_writer_store_header(&w->put, w->to.bytes);
 }
 
 static void file_sections_follow_records(void **state)
@@ -190,13 +191,13 @@ static void file_sections_follow_records(void **state)
     (void)state;
     struct writing w;
     open_writing(&w, alloc_default(), false, false, 0);
-    perf_put_feature_text(&w.put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
+    perf_data_writer_set_feature_text(&w.put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
     declare_event(&w.put, "a:b", 17);
-    perf_put_begin(&w.put);
+    perf_data_writer_begin(&w.put);
     assert_int_equal(w.put.data_at, 104 + 8 + 144);
-    perf_put_round(&w.put);
-    perf_put_feature_clock(&w.put, 1, 5, 6);
-    perf_put_end(&w.put);
+    perf_data_writer_finish_round(&w.put);
+    perf_data_writer_set_feature_clock(&w.put, 1, 5, 6);
+    perf_data_writer_end(&w.put);
     rewrite_header(&w);
     support_assert_hex(w.to.bytes, 112,
                        "50455246494c4532 6800000000000000 9000000000000000 7000000000000000 "
@@ -222,9 +223,9 @@ static void live_file_readable_before_end(void **state)
     struct writing w;
     open_writing(&w, alloc_default(), false, false, 0);
     w.put.spec.is_live = true;
-    perf_put_feature_text(&w.put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
+    perf_data_writer_set_feature_text(&w.put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
     declare_event(&w.put, "a:b", 17);
-    perf_put_begin(&w.put);
+    perf_data_writer_begin(&w.put);
     support_assert_hex(
         w.to.bytes + PERF_AT_DATA, 40,
         "1c02000000000000 0000000000000000 0000000000000000 0000000000000000 0910000000000000");
@@ -232,15 +233,15 @@ static void live_file_readable_before_end(void **state)
     support_assert_hex(w.to.bytes + 0x21c, 48,
                        "41000000 0000 3000 ffffffffffffffff 0001000000000000 4400000000000000 "
                        "4401000000000000 d800000000000000");
-    perf_put_round(&w.put);
-    perf_put_mark(&w.put);
-    perf_put_round(&w.put);
-    perf_put_header(&w.put, header);
+    perf_data_writer_finish_round(&w.put);
+    perf_data_writer_mark_readable(&w.put);
+    perf_data_writer_finish_round(&w.put);
+    perf_data_writer_store_header(&w.put, header);
     support_assert_hex(
         header + PERF_AT_DATA, 40,
         "1c02000000000000 3800000000000000 0000000000000000 0000000000000000 0910000000000000");
     assert_memory_equal(w.to.bytes + 0x21c + 0x38, w.to.bytes + 0x21c, 48);
-    perf_put_end(&w.put);
+    perf_data_writer_end(&w.put);
     rewrite_header(&w);
     support_assert_hex(
         w.to.bytes + PERF_AT_DATA, 40,
@@ -255,11 +256,11 @@ static void late_event_attributes_follow_sections(void **state)
     (void)state;
     struct writing w;
     open_writing(&w, alloc_default(), true, false, 0);
-    perf_put_begin(&w.put);
-    perf_put_round(&w.put);
+    perf_data_writer_begin(&w.put);
+    perf_data_writer_finish_round(&w.put);
     declare_event(&w.put, "a:b", 17);
     declare_event(&w.put, "c:d", 18);
-    perf_put_end(&w.put);
+    perf_data_writer_end(&w.put);
     rewrite_header(&w);
     support_assert_hex(w.to.bytes, 56,
                        "32454c494652 4550 0000000000000068 0000000000000090 0000000000000238 "
@@ -276,13 +277,13 @@ static void pipe_contains_only_records(void **state)
     (void)state;
     struct writing w;
     open_writing(&w, alloc_default(), false, true, 0);
-    perf_put_begin(&w.put);
+    perf_data_writer_begin(&w.put);
     declare_event(&w.put, "a:b", 17);
-    perf_put_tracing(&w.put, "tracing", 7);
-    perf_put_feature_cpus(&w.put, 4, 2);
-    perf_put_build_id(&w.put, 5, PERF_MISC_USER, (const uint8_t *)"\xaa\xbb", 2,
-                      (ttr_text){"/x", 2});
-    perf_put_end(&w.put);
+    perf_data_writer_set_tracing_data(&w.put, "tracing", 7);
+    perf_data_writer_set_feature_cpus(&w.put, 4, 2);
+    perf_data_writer_add_build_id(&w.put, 5, PERF_MISC_USER, (const uint8_t *)"\xaa\xbb", 2,
+                                  (ttr_text){"/x", 2});
+    perf_data_writer_end(&w.put);
     support_assert_hex(w.to.bytes, 32,
                        "50455246494c4532 1000000000000000 40000000 0000 9000 02000000 80000000");
     support_assert_hex(w.to.bytes + 16 + 136, 8, "1100000000000000");
@@ -317,10 +318,10 @@ static void compressed_records_decompress_to_originals(void **state)
     for (size_t i = 0; i < 400000; i += 8)
         store_u64le(plain + i, i < 200000 ? support_random(&seed) : i % 64);
     open_writing(&w, alloc_default(), false, false, 3);
-    perf_put_begin(&w.put);
+    perf_data_writer_begin(&w.put);
     for (size_t i = 0; i < 400000; i += 40)
-        perf_put_records(&w.put, plain + i, 40);
-    perf_put_flush(&w.put);
+        perf_data_writer_copy_records(&w.put, plain + i, 40);
+    perf_data_writer_flush(&w.put);
     for (size_t at = (size_t)w.put.data_at; at < w.to.n;
          at += read_u32_at(&w.to, at + 4) >> 16, records++) {
         size_t before = out.pos;
@@ -335,7 +336,7 @@ static void compressed_records_decompress_to_originals(void **state)
     assert_memory_equal(plain, found, 400000);
     assert_int_equal(records, 7);
     assert_int_equal(w.put.data_at + w.put.data_bytes, w.to.n);
-    perf_put_end(&w.put);
+    perf_data_writer_end(&w.put);
     support_assert_hex(w.put.feature[PERF_FEATURE_COMPRESSED].bytes, 20,
                        "01000000 01000000 03000000 01000000 00f00000");
     (void)ZSTD_freeDStream(unpack);
@@ -353,14 +354,14 @@ static void formats_are_grouped_by_system(void **state)
                                             .header_page = {"page", 4},
                                             .header_event = {"event", 5},
                                             .comms = {"1 init\n", 7}};
-    struct tracing_put put;
+    struct tracing_writer put;
     struct buffer to;
     buffer_init(&to, alloc_default());
-    tracing_put_init(&put, alloc_default());
-    tracing_put_format(&put, (ttr_text){"a", 1}, (ttr_text){"one", 3});
-    tracing_put_format(&put, (ttr_text){"b", 1}, (ttr_text){"two", 3});
-    tracing_put_format(&put, (ttr_text){"a", 1}, (ttr_text){"three", 5});
-    tracing_put_block(&put, &machine, &to);
+    tracing_writer_init(&put, alloc_default());
+    tracing_writer_add_format(&put, (ttr_text){"a", 1}, (ttr_text){"one", 3});
+    tracing_writer_add_format(&put, (ttr_text){"b", 1}, (ttr_text){"two", 3});
+    tracing_writer_add_format(&put, (ttr_text){"a", 1}, (ttr_text){"three", 5});
+    tracing_writer_append_block(&put, &machine, &to);
     support_assert_hex(to.bytes, to.n,
                        "17084474726163696e67 302e3600 01 04 00001000 6865616465725f7061676500 "
                        "0000000000000004 70616765 "
@@ -369,38 +370,38 @@ static void formats_are_grouped_by_system(void **state)
                        "00000001 0000000000000003 74776f "
                        "00000000 00000000 0000000000000007 3120696e69740a");
     size_t before = to.n;
-    tracing_put_event_header(&put, (ttr_text){"P_L5K1", 6}, 77);
-    tracing_put_block(&put, &machine, &to);
+    tracing_writer_add_event_header(&put, (ttr_text){"P_L5K1", 6}, 77);
+    tracing_writer_append_block(&put, &machine, &to);
     assert_non_null(memmem(to.bytes + before, to.n - before,
                            "name: P_L5K1\nID: 77\nformat:\n\tfield:unsigned short common_type;",
                            60));
     assert_non_null(memmem(to.bytes + before, to.n - before,
                            "\tfield:u8 eventheader_flags;\toffset:8;\tsize:1;\tsigned:0;\n", 57));
-    tracing_put_free(&put);
+    tracing_writer_free(&put);
     buffer_free(&to);
 }
 
 static bool write_all(const struct alloc *alloc)
 {
     struct buffer to;
-    struct perf_put put;
+    struct perf_data_writer put;
     buffer_init(&to, alloc);
-    const struct perf_put_spec spec = {.alloc = alloc, .to = &to, .zstd_level = 1};
-    bool is_good = perf_put_new(&put, &spec);
+    const struct perf_data_writer_spec spec = {.alloc = alloc, .to = &to, .zstd_level = 1};
+    bool is_good = perf_data_writer_new(&put, &spec);
     if (is_good) {
-        perf_put_feature_text(&put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
-        perf_put_feature_texts(&put, PERF_FEATURE_CMDLINE, (const ttr_text[]){{"a", 1}, {"b", 1}},
-                               2);
-        perf_put_build_id(&put, 5, PERF_MISC_USER, (const uint8_t *)"\xaa\xbb", 2,
-                          (ttr_text){"/x", 2});
-        perf_put_tracing(&put, "tracing", 7);
+        perf_data_writer_set_feature_text(&put, PERF_FEATURE_HOSTNAME, (ttr_text){"here", 4});
+        perf_data_writer_set_feature_texts(&put, PERF_FEATURE_CMDLINE,
+                                           (const ttr_text[]){{"a", 1}, {"b", 1}}, 2);
+        perf_data_writer_add_build_id(&put, 5, PERF_MISC_USER, (const uint8_t *)"\xaa\xbb", 2,
+                                      (ttr_text){"/x", 2});
+        perf_data_writer_set_tracing_data(&put, "tracing", 7);
         declare_event(&put, "a:b", 17);
-        perf_put_begin(&put);
-        is_good = perf_put_sample(&put, TYPE, 0, &(struct perf_sample){.id = 17});
-        perf_put_end(&put);
-        is_good = is_good && !perf_put_failed(&put);
+        perf_data_writer_begin(&put);
+        is_good = perf_data_writer_add_sample(&put, TYPE, 0, &(struct perf_sample){.id = 17});
+        perf_data_writer_end(&put);
+        is_good = is_good && !perf_data_writer_failed(&put);
     }
-    perf_put_free(&put);
+    perf_data_writer_free(&put);
     buffer_free(&to);
     return is_good;
 }

@@ -39,8 +39,8 @@ enum perf_header_offset {
 
 /* Bit numbers of the feature sections. */
 enum perf_feature {
-    PERF_FEATURE_RESERVED =
-        0, /* has no content; set in a live file that is unfinished (see perf_put_mark) */
+    PERF_FEATURE_RESERVED = 0, /* has no content; set in a live file that is unfinished (see
+                                  perf_data_writer_mark_readable) */
     PERF_FEATURE_TRACING_DATA = 1,
     PERF_FEATURE_BUILD_ID = 2,
     PERF_FEATURE_HOSTNAME = 3,
@@ -260,7 +260,7 @@ enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
  * id, zeros. The bytes are validated because kernels (observed in 6.18) set the flag even for
  * sessions that did not request build ids, while any other session does; the record then contains
  * device and inode. */
-static inline uint32_t perf_mapping_id_bytes(const uint8_t *record)
+static inline uint32_t perf_mapping_build_id_size(const uint8_t *record)
 {
     const uint32_t n = record[40];
     const bool may_be_device =

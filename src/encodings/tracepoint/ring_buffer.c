@@ -23,8 +23,8 @@ static inline uint64_t load_page_u64(const uint8_t *p, bool is_big_endian)
     return is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
-bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
-                       bool is_cut, struct ring_buffer_page *page)
+bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
+                            bool is_cut, struct ring_buffer_page *page)
 {
     bool big = layout->is_big_endian;
     *page = (struct ring_buffer_page){.is_big_endian = big};
@@ -65,8 +65,8 @@ static uint64_t complete_time(uint64_t stamp, uint64_t before)
     return time;
 }
 
-enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
-                                       struct ring_buffer_event *event)
+enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
+                                             struct ring_buffer_event *event)
 {
     for (;;) {
         size_t left = (size_t)(page->end - page->p);
@@ -97,7 +97,7 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
             page->time = type == TYPE_EXTEND ? page->time + time : complete_time(time, page->time);
             page->p += 8;
             if (is_sure)
-                ring_buffer_sure(page);
+                ring_buffer_confirm(page);
             continue;
         }
         if (word < 4 || word - 4 > left - 8)
@@ -130,8 +130,8 @@ static size_t event_size_at(const uint8_t *p, size_t left, bool is_big_endian)
 }
 
 bool ring_buffer_resync(struct ring_buffer_page *page,
-                        bool (*is_event)(const void *own, const uint8_t *p, size_t n),
-                        const void *own)
+                        bool (*is_event)(const void *ctx, const uint8_t *p, size_t n),
+                        const void *ctx)
 {
     uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
                    /* per 4-byte word: 1 + number of events from here exactly to the end; 0 = no
@@ -149,7 +149,7 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
         chain[i] = n ? chain[i + n / 4] : 0;
         if (!chain[i] || type >= TYPE_PADDING)
             continue;
-        chain[i] = is_event(own, p + head, n - head) ? (uint16_t)(chain[i] + 1) : 0;
+        chain[i] = is_event(ctx, p + head, n - head) ? (uint16_t)(chain[i] + 1) : 0;
         found = chain[i] && (!found || chain[i] >= chain[found]) ? i : found;
     }
     if (!found)

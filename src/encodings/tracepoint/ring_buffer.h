@@ -12,9 +12,9 @@
  *     30    extend      u32: bits 27 and up of the time delta
  *     31    time stamp  u32: with the delta an absolute time of 59 bits
  *
- * Order of calls: ring_buffer_begin once per page, ring_buffer_next until RING_BUFFER_END. A caller
- * that finds an event to be valid calls ring_buffer_sure; after RING_BUFFER_DAMAGED it may call
- * ring_buffer_resync, which searches for the next valid event.
+ * Order of calls: ring_buffer_begin_page once per page, ring_buffer_next_event until
+ * RING_BUFFER_END. A caller that finds an event to be valid calls ring_buffer_confirm; after
+ * RING_BUFFER_DAMAGED it may call ring_buffer_resync, which searches for the next valid event.
  *
  * Invariants: all reads stay within the committed bytes. Deltas are unsigned. Absolute times carry
  * 59 bits; the upper bits are those of the previous time.
@@ -45,7 +45,7 @@ struct ring_buffer_page {
     uint64_t time;          /* of the previous event, in units of the trace clock */
     uint64_t lost;          /* number of events lost before the page if is_lossy; 0 = unknown */
     bool is_lossy, is_big_endian;
-    /* end of the last event confirmed by ring_buffer_sure; initially the first event */
+    /* end of the last event confirmed by ring_buffer_confirm; initially the first event */
     const uint8_t *sure;
     uint64_t sure_time; /* time at `sure` */
 };
@@ -60,11 +60,11 @@ enum ring_buffer_step { RING_BUFFER_EVENT, RING_BUFFER_END, RING_BUFFER_DAMAGED 
 
 /* Starts iterating over a page of `n` bytes. With is_cut the page is truncated, and the events
  * present are read. Returns false if the page header is invalid. */
-bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
-                       bool is_cut, struct ring_buffer_page *page);
+bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
+                            bool is_cut, struct ring_buffer_page *page);
 
 /* Confirms that the event returned last is valid, so that resynchronization starts after it. */
-static inline void ring_buffer_sure(struct ring_buffer_page *page)
+static inline void ring_buffer_confirm(struct ring_buffer_page *page)
 {
     page->sure = page->p;
     page->sure_time = page->time;
@@ -77,12 +77,12 @@ static inline void ring_buffer_sure(struct ring_buffer_page *page)
  * Returns false if there is none. Of the skipped bytes only the first time delta is added, as
  * usually a single event is damaged. */
 bool ring_buffer_resync(struct ring_buffer_page *page,
-                        bool (*is_event)(const void *own, const uint8_t *p, size_t n),
-                        const void *own);
+                        bool (*is_event)(const void *ctx, const uint8_t *p, size_t n),
+                        const void *ctx);
 
 /* Reads the next event. Returns RING_BUFFER_DAMAGED, with page->p at the event, if it extends
  * beyond the committed bytes. */
-enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
-                                       struct ring_buffer_event *event);
+enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
+                                             struct ring_buffer_event *event);
 
 #endif

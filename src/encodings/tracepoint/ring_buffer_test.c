@@ -12,7 +12,7 @@ static const struct ring_buffer_layout little64 = {false, 8, 16}, little32 = {fa
 static void expect_event(struct ring_buffer_page *page, uint64_t time, const void *bytes, size_t n)
 {
     struct ring_buffer_event event;
-    assert_int_equal(ring_buffer_next(page, &event), RING_BUFFER_EVENT);
+    assert_int_equal(ring_buffer_next_event(page, &event), RING_BUFFER_EVENT);
     assert_int_equal(event.time, time);
     assert_int_equal(event.n, n);
     assert_memory_equal(event.p, bytes, n);
@@ -21,25 +21,25 @@ static void expect_event(struct ring_buffer_page *page, uint64_t time, const voi
 static void expect_end(struct ring_buffer_page *page, enum ring_buffer_step step)
 {
     struct ring_buffer_event event;
-    assert_int_equal(ring_buffer_next(page, &event), step);
+    assert_int_equal(ring_buffer_next_event(page, &event), step);
 }
 
 static void every_event_type_is_read(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64,
-                                  BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0,
-                                        /* data: 4 bytes, delta 1 */
-                                        0x21, 0, 0, 0, 'a', 'b', 'c', 'd', 0x40, 0, 0, 0, 9, 0, 0,
-                                        0, 'l', 'o', 'n', 'g', '!', 0, 0,
-                                        0, /* data with length word: 5 bytes, delta 2 */
-                                        0x7e, 0, 0, 0, 1, 0, 0, 0, /* time extend: 2^27 + 3 later */
-                                        0x5d, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff,
-                                        0xff, /* padding event: 4 discarded bytes, delta 2 */
-                                        0xbf, 0, 0, 0, 0, 1, 0, 0, /* absolute time 2^35 + 5 */
-                                        0x01, 0, 0, 0, 'e', 'f', 'g', 'h', 0x1d, 0, 0, 0),
-                                  false, &page)); /* padding with delta 0 ends the page */
+    assert_true(ring_buffer_begin_page(
+        &little64,
+        BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0,
+              /* data: 4 bytes, delta 1 */
+              0x21, 0, 0, 0, 'a', 'b', 'c', 'd', 0x40, 0, 0, 0, 9, 0, 0, 0, 'l', 'o', 'n', 'g', '!',
+              0, 0, 0,                   /* data with length word: 5 bytes, delta 2 */
+              0x7e, 0, 0, 0, 1, 0, 0, 0, /* time extend: 2^27 + 3 later */
+              0x5d, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff,
+              0xff,                      /* padding event: 4 discarded bytes, delta 2 */
+              0xbf, 0, 0, 0, 0, 1, 0, 0, /* absolute time 2^35 + 5 */
+              0x01, 0, 0, 0, 'e', 'f', 'g', 'h', 0x1d, 0, 0, 0),
+        false, &page)); /* padding with delta 0 ends the page */
     assert_false(page.is_lossy);
     expect_event(&page, 0x1001, "abcd", 4);
     expect_event(&page, 0x1003, "long!\0\0", 8);
@@ -51,21 +51,22 @@ static void lost_events_are_reported(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64,
-                                  BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0, 0, 0, 0, 0x21,
-                                        0, 0, 0, 1, 2, 3, 4, 0x39, 0x30, 0, 0, 0, 0, 0, 0),
-                                  false, &page));
+    assert_true(
+        ring_buffer_begin_page(&little64,
+                               BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0, 0, 0, 0, 0x21, 0,
+                                     0, 0, 1, 2, 3, 4, 0x39, 0x30, 0, 0, 0, 0, 0, 0),
+                               false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 12345);
-    assert_true(ring_buffer_begin(
+    assert_true(ring_buffer_begin_page(
         &little32,
         BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0, 0, 0xc0, 0x21, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0),
         false, &page));
     assert_int_equal(page.lost, 7);
     expect_event(&page, 1, "\1\2\3\4", 4);
     expect_end(&page, RING_BUFFER_END);
-    assert_true(
-        ring_buffer_begin(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80), false, &page));
+    assert_true(ring_buffer_begin_page(&little32, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80),
+                                       false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 0);
     expect_end(&page, RING_BUFFER_END);
@@ -75,11 +76,12 @@ static void big_endian_type_is_in_upper_bits(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&big64,
-                                  BYTES(0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0x18, 0xf0,
-                                        0, 0, 1, 0, 0, 0, 2, /* time extend: 2^28 + 1 later */
-                                        0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0),
-                                  false, &page));
+    assert_true(
+        ring_buffer_begin_page(&big64,
+                               BYTES(0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0x18, 0xf0, 0,
+                                     0, 1, 0, 0, 0, 2, /* time extend: 2^28 + 1 later */
+                                     0x10, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0),
+                               false, &page));
     expect_event(&page, 0x1000 + (UINT64_C(1) << 28) + 6, "\1\2\3\4\5\6\7\10", 8);
     expect_end(&page, RING_BUFFER_END);
 }
@@ -88,10 +90,11 @@ static void absolute_time_inherits_upper_bits(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64,
-                                  BYTES(0xff, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0, 0,
-                                        0x1f, 0, 0, 0, 1, 0, 0, 0, 0x01, 0, 0, 0, 1, 2, 3, 4),
-                                  false, &page));
+    assert_true(
+        ring_buffer_begin_page(&little64,
+                               BYTES(0xff, 0, 0, 0, 0, 0, 0, 0x08, 0x10, 0, 0, 0, 0, 0, 0, 0, 0x1f,
+                                     0, 0, 0, 1, 0, 0, 0, 0x01, 0, 0, 0, 1, 2, 3, 4),
+                               false, &page));
     expect_event(&page, (UINT64_C(0x08) << 56) + (UINT64_C(1) << 27), "\1\2\3\4", 4);
 }
 
@@ -100,42 +103,43 @@ static void sign_extended_commit_reports_lost_events(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(&little64,
-                                  BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0x80, 0xff, 0xff, 0xff,
-                                        0xff, 0x41, 0, 0, 0, 1, 2, 3, 4),
-                                  false, &page));
+    assert_true(ring_buffer_begin_page(&little64,
+                                       BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0x80, 0xff, 0xff,
+                                             0xff, 0xff, 0x41, 0, 0, 0, 1, 2, 3, 4),
+                                       false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 0);
     expect_event(&page, 3, "\1\2\3\4", 4);
-    assert_true(ring_buffer_begin(&little64,
-                                  BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0xc0, 0xff, 0xff, 0xff,
-                                        0xff, 0x41, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0, 0, 0, 0, 0),
-                                  false, &page));
+    assert_true(
+        ring_buffer_begin_page(&little64,
+                               BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0xc0, 0xff, 0xff, 0xff, 0xff,
+                                     0x41, 0, 0, 0, 1, 2, 3, 4, 7, 0, 0, 0, 0, 0, 0, 0),
+                               false, &page));
     assert_true(page.is_lossy);
     assert_int_equal(page.lost, 7);
-    assert_false(ring_buffer_begin(&little64,
-                                   BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
-                                         0x41, 0, 0, 0, 1, 2, 3, 4),
-                                   false, &page));
+    assert_false(ring_buffer_begin_page(&little64,
+                                        BYTES(1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xff, 0xff,
+                                              0xff, 0x41, 0, 0, 0, 1, 2, 3, 4),
+                                        false, &page));
 }
 
 static void event_beyond_page_end_is_damage(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0),
-                                   false, &page));
-    assert_false(ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0),
-                                   false, &page));
+    assert_false(ring_buffer_begin_page(
+        &little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0), false, &page));
+    assert_false(ring_buffer_begin_page(
+        &little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0), false, &page));
     assert_false(
-        ring_buffer_begin(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), false, &page));
+        ring_buffer_begin_page(&little64, BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), false, &page));
     static const uint8_t whole[] = {0, 0, 0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0, 0, 0, 1, 2,
                                     3, 4, 0x40, 0, 0, 0, 9, 0, 0, 0, 1, 2, 3,    4, 5, 0, 0, 0};
     for (uint8_t n = 1; n < sizeof whole - 12; n++) {
         uint8_t cut[sizeof whole];
         memcpy(cut, whole, sizeof whole);
         cut[8] = n;
-        assert_true(ring_buffer_begin(&little32, cut, 12u + n, false, &page));
+        assert_true(ring_buffer_begin_page(&little32, cut, 12u + n, false, &page));
         if (n >= 8)
             expect_event(&page, 2, "\1\2\3\4", 4);
         if (n >= 21)
@@ -148,7 +152,7 @@ static void truncated_page_returns_present_events(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(
+    assert_true(ring_buffer_begin_page(
         &little64,
         BYTES(0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 1, 2, 3, 4, 0x21, 0),
         true, &page));
@@ -156,9 +160,9 @@ static void truncated_page_returns_present_events(void **state)
     expect_end(&page, RING_BUFFER_DAMAGED);
 }
 
-static bool accept_letters(const void *own, const uint8_t *p, size_t n)
+static bool accept_letters(const void *ctx, const uint8_t *p, size_t n)
 {
-    (void)own;
+    (void)ctx;
     return n >= 4 && p[0] >= 'a' && p[0] <= 'z';
 }
 
@@ -168,7 +172,7 @@ static void resync_after_oversized_event_finds_next(void **state)
 {
     (void)state;
     struct ring_buffer_page page;
-    assert_true(ring_buffer_begin(
+    assert_true(ring_buffer_begin_page(
         &little64,
         BYTES(0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 'a', 'b', 'c',
               'd', 0x5c, 0, 0, 0, 0x21, 0, 0, 0, 'x', 'y', 'z', 0, 0x21, 0, 0, 0, '1', 0, 0,
@@ -176,16 +180,16 @@ static void resync_after_oversized_event_finds_next(void **state)
               0x61, 0, 0, 0, 'e', 'f', 'g', 'h', 0x21, 0, 0, 0, 'i', 'j', 'k', 'l'),
         false, &page));
     expect_event(&page, 0x1001, "abcd", 4);
-    ring_buffer_sure(&page);
+    ring_buffer_confirm(&page);
     expect_end(&page, RING_BUFFER_DAMAGED);
     assert_true(ring_buffer_resync(&page, accept_letters, NULL));
     expect_event(&page, 0x1006, "efgh", 4);
     expect_event(&page, 0x1007, "ijkl", 4);
     expect_end(&page, RING_BUFFER_END);
-    assert_true(ring_buffer_begin(&little64,
-                                  BYTES(0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0x5c, 0, 0,
-                                        0, 1, 2, 3, 4, 5, 6, 7, 8),
-                                  false, &page));
+    assert_true(ring_buffer_begin_page(&little64,
+                                       BYTES(0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0x5c,
+                                             0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8),
+                                       false, &page));
     expect_end(&page, RING_BUFFER_DAMAGED);
     assert_false(ring_buffer_resync(&page, accept_letters, NULL));
 }

@@ -88,7 +88,7 @@ struct tracepoint {
     uint8_t role;    /* enum tracepoint_role */
     struct tracepoint_roles roles;
     /* not NULL if the events use the EventHeader convention, which then decodes them */
-    struct event_header_kind *header;
+    struct event_header_tracepoint *header;
     struct clr_user_tracepoint *clr; /* not NULL if the events come from the .NET runtime */
     ttr_text print;                  /* text after "print fmt:" */
 };
@@ -110,7 +110,7 @@ TTR_MUST bool tracepoint_parse(struct tracepoint *tp, struct arena *arena, ttr_t
 extern const struct field_ops tracepoint_field_ops;
 
 /* Loads an integer of 1, 2, 4 or 8 bytes. Returns 0 for other sizes. */
-static inline uint64_t tracepoint_load(const uint8_t *p, uint32_t bytes, bool is_big_endian)
+static inline uint64_t tracepoint_load_integer(const uint8_t *p, uint32_t bytes, bool is_big_endian)
 {
     switch (bytes) {
     case 1:
@@ -127,7 +127,7 @@ static inline uint64_t tracepoint_load(const uint8_t *p, uint32_t bytes, bool is
 }
 
 /* Sign-extends an integer of `bytes` bytes to 64 bits. */
-static inline int64_t tracepoint_sign(uint64_t x, uint32_t bytes)
+static inline int64_t tracepoint_sign_extend(uint64_t x, uint32_t bytes)
 {
     unsigned unused = bytes == 0 || bytes >= 8 ? 0 : 64 - 8 * bytes;
     return (int64_t)(x << unused) >> unused;
@@ -135,10 +135,10 @@ static inline int64_t tracepoint_sign(uint64_t x, uint32_t bytes)
 
 /* Locates the `n` bytes of a field, following DATA_LOC and REL_LOC. Returns false if they are not
  * entirely inside the record. */
-static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool is_big_endian,
-                                    struct tracepoint_raw raw, const uint8_t **p, size_t *n)
+static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field, bool is_big_endian,
+                                           struct tracepoint_raw raw, const uint8_t **p, size_t *n)
 {
-    struct cursor c = cursor_over(raw.p, raw.n, 0);
+    struct cursor c = cursor_init(raw.p, raw.n, 0);
     if (!cursor_skip(&c, field->offset))
         return false;
     if (field->place == TRACEPOINT_REST) {
@@ -146,15 +146,15 @@ static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool i
         *p = c.p;
         return true;
     }
-    const uint8_t *here = cursor_take(&c, field->size);
+    const uint8_t *here = cursor_read_bytes(&c, field->size);
     *p = here;
     *n = field->size;
     if (!here || field->place == TRACEPOINT_HERE)
         return here != NULL;
-    uint64_t word = tracepoint_load(here, field->size, is_big_endian);
+    uint64_t word = tracepoint_load_integer(here, field->size, is_big_endian);
     uint64_t at = (word & 0xffff) +
                   (field->place == TRACEPOINT_REL_LOC ? (uint64_t)field->offset + field->size : 0);
-    c = cursor_over(raw.p, raw.n, 0);
+    c = cursor_init(raw.p, raw.n, 0);
     if (!cursor_skip(&c, at))
         return false;
     if (field->size == 2) {
@@ -164,7 +164,7 @@ static inline bool tracepoint_bytes(const struct tracepoint_field *field, bool i
     } else {
         *n = (size_t)(word >> 16 & 0xffff);
     }
-    *p = cursor_take(&c, *n);
+    *p = cursor_read_bytes(&c, *n);
     return *p != NULL;
 }
 
@@ -224,7 +224,8 @@ struct tracepoints {
     size_t dense_n;
     const struct tracepoint_field *type,
         *pid; /* common fields as the first tracepoint declares them; NULL: kernel defaults apply */
-    struct event_headers *headers; /* EventHeader decoder; NULL until the first such tracepoint */
+    struct event_header_decoder
+        *headers; /* EventHeader decoder; NULL until the first such tracepoint */
     /* decoder of .NET events; NULL until the first such tracepoint */
     struct clr_user_decoder *clr;
     struct tracepoint unknown; /* used for records with an unknown tracepoint id */

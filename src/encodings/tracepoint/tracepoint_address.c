@@ -15,7 +15,7 @@ static void print_text(struct buffer *to, const char *text)
 static void print_decimal(struct buffer *to, uint64_t x)
 {
     char text[NUMBER_MAX];
-    buffer_add(to, text, number_put_u64(text, x));
+    buffer_add(to, text, number_format_u64(text, x));
 }
 
 /* --- Kernel functions and plain pointers --- */
@@ -220,7 +220,7 @@ static void print_sockaddr(const struct tracepoint_run *run, const struct tracep
     if (bytes.n < 2)
         return;
     const uint8_t *p = (const uint8_t *)bytes.p;
-    uint64_t family = tracepoint_load(p, 2, run->is_big_endian);
+    uint64_t family = tracepoint_load_integer(p, 2, run->is_big_endian);
     if (family != FAMILY_INET && family != FAMILY_INET6)
         return;
     bool is_ip6 = family == FAMILY_INET6;

@@ -37,7 +37,7 @@ static uint64_t read_field_number(const struct tracepoint *tp, const char *name,
     const struct tracepoint_field *field = find_own_field(tp, name);
     if (field->offset > raw.n || field->size > raw.n - field->offset)
         return 0;
-    return tracepoint_load(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
+    return tracepoint_load_integer(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
 }
 
 static struct tracepoint_symbol *find_printk_format(const struct tracepoint *tp,
@@ -76,10 +76,11 @@ static void append_argument(struct argument_decoder *decoder, struct tracepoint_
 static void decode_number_argument(struct argument_decoder *decoder, unsigned bytes)
 {
     (void)cursor_skip(&decoder->c, (4 - (decoder->c.offset & 3)) & 3);
-    const uint8_t *p = cursor_take(&decoder->c, bytes);
-    append_argument(decoder,
-                    (struct tracepoint_argument){
-                        .value = p ? tracepoint_load(p, bytes, decoder->run->is_big_endian) : 0});
+    const uint8_t *p = cursor_read_bytes(&decoder->c, bytes);
+    append_argument(
+        decoder,
+        (struct tracepoint_argument){
+            .value = p ? tracepoint_load_integer(p, bytes, decoder->run->is_big_endian) : 0});
 }
 
 static void decode_text_argument(struct argument_decoder *decoder)
@@ -149,7 +150,7 @@ void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw 
         buffer_add_text(to, ")\n");
         return;
     }
-    decoder.c = cursor_over(raw.p, raw.n, 0);
+    decoder.c = cursor_init(raw.p, raw.n, 0);
     (void)cursor_skip(&decoder.c, field->offset);
     run.program = symbol->program;
     for (uint32_t i = 0; i < run.program->items_n; i++)

@@ -94,7 +94,7 @@ static bool parse_label(struct tracepoint_parser *parser, struct tracepoint_labe
 /* Parses "{ ... }, { ... })", the entries of a table. Returns NULL on error. */
 static const struct tracepoint_table *parse_table(struct tracepoint_parser *parser)
 {
-    struct tracepoint_table *table = arena_take(parser->arena, sizeof *table);
+    struct tracepoint_table *table = arena_alloc(parser->arena, sizeof *table);
     struct tracepoint_label *label = NULL;
     uint32_t n = 0, capacity = 0;
     uint32_t nodes = parser->nodes.n;
@@ -106,7 +106,7 @@ static const struct tracepoint_table *parse_table(struct tracepoint_parser *pars
         parser->nodes.n = nodes;
         if (n == capacity) {
             capacity = capacity ? 2 * capacity : 8;
-            struct tracepoint_label *grown = arena_take(parser->arena, capacity * sizeof *grown);
+            struct tracepoint_label *grown = arena_alloc(parser->arena, capacity * sizeof *grown);
             if (!grown || !table) {
                 parser->is_out_of_memory = true;
                 (void)tracepoint_set_error(parser, "out of memory", no_word);

@@ -41,7 +41,7 @@ static bool grow_list(struct format_compiler *compiler, void **list, uint32_t n,
     if (n >= ITEMS_MAX)
         return set_format_error(compiler, "format is too large");
     uint32_t more = *capacity ? 2 * *capacity : 8;
-    void *grown = arena_take(compiler->parser.arena, more * size);
+    void *grown = arena_alloc(compiler->parser.arena, more * size);
     if (!grown)
         return set_format_out_of_memory(compiler);
     if (n)
@@ -257,7 +257,7 @@ static bool parse_conversion(struct format_compiler *compiler, size_t *at)
 
 static bool parse_format_string(struct format_compiler *compiler)
 {
-    compiler->text = arena_take(compiler->parser.arena, compiler->format.n + 1);
+    compiler->text = arena_alloc(compiler->parser.arena, compiler->format.n + 1);
     if (!compiler->text)
         return set_format_out_of_memory(compiler);
     for (size_t at = 0; at < compiler->format.n;) {
@@ -274,7 +274,7 @@ static bool parse_format_string(struct format_compiler *compiler)
 static const struct tracepoint_program *finish_program(struct format_compiler *compiler,
                                                        bool is_fine)
 {
-    struct tracepoint_program *program = arena_take(compiler->parser.arena, sizeof *program);
+    struct tracepoint_program *program = arena_alloc(compiler->parser.arena, sizeof *program);
     if (!program || compiler->parser.is_out_of_memory || compiler->parser.lexer.is_out_of_memory)
         return NULL;
     *program = (struct tracepoint_program){.item = compiler->item,

@@ -24,10 +24,10 @@ _Static_assert(sizeof(struct tracepoint_field_iter) <= sizeof(((ttr_fields *)0)-
 
 static void begin_record_fields(ttr_fields *fields)
 {
-    const struct tracepoint *tp = fields->own;
+    const struct tracepoint *tp = fields->ctx;
     const struct tracepoints_spec *spec = &tp->all->spec;
     struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
-    *iter = (struct tracepoint_field_iter){.raw = spec->container->raw(spec->own, fields->event),
+    *iter = (struct tracepoint_field_iter){.raw = spec->container->raw(spec->ctx, fields->event),
                                            .next = tp->common_n,
                                            .end = tp->fields_n,
                                            .extra = spec->container->extra ? 0 : UINT32_MAX,
@@ -38,7 +38,7 @@ static void begin_record_fields(ttr_fields *fields)
 
 static void begin_record_group(ttr_fields *fields, ttr_group group)
 {
-    const struct tracepoint *tp = fields->own;
+    const struct tracepoint *tp = fields->ctx;
     struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
     begin_record_fields(fields);
     iter->extra = UINT32_MAX;
@@ -54,9 +54,9 @@ static void set_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t byt
     value->v.u = x;
     if (shape == TRACEPOINT_INT) {
         value->type = TTR_TYPE_INT;
-        value->v.s = tracepoint_sign(x, bytes);
+        value->v.s = tracepoint_sign_extend(x, bytes);
     } else if (shape == TRACEPOINT_POINTER) {
-        value->hint = TTR_HINT_POINTER;
+        value->hint = TTR_DISPLAY_POINTER;
     } else if (shape == TRACEPOINT_BOOL && x <= 1) {
         value->type = TTR_TYPE_BOOL;
         value->bits = 0;
@@ -95,15 +95,16 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
     field->group = iter->group;
     if (from->shape <= TRACEPOINT_POINTER && from->size <= iter->raw.n &&
         from->offset <= iter->raw.n - from->size) {
-        set_number(&field->value, from->shape,
-                   tracepoint_load(iter->raw.p + from->offset, from->size, iter->is_big_endian),
-                   from->size);
+        set_number(
+            &field->value, from->shape,
+            tracepoint_load_integer(iter->raw.p + from->offset, from->size, iter->is_big_endian),
+            from->size);
         if (look && (look->table || look->base))
             tracepoint_apply_display(look, &field->value);
         iter->last = look;
         return;
     }
-    if (!tracepoint_bytes(from, iter->is_big_endian, iter->raw, &p, &n))
+    if (!tracepoint_locate_bytes(from, iter->is_big_endian, iter->raw, &p, &n))
         field->value.type = TTR_TYPE_NULL;
     else if (from->shape == TRACEPOINT_ARRAY)
         start_array_field(iter, from, &field->value, p, n);
@@ -117,7 +118,8 @@ static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
     field->depth = 1;
     field->group = iter->group;
     set_number(&field->value, iter->shape,
-               tracepoint_load(iter->at, iter->element, iter->is_big_endian), iter->element);
+               tracepoint_load_integer(iter->at, iter->element, iter->is_big_endian),
+               iter->element);
     iter->at += iter->element;
     iter->left--;
 }
@@ -132,7 +134,7 @@ static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_fiel
     field_clear(field);
     field->name = (ttr_text){"undecoded", 9};
     field->value.type = TTR_TYPE_BYTES;
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     field->value.text = (ttr_text){(const char *)iter->raw.p, iter->raw.n};
     return true;
 }
@@ -146,12 +148,12 @@ static bool is_field_in_record(const struct tracepoint_field_iter *iter,
 
 static bool next_record_field(ttr_fields *fields, ttr_field *field)
 {
-    const struct tracepoint *tp = fields->own;
+    const struct tracepoint *tp = fields->ctx;
     struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
     if (iter->extra != UINT32_MAX) {
         const struct tracepoints_spec *spec = &tp->all->spec;
         field_clear(field);
-        if (spec->container->extra(spec->own, fields->event, iter->extra++, field))
+        if (spec->container->extra(spec->ctx, fields->event, iter->extra++, field))
             return true;
         iter->extra = UINT32_MAX;
     }
@@ -175,7 +177,8 @@ static uint32_t read_record_fields(ttr_fields *fields, ttr_field *field, uint32_
     uint32_t n = 0;
     while (n < room && next_record_field(fields, &field[n])) {
         const ttr_value *value = &field[n++].value;
-        if (value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS))
+        if (value->count > 1 &&
+            (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS))
             break;
     }
     return n;
@@ -192,12 +195,12 @@ static bool find_value_label(const ttr_fields *fields, const ttr_value *value, u
     return iter->last && iter->last->table && tracepoint_display_label(iter->last, value, i, text);
 }
 
-static uint32_t copy_record_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t copy_record_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                    uint32_t room)
 {
-    const struct tracepoint *tp = own;
+    const struct tracepoint *tp = ctx;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
+    return spec->container->frames ? spec->container->frames(spec->ctx, event, addresses, room) : 0;
 }
 
 const struct field_ops tracepoint_field_ops = {.begin = begin_record_fields,

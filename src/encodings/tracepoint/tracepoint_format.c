@@ -274,7 +274,7 @@ static bool parse_line_number(ttr_text line, const char *key, uint64_t *number)
         ttr_text one = trim_blanks((ttr_text){part.p, n});
         if (has_prefix(one, key)) {
             one = trim_blanks(text_after(one, strlen(key)));
-            return number_get_u64(one.p, one.n, number);
+            return number_parse_u64(one.p, one.n, number);
         }
         part = text_after(part, end ? n + 1 : n);
     }
@@ -286,7 +286,7 @@ static struct tracepoint_field *append_new_field(struct format_parser *parser)
     struct tracepoint *tp = parser->tp;
     if (tp->fields_n == parser->capacity) {
         uint32_t capacity = parser->capacity ? 2 * parser->capacity : 16;
-        struct tracepoint_field *field = arena_take(parser->arena, capacity * sizeof *field);
+        struct tracepoint_field *field = arena_alloc(parser->arena, capacity * sizeof *field);
         if (!field)
             return NULL;
         if (tp->fields_n)
@@ -308,7 +308,7 @@ static ttr_text copy_type_text(const struct format_parser *parser, ttr_text decl
     ttr_text head = trim_blanks((ttr_text){declaration.p, before});
     if (tail.n == 0)
         return head;
-    char *both = arena_take(parser->arena, head.n + tail.n);
+    char *both = arena_alloc(parser->arena, head.n + tail.n);
     if (!both)
         return head;
     memcpy(both, head.p, head.n);
@@ -377,7 +377,7 @@ static bool parse_format_head(struct format_parser *parser)
         if (!has_prefix(text, "ID:"))
             continue;
         text = trim_blanks(text_after(text, 3));
-        if (!number_get_u64(text.p, text.n, &id) || id >= TRACEPOINTS_DENSE)
+        if (!number_parse_u64(text.p, text.n, &id) || id >= TRACEPOINTS_DENSE)
             return set_parse_error(parser, "\"ID:\" is not a number below 65,536");
         parser->tp->id = (uint32_t)id;
         has_id = true;

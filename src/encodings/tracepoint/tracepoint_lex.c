@@ -73,7 +73,7 @@ static void read_quoted_word(struct tracepoint_lexer *lexer, char quote)
         pieces++;
     } while (has_adjacent_quote(rest, quote));
     lexer->text = piece;
-    char *all = pieces > 1 ? arena_take(lexer->arena, n + 1) : NULL;
+    char *all = pieces > 1 ? arena_alloc(lexer->arena, n + 1) : NULL;
     if (pieces > 1 && !all) {
         lexer->is_out_of_memory = true;
         return;

@@ -79,7 +79,7 @@ static bool add_symbol(struct tracepoints *all, struct tracepoint_symbols *symbo
     return true;
 }
 
-bool tracepoints_kallsyms(struct tracepoints *all, ttr_text lines)
+bool tracepoints_add_kallsyms(struct tracepoints *all, ttr_text lines)
 {
     ttr_text line;
     while (next_table_line(&lines, &line)) {
@@ -95,7 +95,7 @@ bool tracepoints_kallsyms(struct tracepoints *all, ttr_text lines)
     return true;
 }
 
-bool tracepoints_printk(struct tracepoints *all, ttr_text lines)
+bool tracepoints_add_printk(struct tracepoints *all, ttr_text lines)
 {
     ttr_text line;
     while (next_table_line(&lines, &line)) {

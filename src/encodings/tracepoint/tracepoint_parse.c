@@ -100,7 +100,7 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
         return tracepoint_set_error(parser, "expression is too large", no_word);
     if (nodes->n == nodes->capacity) {
         uint32_t capacity = nodes->capacity ? 2 * nodes->capacity : 16;
-        struct tracepoint_node *grown = arena_take(parser->arena, capacity * sizeof *grown);
+        struct tracepoint_node *grown = arena_alloc(parser->arena, capacity * sizeof *grown);
         if (!grown)
             return set_parser_out_of_memory(parser);
         if (nodes->n)

@@ -31,7 +31,7 @@
  *   tracepoint_value.c      evaluates nodes as numbers
  *   tracepoint_text.c       evaluates nodes as texts; formats conversions
  *   tracepoint_address.c    formats %pI4, %pM, %pU, %ph and similar
- *   tracepoint_labels.c     derives display hints of fields (names of values, base)
+ *   tracepoint_display.c     derives display hints of fields (names of values, base)
  *   tracepoint_bprint.c     trace_printk
  *
  * Left out, as in libtraceevent: pointer dereferences, assignments, calls of kernel functions.

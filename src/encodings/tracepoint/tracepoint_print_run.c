@@ -77,9 +77,10 @@ static void print_array_field(const struct tracepoint_run *run,
 static void print_number_field(const struct tracepoint_run *run,
                                const struct tracepoint_field *field)
 {
-    uint64_t x = field->offset <= run->raw.n && field->size <= run->raw.n - field->offset
-                     ? tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian)
-                     : 0;
+    uint64_t x =
+        field->offset <= run->raw.n && field->size <= run->raw.n - field->offset
+            ? tracepoint_load_integer(run->raw.p + field->offset, field->size, run->is_big_endian)
+            : 0;
     char text[NUMBER_MAX];
     bool is_long = type_contains_word(field->type, "long"),
          is_signed = field->is_signed && !field->is_pointer;
@@ -88,12 +89,12 @@ static void print_number_field(const struct tracepoint_run *run,
         buffer_add(run->to, "0x", 2);
         tracepoint_print_hex(run->to, x, 1);
     } else if (is_signed) {
-        int64_t s = tracepoint_sign(x, field->size);
+        int64_t s = tracepoint_sign_extend(x, field->size);
         if (field->size == 2 && s >= 0 && s < 10)
             buffer_add_byte(run->to, ' ');
-        buffer_add(run->to, text, number_put_i64(text, s));
+        buffer_add(run->to, text, number_format_i64(text, s));
     } else {
-        buffer_add(run->to, text, number_put_u64(text, x));
+        buffer_add(run->to, text, number_format_u64(text, x));
     }
 }
 
@@ -130,11 +131,11 @@ static void print_event(const struct tracepoint *tp, const struct tracepoint_pro
 
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
 {
-    const struct tracepoint *tp = tracepoint_of(t, event);
+    const struct tracepoint *tp = tracepoint_of_event(t, event);
     if (!tp || !tp->lazy || !tp->lazy->program)
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
     if (tp->role == TRACEPOINT_BPRINT)
         tracepoint_print_bprint(tp, raw, to);
     else

@@ -38,9 +38,9 @@ static ttr_text make_text(const char *p)
     return (ttr_text){p, strlen(p)};
 }
 
-static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -56,7 +56,7 @@ static bool begin_scene(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(&(ttr_options){.size = sizeof(ttr_options),
                                                         .resize = alloc->resize,
-                                                        .own = alloc->own})};
+                                                        .ctx = alloc->ctx})};
     uint16_t source = scene->t ? context_add_source(scene->t, "here", "test") : UINT16_MAX;
     if (source != UINT16_MAX)
         scene->all = tracepoints_new(&(struct tracepoints_spec){
@@ -85,7 +85,7 @@ static const char *print_record(struct scene *scene, const char *print_format)
         return "";
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
     const struct tracepoint_raw raw = {bytes, n};
-    if (!tracepoint_take(scene->all, tracepoints_find(scene->all, 5), raw, &event, &why) ||
+    if (!tracepoint_decode(scene->all, tracepoints_find(scene->all, 5), raw, &event, &why) ||
         !tracepoint_print(scene->t, &event, &scene->text))
         return "";
     buffer_add_byte(&scene->text, 0);
@@ -100,9 +100,9 @@ static void check_examples(const struct example *examples, size_t n)
 {
     struct scene scene;
     assert_true(begin_scene(&scene, alloc_default()));
-    assert_true(tracepoints_kallsyms(
+    assert_true(tracepoints_add_kallsyms(
         scene.all, make_text("1122334455667780 t near\n2000000000000000 t far\n")));
-    assert_true(tracepoints_printk(scene.all, make_text("0x1122334455667788 : \"told\"\n")));
+    assert_true(tracepoints_add_printk(scene.all, make_text("0x1122334455667788 : \"told\"\n")));
     for (size_t i = 0; i < n; i++) {
         const char *printed = print_record(&scene, examples[i].format);
         if (strcmp(printed, examples[i].text) != 0)
@@ -288,8 +288,8 @@ static void sockaddr_of_both_families_prints(void **state)
         (void)snprintf(hex, sizeof hex, "0500 0600%02x00 %s", (unsigned)n, examples[i].hex);
         n = support_hex(bytes, sizeof bytes, hex);
         ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
-        assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5),
-                                    (struct tracepoint_raw){bytes, n}, &event, &why));
+        assert_true(tracepoint_decode(scene.all, tracepoints_find(scene.all, 5),
+                                      (struct tracepoint_raw){bytes, n}, &event, &why));
         buffer_clear(&scene.text);
         assert_true(tracepoint_print(scene.t, &event, &scene.text));
         buffer_add_byte(&scene.text, 0);
@@ -391,8 +391,8 @@ static const char *print_trace_printk(struct scene *scene, const char *hex)
     size_t n = support_hex(bytes, sizeof bytes, hex);
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};
     buffer_clear(&scene->text);
-    if (!tracepoint_take(scene->all, tracepoints_find(scene->all, 6),
-                         (struct tracepoint_raw){bytes, n}, &event, &why) ||
+    if (!tracepoint_decode(scene->all, tracepoints_find(scene->all, 6),
+                           (struct tracepoint_raw){bytes, n}, &event, &why) ||
         !tracepoint_print(scene->t, &event, &scene->text))
         return "";
     buffer_add_byte(&scene->text, 0);
@@ -403,11 +403,11 @@ static bool begin_printk(struct scene *scene, const struct alloc *alloc)
 {
     return begin_scene(scene, alloc) &&
            tracepoints_add(scene->all, make_text("ftrace"), make_text(BPRINT), NULL) == TTR_OK &&
-           tracepoints_kallsyms(scene->all,
-                                make_text("1122334455667780 t near\n2000000000000000 t far\n")) &&
-           tracepoints_printk(scene->all,
-                              make_text("0x1000 : \"a=%d s=%s b=%llx\\n\"\n0x2000 : \"[%*d] "
-                                        "%ld %pS %pM|%c%%\"\n0x3000 : \"%q\"\n"));
+           tracepoints_add_kallsyms(
+               scene->all, make_text("1122334455667780 t near\n2000000000000000 t far\n")) &&
+           tracepoints_add_printk(scene->all,
+                                  make_text("0x1000 : \"a=%d s=%s b=%llx\\n\"\n0x2000 : \"[%*d] "
+                                            "%ld %pS %pM|%c%%\"\n0x3000 : \"%q\"\n"));
 }
 
 static void trace_printk_uses_format_of_record(void **state)
@@ -462,8 +462,8 @@ static void event_text_is_limited(void **state)
     assert_int_equal(tracepoints_add(scene.all, make_text("sys"), (ttr_text){format, n}, NULL),
                      TTR_OK);
     ttr_event event = {.payload = bytes, .payload_size = sizeof bytes};
-    assert_true(tracepoint_take(scene.all, tracepoints_find(scene.all, 5),
-                                (struct tracepoint_raw){bytes, sizeof bytes}, &event, &why));
+    assert_true(tracepoint_decode(scene.all, tracepoints_find(scene.all, 5),
+                                  (struct tracepoint_raw){bytes, sizeof bytes}, &event, &why));
     assert_true(tracepoint_print(scene.t, &event, &scene.text));
     assert_in_range(scene.text.n, TRACEPOINT_TEXT_MAX, TRACEPOINT_TEXT_MAX + 1024);
     end_scene(&scene);

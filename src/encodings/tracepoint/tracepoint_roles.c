@@ -63,7 +63,7 @@ void tracepoint_find_role(struct tracepoint *tp)
 static uint64_t read_number(const struct tracepoint *tp, const struct tracepoint_field *field,
                             struct tracepoint_raw raw)
 {
-    return tracepoint_load(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
+    return tracepoint_load_integer(raw.p + field->offset, field->size, tp->all->spec.is_big_endian);
 }
 
 /* Converts prev_state of sched_switch. The bits of TASK_REPORT below 0x40 have been stable since
@@ -88,7 +88,8 @@ static bool name_unnamed_thread(const struct tracepoint *tp, struct tracepoint_r
     size_t n;
     if (!tp->roles.comm || !ttr_thread_get(t, id, &thread) || thread.thread_name || thread.tid == 0)
         return true;
-    if (!tracepoint_bytes(tp->roles.comm, tp->all->spec.is_big_endian, raw, &p, &n) || n == 0)
+    if (!tracepoint_locate_bytes(tp->roles.comm, tp->all->spec.is_big_endian, raw, &p, &n) ||
+        n == 0)
         return true;
     const uint8_t *zero = memchr(p, 0, n);
     n = zero ? (size_t)(zero - p) : n;

@@ -13,7 +13,7 @@ static void append_padding(struct buffer *to, char with, int n)
     if (!at)
         return;
     memset(at, with, (size_t)n);
-    buffer_filled(to, (size_t)n);
+    buffer_commit(to, (size_t)n);
 }
 
 void tracepoint_print_hex(struct buffer *to, uint64_t x, unsigned digits)
@@ -33,7 +33,7 @@ static unsigned write_digits(char *text, uint64_t x, char conversion)
     unsigned n = 0, bits = conversion == 'o' ? 3 : 4;
     if (conversion == 'd' || conversion == 'u') {
         char forward[NUMBER_MAX];
-        n = (unsigned)number_put_u64(forward, x);
+        n = (unsigned)number_format_u64(forward, x);
         memcpy(text + DIGITS_MAX - n, forward, n);
         return n;
     }
@@ -110,10 +110,10 @@ void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *it
     if (item->conversion == 'x')
         tracepoint_print_hex(to, number, 1);
     else if (item->conversion == 'u')
-        buffer_filled(to, number_put_u64(at, number));
+        buffer_commit(to, number_format_u64(at, number));
     else if (item->conversion == 'd')
-        buffer_filled(to,
-                      number_put_i64(at, is_negative ? (int64_t)(0 - number) : (int64_t)number));
+        buffer_commit(to,
+                      number_format_i64(at, is_negative ? (int64_t)(0 - number) : (int64_t)number));
     else
         print_digits(to, item, x, star);
 }
@@ -156,7 +156,7 @@ static void print_field_string(const struct tracepoint_run *run, const struct tr
         return;
     if (!field->is_array && field->size == all->spec.long_bytes) {
         uint64_t address =
-            tracepoint_load(run->raw.p + field->offset, field->size, run->is_big_endian);
+            tracepoint_load_integer(run->raw.p + field->offset, field->size, run->is_big_endian);
         const struct tracepoint_symbol *symbol = tracepoint_symbol_at(&all->names.printk, address);
         if (symbol && symbol->address == address)
             buffer_add(run->to, symbol->name.p, symbol->name.n);
@@ -261,8 +261,9 @@ static void print_number_array(const struct tracepoint_run *run, const struct tr
         if (i)
             buffer_add_byte(run->to, ' ');
         buffer_add(run->to, text,
-                   number_put_u64(text, tracepoint_load((const uint8_t *)bytes.p + (size_t)i * size,
-                                                        size, run->is_big_endian)));
+                   number_format_u64(
+                       text, tracepoint_load_integer((const uint8_t *)bytes.p + (size_t)i * size,
+                                                     size, run->is_big_endian)));
     }
 }
 
@@ -296,10 +297,10 @@ void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask
         if (!is_first)
             buffer_add_byte(run->to, ',');
         is_first = false;
-        buffer_add(run->to, text, number_put_u64(text, begin));
+        buffer_add(run->to, text, number_format_u64(text, begin));
         if (i - begin > 1) {
             buffer_add_byte(run->to, '-');
-            buffer_add(run->to, text, number_put_u64(text, i - 1));
+            buffer_add(run->to, text, number_format_u64(text, i - 1));
         }
     }
 }

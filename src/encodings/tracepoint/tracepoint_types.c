@@ -7,7 +7,7 @@
 
 static struct type *copy_type(struct arena *arena, struct type type)
 {
-    struct type *made = arena_take(arena, sizeof *made);
+    struct type *made = arena_alloc(arena, sizeof *made);
     if (made)
         *made = type;
     return made;
@@ -31,7 +31,7 @@ static const struct type *type_of_field(const struct tracepoint *tp,
                         .count = field->size,
                         .has_inline_length = !is_here};
     if (field->shape == TRACEPOINT_POINTER) {
-        type.hint = TTR_HINT_POINTER;
+        type.hint = TTR_DISPLAY_POINTER;
         type.base = 16;
     } else if (field->shape == TRACEPOINT_TEXT) {
         type.bits = 8;
@@ -54,7 +54,7 @@ static const struct type *make_payload_type(const struct tracepoint *tp)
 {
     struct arena *arena = &tp->all->arena;
     uint32_t n = tp->fields_n - tp->common_n;
-    struct type_member *members = arena_take(arena, (n + (size_t)1) * sizeof *members);
+    struct type_member *members = arena_alloc(arena, (n + (size_t)1) * sizeof *members);
     for (uint32_t i = 0; members && i < n; i++) {
         const struct tracepoint_field *field = &tp->field[tp->common_n + i];
         members[i] = (struct type_member){.name = field->name, .type = type_of_field(tp, field)};
@@ -118,7 +118,7 @@ static const struct type *make_struct_type(struct arena *arena,
                                            const struct event_header_plan *plan, uint32_t at,
                                            uint32_t end, unsigned depth)
 {
-    struct type_member *members = arena_take(arena, (end - at + (size_t)1) * sizeof *members);
+    struct type_member *members = arena_alloc(arena, (end - at + (size_t)1) * sizeof *members);
     uint32_t n = 0;
     while (members && at < end) {
         const struct event_header_step *step = &plan->step[at];
@@ -144,13 +144,13 @@ static const struct type *make_struct_type(struct arena *arena,
                : NULL;
 }
 
-bool event_headers_describe(struct event_headers *all, size_t i, struct event_class *description,
-                            uint64_t *events)
+bool event_header_describe(struct event_header_decoder *all, size_t i,
+                           struct event_class *description, uint64_t *events)
 {
     if (!all || i >= all->plans_n)
         return false;
     struct event_header_plan *plan = all->plan[i];
-    const struct event_header_kind *kind = plan->kind;
+    const struct event_header_tracepoint *kind = plan->kind;
     if (!plan->type)
         plan->type = make_struct_type(&all->arena, plan, 0, plan->steps, 0);
     *description = (struct event_class){.name = ttr_text_get(all->spec.t, plan->name),
@@ -166,7 +166,7 @@ bool event_headers_describe(struct event_headers *all, size_t i, struct event_cl
 bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
                                   struct event_class *description, uint64_t *events)
 {
-    return event_headers_describe(all->headers, i, description, events);
+    return event_header_describe(all->headers, i, description, events);
 }
 
 bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
@@ -185,5 +185,5 @@ bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class 
         *events = tp->lazy->events;
         return true;
     }
-    return event_headers_describe(all->headers, i, description, events);
+    return event_header_describe(all->headers, i, description, events);
 }

@@ -7,7 +7,7 @@ static uint64_t load_from_record(const struct tracepoint_run *run, uint64_t offs
 {
     if (offset > run->raw.n || size > run->raw.n - offset)
         return 0;
-    return tracepoint_load(run->raw.p + offset, size, run->is_big_endian);
+    return tracepoint_load_integer(run->raw.p + offset, size, run->is_big_endian);
 }
 
 ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
@@ -15,7 +15,7 @@ ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
 {
     const uint8_t *p;
     size_t n;
-    if (!field || !tracepoint_bytes(field, run->is_big_endian, run->raw, &p, &n))
+    if (!field || !tracepoint_locate_bytes(field, run->is_big_endian, run->raw, &p, &n))
         return (ttr_text){"", 0};
     return (ttr_text){(const char *)p, n};
 }

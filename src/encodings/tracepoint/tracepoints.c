@@ -14,7 +14,7 @@
 static bool add_tracepoint_schema(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct schema schema = {
-        .ops = &tracepoint_field_ops, .own = tp, .format = all->spec.format};
+        .ops = &tracepoint_field_ops, .ctx = tp, .format = all->spec.format};
     tp->schema = context_add_schema(all->spec.t, &schema);
     return tp->schema != 0;
 }
@@ -43,7 +43,7 @@ void tracepoints_free(struct tracepoints *all)
     for (size_t i = 0; i < all->kinds_n; i++)
         context_drop_schema(all->spec.t, all->kind[i]->schema);
     context_drop_schema(all->spec.t, all->unknown.schema);
-    event_headers_free(all->headers);
+    event_header_decoder_free(all->headers);
     clr_user_decoder_free(all->clr);
     tracepoint_names_free(&all->names);
     alloc_free(all->alloc, all->kind, all->kinds_capacity, sizeof *all->kind);
@@ -52,35 +52,35 @@ void tracepoints_free(struct tracepoints *all)
     alloc_free(all->alloc, all, 1, sizeof *all);
 }
 
-void tracepoints_batch(struct tracepoints *all)
+void tracepoints_begin_batch(struct tracepoints *all)
 {
     if (all->headers)
-        event_headers_batch(all->headers);
+        event_header_begin_batch(all->headers);
     if (all->clr)
         clr_user_begin_batch(all->clr);
 }
 
 /* --- EventHeader and .NET tracepoints, which have decoders of their own --- */
 
-static struct event_header_raw event_header_raw_of(const void *own, const ttr_event *event)
+static struct event_header_raw event_header_raw_of(const void *ctx, const ttr_event *event)
 {
-    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
-    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
+    struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
     return (struct event_header_raw){raw.p, raw.n};
 }
 
-static bool event_header_extra_of(const void *own, const ttr_event *event, uint32_t i,
+static bool event_header_extra_of(const void *ctx, const ttr_event *event, uint32_t i,
                                   ttr_field *field)
 {
-    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
-    return spec->container->extra && spec->container->extra(spec->own, event, i, field);
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
+    return spec->container->extra && spec->container->extra(spec->ctx, event, i, field);
 }
 
-static uint32_t event_header_frames_of(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t event_header_frames_of(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                        uint32_t room)
 {
-    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
-    return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
+    return spec->container->frames ? spec->container->frames(spec->ctx, event, addresses, room) : 0;
 }
 
 static bool is_event_header(const struct tracepoint *tp)
@@ -92,16 +92,16 @@ static bool is_event_header(const struct tracepoint *tp)
            memcmp(field->name.p, first, sizeof first - 1) == 0;
 }
 
-static struct event_headers_spec make_header_spec(struct tracepoints *all)
+static struct event_header_decoder_spec make_header_spec(struct tracepoints *all)
 {
-    return (struct event_headers_spec){.t = all->spec.t,
-                                       .format = all->spec.format,
-                                       .own = all,
-                                       .raw = event_header_raw_of,
-                                       .extra = all->spec.container->extra ? event_header_extra_of
-                                                                           : NULL,
-                                       .frames = event_header_frames_of,
-                                       .padding = all->spec.container->padding};
+    return (struct event_header_decoder_spec){
+        .t = all->spec.t,
+        .format = all->spec.format,
+        .ctx = all,
+        .raw = event_header_raw_of,
+        .extra = all->spec.container->extra ? event_header_extra_of : NULL,
+        .frames = event_header_frames_of,
+        .padding = all->spec.container->padding};
 }
 
 /* Returns true if the own fields are exactly those of the .NET runtime's tracepoints. */
@@ -126,13 +126,13 @@ static bool is_clr_tracepoint(const struct tracepoint *tp)
  * memory. */
 static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
 {
-    const struct event_headers_spec spec = make_header_spec(all);
+    const struct event_header_decoder_spec spec = make_header_spec(all);
     if (!is_clr_tracepoint(tp))
         return true;
-    const struct tracepoint_field *own = &tp->field[tp->common_n];
-    const struct clr_user_offsets places = {.id = own[1].offset,
-                                            .extension = own[2].offset,
-                                            .payload = own[3].offset,
+    const struct tracepoint_field *ctx = &tp->field[tp->common_n];
+    const struct clr_user_offsets places = {.id = ctx[1].offset,
+                                            .extension = ctx[2].offset,
+                                            .payload = ctx[3].offset,
                                             .is_big_endian = all->spec.is_big_endian,
                                             .long_bytes = all->spec.long_bytes};
     if (!all->clr)
@@ -146,13 +146,14 @@ static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
  */
 static bool attach_event_header(struct tracepoints *all, struct tracepoint *tp)
 {
-    const struct event_headers_spec spec = make_header_spec(all);
+    const struct event_header_decoder_spec spec = make_header_spec(all);
     if (!is_event_header(tp))
         return attach_clr(all, tp);
     if (!all->headers)
-        all->headers = event_headers_new(&spec);
+        all->headers = event_header_decoder_new(&spec);
     if (all->headers)
-        tp->header = event_headers_kind(all->headers, tp->name, tp->field[tp->common_n].offset, tp);
+        tp->header =
+            event_header_add_tracepoint(all->headers, tp->name, tp->field[tp->common_n].offset, tp);
     return tp->header != NULL;
 }
 
@@ -182,7 +183,7 @@ static bool intern_names(struct tracepoints *all, struct tracepoint *tp)
 {
     ttr *t = all->spec.t;
     struct tracepoint_field *field =
-        arena_take(&all->arena, (tp->fields_n + (size_t)1) * sizeof *field);
+        arena_alloc(&all->arena, (tp->fields_n + (size_t)1) * sizeof *field);
     tp->name_id = ttr_text_add(t, tp->name.p, tp->name.n);
     tp->provider_id = ttr_text_add(t, tp->system.p, tp->system.n);
     bool is_fine =
@@ -208,7 +209,7 @@ static const struct tracepoint_field *find_common_field(const struct tracepoint 
 
 static bool register_tracepoint(struct tracepoints *all, struct tracepoint *tp)
 {
-    struct tracepoint_lazy *lazy = arena_take(&all->arena, sizeof *lazy);
+    struct tracepoint_lazy *lazy = arena_alloc(&all->arena, sizeof *lazy);
     if (!lazy || !intern_names(all, tp) ||
         !alloc_reserve(all->alloc, (void **)&all->kind, &all->kinds_capacity, all->kinds_n + 1,
                        sizeof *all->kind) ||
@@ -233,7 +234,7 @@ ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text fo
                            ttr_error *error)
 {
     struct tracepoint_parse_error complaint;
-    struct tracepoint *tp = arena_take(&all->arena, sizeof *tp);
+    struct tracepoint *tp = arena_alloc(&all->arena, sizeof *tp);
     char *copy = arena_copy(&all->arena, format.p, format.n),
          *system_copy = arena_copy(&all->arena, system.p, system.n);
     if (!tp || !copy || !system_copy)
@@ -281,12 +282,12 @@ static bool read_common_number(const struct tracepoints *all, const struct trace
 {
     if (field->offset > raw.n || field->size > raw.n - field->offset)
         return false;
-    *x = tracepoint_load(raw.p + field->offset, field->size, all->spec.is_big_endian);
+    *x = tracepoint_load_integer(raw.p + field->offset, field->size, all->spec.is_big_endian);
     return true;
 }
 
-bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id,
-                       int32_t *pid)
+bool tracepoint_read_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id,
+                            int32_t *pid)
 {
     static const struct tracepoint_field usual_type = {.size = COMMON_TYPE_BYTES};
     static const struct tracepoint_field usual_pid = {.offset = COMMON_PID_OFFSET,
@@ -300,11 +301,11 @@ bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw,
     return is_fine;
 }
 
-bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_raw raw)
+bool tracepoints_is_plausible(const struct tracepoints *all, struct tracepoint_raw raw)
 {
     uint32_t id;
     int32_t pid;
-    if (!tracepoint_common(all, raw, &id, &pid) || pid < 0)
+    if (!tracepoint_read_common(all, raw, &id, &pid) || pid < 0)
         return false;
     uint32_t slot = (uint32_t)pid % TRACEPOINTS_RECENT;
     const struct tracepoint *tp = tracepoints_find(all, id);
@@ -332,19 +333,19 @@ static bool are_locations_valid(const struct tracepoint *tp, struct tracepoint_r
     size_t n;
     for (uint32_t i = tp->common_n; i < tp->fields_n; i++)
         if (tp->field[i].place >= TRACEPOINT_DATA_LOC &&
-            !tracepoint_bytes(&tp->field[i], tp->all->spec.is_big_endian, raw, &p, &n))
+            !tracepoint_locate_bytes(&tp->field[i], tp->all->spec.is_big_endian, raw, &p, &n))
             return false;
     return true;
 }
 
-bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
-                     struct tracepoint_raw raw, ttr_event *event, const char **why)
+bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
+                       struct tracepoint_raw raw, ttr_event *event, const char **why)
 {
     *why = NULL;
     if (tp && tp->lazy && !tp->lazy->look && !tracepoint_prepare(tp))
         return false;
     if (tp && tp->header)
-        return event_header_take(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
+        return event_header_decode(tp->header, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (tp && tp->clr)
         return clr_user_decode(tp->clr, (struct event_header_raw){raw.p, raw.n}, event, why);
     if (!tp) {
@@ -381,30 +382,30 @@ static ttr_id find_recent_thread(struct tracepoints *all, int32_t pid)
     return all->recent[slot].thread;
 }
 
-bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw, ttr_event *event,
-                            uint32_t *id, const char **why)
+bool tracepoint_decode_record(struct tracepoints *all, struct tracepoint_raw raw, ttr_event *event,
+                              uint32_t *id, const char **why)
 {
     int32_t pid;
-    bool is_known = tracepoint_common(all, raw, id, &pid);
+    bool is_known = tracepoint_read_common(all, raw, id, &pid);
     event->payload = raw.p;
     event->payload_size = (uint32_t)raw.n;
     event->thread = is_known ? find_recent_thread(all, pid) : 0;
     if (is_known && !event->thread)
         return false;
-    return tracepoint_take(all, is_known ? tracepoints_find(all, *id) : NULL, raw, event, why);
+    return tracepoint_decode(all, is_known ? tracepoints_find(all, *id) : NULL, raw, event, why);
 }
 
-const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event)
+const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event)
 {
     for (const struct schema *schema = context_schema(t, event->schema);;
          schema = context_schema(t, schema->beneath)) {
         if (schema->ops == &tracepoint_field_ops)
-            return schema->own;
+            return schema->ctx;
         if (event_header_schema_owner(schema))
             return event_header_schema_owner(schema);
         if (clr_user_schema_owner(schema))
             return clr_user_schema_owner(schema);
-        if (!schema->beneath || schema->ops == &packed_field_ops)
+        if (!schema->beneath || schema->ops == &event_copy_field_ops)
             return NULL;
     }
 }

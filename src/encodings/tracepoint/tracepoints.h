@@ -7,9 +7,9 @@
  *
  *   tracepoints_new        once per trace
  *   tracepoints_add        once per `format` file; tracing_data.h does it for trace-cmd headers
- *   tracepoints_kallsyms   if the trace has them: kernel symbols, printk formats, thread names
- *   tracepoints_batch      before each batch of events
- *   tracepoint_take        once per event; tracepoint_take_record for ring buffer records
+ *   tracepoints_add_kallsyms   if the trace has them: kernel symbols, printk formats, thread names
+ *   tracepoints_begin_batch      before each batch of events
+ *   tracepoint_decode        once per event; tracepoint_decode_record for ring buffer records
  *   tracepoint_print       on demand: the text by the tracepoint's print format
  *   tracepoints_free       after the last event of the trace was used
  *
@@ -48,12 +48,12 @@ struct tracepoint_raw {
 /* Describes how a container stores records, and what else it knows about an event. One constant per
  * container. */
 struct tracepoint_container {
-    struct tracepoint_raw (*raw)(const void *own, const ttr_event *event);
+    struct tracepoint_raw (*raw)(const void *ctx, const ttr_event *event);
     /* Fills `field`, which is cleared, with the i-th field that the container adds before those of
      * the tracepoint (ip, period ...), in group TTR_GROUP_COMMON. Array elements follow their
      * array. Returns false after the last one. NULL if the container adds none. */
-    bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
-    uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses,
+    bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
+    uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
     /* maximum number of arbitrary bytes after a record: the ring buffer rounds sizes up */
     uint8_t padding;
@@ -63,7 +63,7 @@ struct tracepoints_spec {
     ttr *t;
     const struct format *format; /* format that stores the events in its raw records */
     const struct tracepoint_container *container;
-    const void *own; /* context pointer for the container's functions */
+    const void *ctx; /* context pointer for the container's functions */
     uint16_t source; /* source number that the events have */
     /* byte order and size of `long` are those of the traced machine, not of the host */
     bool is_big_endian;
@@ -76,7 +76,7 @@ void tracepoints_free(struct tracepoints *all);
 
 /* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
  */
-void tracepoints_batch(struct tracepoints *all);
+void tracepoints_begin_batch(struct tracepoints *all);
 
 /* Adds a tracepoint from the text of tracefs events/SYSTEM/NAME/format; replaces an earlier one
  * with the same id. If the text cannot be parsed, returns TTR_E_MALFORMED with line and reason;
@@ -88,8 +88,8 @@ TTR_MUST ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, tt
 /* Add the tables that print formats refer to: kernel symbols (lines "address type name [module]")
  * and printk formats (lines "address : text"). tracepoints_add_comms adds thread names (lines "pid
  * name") to the context. All return false if out of memory. */
-TTR_MUST bool tracepoints_kallsyms(struct tracepoints *all, ttr_text lines);
-TTR_MUST bool tracepoints_printk(struct tracepoints *all, ttr_text lines);
+TTR_MUST bool tracepoints_add_kallsyms(struct tracepoints *all, ttr_text lines);
+TTR_MUST bool tracepoints_add_printk(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
 
 /* Returns the tracepoint with an id; NULL if there is none. */
@@ -98,7 +98,7 @@ const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_
 /* Returns true if `raw` is plausible as a record; used to resynchronize after damage. It is
  * plausible if its tracepoint is known and it is long enough, or, without any known tracepoints, if
  * its thread has had events before. */
-bool tracepoints_may_be_event(const struct tracepoints *all, struct tracepoint_raw raw);
+bool tracepoints_is_plausible(const struct tracepoints *all, struct tracepoint_raw raw);
 
 /* Return "sched" and "sched_switch": the kernel's names, even if the events have other names. */
 ttr_text tracepoint_system(const struct tracepoint *tp);
@@ -106,8 +106,8 @@ ttr_text tracepoint_name(const struct tracepoint *tp);
 
 /* Reads the common fields type (tracepoint id) and pid, at the offsets that the format files
  * declare. Returns false if the record is too short. */
-bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id,
-                       int32_t *pid);
+bool tracepoint_read_common(const struct tracepoints *all, struct tracepoint_raw raw, uint32_t *id,
+                            int32_t *pid);
 
 /* Decodes a record into an event: sets name, provider (the system, or the EventHeader provider),
  * kind and schema, and for EventHeader also level, keyword, opcode, tag and activity ids. The
@@ -116,18 +116,18 @@ bool tracepoint_common(const struct tracepoints *all, struct tracepoint_raw raw,
  * a wake-up is the target CPU. If `tp` is NULL, the id is unknown and raw bytes are shown. Returns
  * false if out of memory. Sets `*why` to a static text if the record is damaged (and the flag
  * TTR_EVENT_PARTIAL), else to NULL. */
-TTR_MUST bool tracepoint_take(struct tracepoints *all, const struct tracepoint *tp,
-                              struct tracepoint_raw raw, ttr_event *event, const char **why);
+TTR_MUST bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
+                                struct tracepoint_raw raw, ttr_event *event, const char **why);
 
-/* Compiles what the events of a tracepoint need; tracepoint_take does so at the first event.
+/* Compiles what the events of a tracepoint need; tracepoint_decode does so at the first event.
  * Returns false if out of memory. */
 TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
 
 /* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Sets
  * also payload and thread of the event and `*id` to the tracepoint id. Otherwise as
- * tracepoint_take. */
-TTR_MUST bool tracepoint_take_record(struct tracepoints *all, struct tracepoint_raw raw,
-                                     ttr_event *event, uint32_t *id, const char **why);
+ * tracepoint_decode. */
+TTR_MUST bool tracepoint_decode_record(struct tracepoints *all, struct tracepoint_raw raw,
+                                       ttr_event *event, uint32_t *id, const char **why);
 
 /* Describes the i-th event class met so far (tracepoints first, then EventHeader classes): field
  * types and number of events. Returns false after the last one. Serves format.describe. */
@@ -144,7 +144,7 @@ bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
 
 /* Returns the tracepoint of an event from any reader. Returns NULL if the event is not of a
  * tracepoint or is a copy without its record (made by sorting). */
-const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event);
+const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event);
 
 /* Appends the text that the print format yields for an event, without a newline. If the format
  * cannot be evaluated, appends "[FAILED TO PARSE]" and the fields by name, as perf does. Returns

@@ -24,20 +24,20 @@ static ttr_text make_text(const char *p)
     return (ttr_text){p, strlen(p)};
 }
 
-static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool extra_field_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool extra_field_of(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field)
 {
     (void)event;
-    if (i > 0 || !own)
+    if (i > 0 || !ctx)
         return false;
     field->name = make_text("period");
     field->group = TTR_GROUP_COMMON;
-    field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = *(const uint64_t *)own};
+    field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = *(const uint64_t *)ctx};
     return true;
 }
 
@@ -54,13 +54,13 @@ struct scene {
 };
 
 static void begin_scene_as(struct scene *scene, bool is_big_endian, uint8_t long_bytes,
-                           const void *own)
+                           const void *ctx)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
     scene->all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t,
                                                             .container = &container,
-                                                            .own = own,
+                                                            .ctx = ctx,
                                                             .source = source,
                                                             .is_big_endian = is_big_endian,
                                                             .long_bytes = long_bytes});
@@ -94,13 +94,13 @@ static const char *record_as_json(struct scene *scene, const char *hex)
     scene->event.payload_size = (uint32_t)n;
     scene->event.flags = 0;
     const struct tracepoint_raw raw = {bytes, n};
-    (void)tracepoint_common(scene->all, raw, &id, &pid);
-    assert_true(tracepoint_take(scene->all, tracepoints_find(scene->all, id), raw, &scene->event,
-                                &scene->why));
+    (void)tracepoint_read_common(scene->all, raw, &id, &pid);
+    assert_true(tracepoint_decode(scene->all, tracepoints_find(scene->all, id), raw, &scene->event,
+                                  &scene->why));
     buffer_clear(&scene->shown);
     field_json_init(&json, scene->t, &scene->shown);
     field_json_begin(&json);
-    field_json_fields(&json, &scene->event);
+    field_json_append_fields(&json, &scene->event);
     buffer_add_byte(&scene->shown, 0);
     field_json_free(&json);
     return (const char *)scene->shown.bytes;
@@ -314,10 +314,10 @@ static void format_with_known_id_replaces_tracepoint(void **state)
                      TTR_OK);
     assert_string_equal(record_as_json(&scene, HEX_HEAD "09"), "\"b\":9");
     assert_null(tracepoints_find(scene.all, 4711));
-    assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(scene.all, 5));
+    assert_ptr_equal(tracepoint_of_event(scene.t, &scene.event), tracepoints_find(scene.all, 5));
     assert_int_equal(tracepoint_name(tracepoints_find(scene.all, 5)).n, 2);
     assert_int_equal(tracepoint_system(tracepoints_find(scene.all, 5)).n, 3);
-    assert_null(tracepoint_of(scene.t, &(ttr_event){.schema = SCHEMA_PACKED}));
+    assert_null(tracepoint_of_event(scene.t, &(ttr_event){.schema = SCHEMA_EVENT_COPY}));
     end_scene(&scene);
 }
 
@@ -414,13 +414,13 @@ static void print_format_provides_labels_and_bases(void **state)
     assert_true(ttr_event_label(buffer, &field[0].value, 1, &label));
     assert_memory_equal(label.p, "deux", 4);
     assert_false(ttr_event_label(buffer, &field[0].value, 2, &label));
-    assert_int_equal(ttr_more_fields(buffer, &field), 3);
+    assert_int_equal(ttr_event_fields_next(buffer, &field), 3);
     /* label 0 remains valid whatever fields were read since */
     assert_true(ttr_event_label(buffer, &field[0].value, 0, &label));
     assert_memory_equal(label.p, "EIO", 3);
-    assert_int_equal(field[0].value.hint, TTR_HINT_ENUM);
+    assert_int_equal(field[0].value.hint, TTR_DISPLAY_ENUM);
     assert_int_equal(field[1].value.base, 16);
-    assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);
+    assert_int_equal(field[2].value.hint, TTR_DISPLAY_FLAGS);
     assert_int_equal(field[2].value.count, 1);
     ttr_field_buffer_free(buffer);
     end_scene(&scene);
@@ -431,10 +431,10 @@ static void kernel_symbols_and_printk_formats_are_parsed(void **state)
     struct scene scene;
     (void)state;
     begin_scene_as(&scene, false, 8, NULL);
-    assert_true(tracepoints_kallsyms(
+    assert_true(tracepoints_add_kallsyms(
         scene.all,
         make_text("ffffffff81000100 T two\nffffffff81000000 t one [mod]\n0 A none\nnonsense\n")));
-    assert_true(tracepoints_printk(
+    assert_true(tracepoints_add_printk(
         scene.all,
         make_text("0xffffffff82000000 : \"a %d\"\n0xffffffff82000010 : plain\nnonsense\n")));
     end_scene(&scene);
@@ -446,7 +446,7 @@ static bool add_with(const struct alloc *alloc)
 {
     bool is_fine = false;
     ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .ctx = alloc->ctx});
     uint16_t source = t ? context_add_source(t, "here", "test") : UINT16_MAX;
     struct tracepoints *all =
         source == UINT16_MAX
@@ -455,7 +455,7 @@ static bool add_with(const struct alloc *alloc)
                   .t = t, .container = &container, .source = source, .long_bytes = 8});
     if (all)
         is_fine = tracepoints_add(all, make_text("sched"), make_text(SWITCH), NULL) == TTR_OK &&
-                  tracepoints_kallsyms(all, make_text("1 t one\n2 t two\n")) &&
+                  tracepoints_add_kallsyms(all, make_text("1 t one\n2 t two\n")) &&
                   tracepoints_add_comms(all, make_text("1 one\n"));
     tracepoints_free(all);
     ttr_free(t);
@@ -475,9 +475,9 @@ struct seen {
     unsigned n;
 };
 
-static bool decode_real_format(void *own, const char *name, const char *bytes, size_t n)
+static bool decode_real_format(void *ctx, const char *name, const char *bytes, size_t n)
 {
-    struct seen *seen = own;
+    struct seen *seen = ctx;
     const char *blank = strchr(name, ' ');
     assert_non_null(blank);
     if (tracepoints_add(seen->scene->all, (ttr_text){name, (size_t)(blank - name)},

@@ -8,9 +8,9 @@
 
 #define SYSTEM_MAX 4096u /* longest accepted name of a system, in bytes */
 
-uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, unsigned bytes)
+uint64_t tracing_data_read_number(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
-    const uint8_t *p = cursor_take(c, bytes);
+    const uint8_t *p = cursor_read_bytes(c, bytes);
     uint64_t value = 0;
     for (unsigned i = 0; p && i < bytes; i++)
         value = value << 8 | p[data->is_big_endian ? i : bytes - 1 - i];
@@ -35,15 +35,15 @@ static ttr_text read_string(struct cursor *c, size_t most)
 /* Reads a text with a length prefix of `bytes` bytes; sets c->failed if it is truncated. */
 static ttr_text read_sized_text(const struct tracing_data *data, struct cursor *c, unsigned bytes)
 {
-    uint64_t n = tracing_data_number(data, c, bytes);
-    const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
+    uint64_t n = tracing_data_read_number(data, c, bytes);
+    const uint8_t *p = c->failed ? NULL : cursor_read_bytes(c, n);
     return (ttr_text){(const char *)p, p ? (size_t)n : 0};
 }
 
-bool tracing_data_head(struct tracing_data *data, struct cursor *c)
+bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c)
 {
-    *data = (struct tracing_data){.all = data->all, .odd = data->odd, .own = data->own};
-    const uint8_t *magic = cursor_take(c, TRACING_DATA_MAGIC_BYTES);
+    *data = (struct tracing_data){.all = data->all, .odd = data->odd, .ctx = data->ctx};
+    const uint8_t *magic = cursor_read_bytes(c, TRACING_DATA_MAGIC_BYTES);
     if (!magic || memcmp(magic, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) != 0)
         return false;
     ttr_text version = read_string(c, sizeof data->version);
@@ -52,7 +52,7 @@ bool tracing_data_head(struct tracing_data *data, struct cursor *c)
     memcpy(data->version, version.p, version.n);
     data->is_big_endian = cursor_u8(c) != 0;
     data->long_bytes = cursor_u8(c);
-    data->page_bytes = (uint32_t)tracing_data_number(data, c, 4);
+    data->page_bytes = (uint32_t)tracing_data_read_number(data, c, 4);
     data->commit_bytes = data->long_bytes == 4 ? 4 : 8;
     data->page_data = 8u + data->commit_bytes;
     return !c->failed && (data->long_bytes == 4 || data->long_bytes == 8);
@@ -75,10 +75,10 @@ static bool find_field_number(ttr_text text, const char *field, const char *key,
     size_t digits = 0, most = line - (size_t)(number - at);
     while (digits < most && number[digits] >= '0' && number[digits] <= '9')
         digits++;
-    return digits > 0 && number_get_u64(number, digits, value);
+    return digits > 0 && number_parse_u64(number, digits, value);
 }
 
-ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
+ttr_status tracing_data_parse_pages(struct tracing_data *data, struct cursor *c)
 {
     static const char *const names[] = {"header_page", "header_event"};
     for (unsigned i = 0; i < 2; i++) {
@@ -88,7 +88,7 @@ ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
         if (c->failed)
             return TTR_OK;
         if (name.n != strlen(names[i]) || memcmp(name.p, names[i], name.n) != 0) {
-            data->odd(data->own, offset, "the layout of pages has another name than expected");
+            data->odd(data->ctx, offset, "the layout of pages has another name than expected");
             c->failed = true;
             return TTR_OK;
         }
@@ -108,7 +108,7 @@ ttr_status tracing_data_pages(struct tracing_data *data, struct cursor *c)
 static ttr_status parse_formats(struct tracing_data *data, struct cursor *c, ttr_text system,
                                 ttr_error *error)
 {
-    uint64_t n = tracing_data_number(data, c, 4);
+    uint64_t n = tracing_data_read_number(data, c, 4);
     for (uint64_t i = 0; i < n && !c->failed; i++) {
         uint64_t offset = c->offset;
         ttr_text format = read_sized_text(data, c, 8);
@@ -117,7 +117,7 @@ static ttr_status parse_formats(struct tracing_data *data, struct cursor *c, ttr
         ttr_error why;
         ttr_status status = tracepoints_add(data->all, system, format, &why);
         if (status == TTR_E_MALFORMED)
-            data->odd(data->own, offset, why.text);
+            data->odd(data->ctx, offset, why.text);
         else if (status != TTR_OK) {
             if (error)
                 *error = why;
@@ -127,14 +127,14 @@ static ttr_status parse_formats(struct tracing_data *data, struct cursor *c, ttr
     return TTR_OK;
 }
 
-ttr_status tracing_data_ftrace(struct tracing_data *data, struct cursor *c, ttr_error *error)
+ttr_status tracing_data_parse_ftrace(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     return parse_formats(data, c, (ttr_text){"ftrace", 6}, error);
 }
 
-ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c, ttr_error *error)
+ttr_status tracing_data_parse_systems(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    uint64_t n = tracing_data_number(data, c, 4);
+    uint64_t n = tracing_data_read_number(data, c, 4);
     ttr_status status = TTR_OK;
     for (uint64_t i = 0; i < n && !c->failed && status == TTR_OK; i++) {
         ttr_text system = read_string(c, SYSTEM_MAX);
@@ -144,23 +144,24 @@ ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c, ttr
     return status;
 }
 
-ttr_status tracing_data_kallsyms(struct tracing_data *data, struct cursor *c, ttr_error *error)
+ttr_status tracing_data_parse_kallsyms(struct tracing_data *data, struct cursor *c,
+                                       ttr_error *error)
 {
     ttr_text lines = read_sized_text(data, c, 4);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_kallsyms(data->all, lines)
+    return c->failed || lines.n == 0 || !data->all || tracepoints_add_kallsyms(data->all, lines)
                ? TTR_OK
                : fail_memory(error);
 }
 
-ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c, ttr_error *error)
+ttr_status tracing_data_parse_printk(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = read_sized_text(data, c, 4);
-    return c->failed || lines.n == 0 || !data->all || tracepoints_printk(data->all, lines)
+    return c->failed || lines.n == 0 || !data->all || tracepoints_add_printk(data->all, lines)
                ? TTR_OK
                : fail_memory(error);
 }
 
-ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
+ttr_status tracing_data_parse_comms(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
     ttr_text lines = read_sized_text(data, c, 8);
     return c->failed || lines.n == 0 || !data->all || tracepoints_add_comms(data->all, lines)
@@ -175,18 +176,18 @@ static bool has_thread_names(const struct tracing_data *data)
     return !(version[0] == '0' && version[1] == '.' && version[2] < '6' && version[3] == 0);
 }
 
-ttr_status tracing_data_take(struct tracing_data *data, struct cursor *c, ttr_error *error)
+ttr_status tracing_data_parse(struct tracing_data *data, struct cursor *c, ttr_error *error)
 {
-    ttr_status status = tracing_data_pages(data, c);
+    ttr_status status = tracing_data_parse_pages(data, c);
     if (status == TTR_OK && !c->failed)
-        status = tracing_data_ftrace(data, c, error);
+        status = tracing_data_parse_ftrace(data, c, error);
     if (status == TTR_OK && !c->failed)
-        status = tracing_data_systems(data, c, error);
+        status = tracing_data_parse_systems(data, c, error);
     if (status == TTR_OK && !c->failed)
-        status = tracing_data_kallsyms(data, c, error);
+        status = tracing_data_parse_kallsyms(data, c, error);
     if (status == TTR_OK && !c->failed)
-        status = tracing_data_printk(data, c, error);
+        status = tracing_data_parse_printk(data, c, error);
     if (status == TTR_OK && !c->failed && has_thread_names(data))
-        status = tracing_data_comms(data, c, error);
+        status = tracing_data_parse_comms(data, c, error);
     return status;
 }

@@ -10,7 +10,7 @@
  *   u32 n, kernel symbols | u32 n, printk formats | u64 n, thread names (version 0.6 and later)
  *
  * trace.dat 7 stores the same parts in separate sections, so each part has its own function.
- * tracing_data_take parses all of them in sequence.
+ * tracing_data_parse parses all of them in sequence.
  *
  * Every function reads its part at the cursor. If c->failed is set afterwards, the part was
  * truncated; everything complete before was still used. */
@@ -32,36 +32,37 @@ struct tracing_data {
     uint32_t page_data; /* offset of the first event in a page */
     struct tracepoints
         *all; /* registry that receives the tracepoints, owned by the caller; NULL: parse only */
-    void (*odd)(void *own, uint64_t offset,
+    void (*odd)(void *ctx, uint64_t offset,
                 /* called for each format file that cannot be parsed, with its offset in the input
                  */
                 const char *what);
-    void *own;
+    void *ctx;
 };
 
 /* Parses the part from the magic to the page size. Returns false if the magic or a size is wrong.
- * Clears `data` except for `all`, `odd` and `own`. */
-TTR_MUST bool tracing_data_head(struct tracing_data *data, struct cursor *c);
+ * Clears `data` except for `all`, `odd` and `ctx`. */
+TTR_MUST bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c);
 
-TTR_MUST ttr_status tracing_data_pages(struct tracing_data *data,
-                                       struct cursor *c); /* header_page and header_event */
-TTR_MUST ttr_status tracing_data_ftrace(struct tracing_data *data, struct cursor *c,
-                                        ttr_error *error);
-TTR_MUST ttr_status tracing_data_systems(struct tracing_data *data, struct cursor *c,
-                                         ttr_error *error);
-TTR_MUST ttr_status tracing_data_kallsyms(struct tracing_data *data, struct cursor *c,
-                                          ttr_error *error);
-TTR_MUST ttr_status tracing_data_printk(struct tracing_data *data, struct cursor *c,
-                                        ttr_error *error);
-TTR_MUST ttr_status tracing_data_comms(struct tracing_data *data, struct cursor *c,
-                                       ttr_error *error);
+TTR_MUST ttr_status tracing_data_parse_pages(struct tracing_data *data,
+                                             struct cursor *c); /* header_page and header_event */
+TTR_MUST ttr_status tracing_data_parse_ftrace(struct tracing_data *data, struct cursor *c,
+                                              ttr_error *error);
+TTR_MUST ttr_status tracing_data_parse_systems(struct tracing_data *data, struct cursor *c,
+                                               ttr_error *error);
+TTR_MUST ttr_status tracing_data_parse_kallsyms(struct tracing_data *data, struct cursor *c,
+                                                ttr_error *error);
+TTR_MUST ttr_status tracing_data_parse_printk(struct tracing_data *data, struct cursor *c,
+                                              ttr_error *error);
+TTR_MUST ttr_status tracing_data_parse_comms(struct tracing_data *data, struct cursor *c,
+                                             ttr_error *error);
 
 /* Parses all remaining parts in sequence, as perf.data and trace.dat 6 store them. Call
- * tracing_data_head first. */
-TTR_MUST ttr_status tracing_data_take(struct tracing_data *data, struct cursor *c,
-                                      ttr_error *error);
+ * tracing_data_parse_head first. */
+TTR_MUST ttr_status tracing_data_parse(struct tracing_data *data, struct cursor *c,
+                                       ttr_error *error);
 
 /* Reads an integer of 1 to 8 bytes in the byte order of the trace. */
-uint64_t tracing_data_number(const struct tracing_data *data, struct cursor *c, unsigned bytes);
+uint64_t tracing_data_read_number(const struct tracing_data *data, struct cursor *c,
+                                  unsigned bytes);
 
 #endif

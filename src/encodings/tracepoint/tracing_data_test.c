@@ -14,9 +14,9 @@
     "commit;\toffset:8;\tsize:4;\tsigned:1;\n"                                  \
     "\tfield: char data;\toffset:12;\tsize:4084;\tsigned:1;\n"
 
-static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -29,9 +29,9 @@ struct scene {
     uint64_t odd_offset;
 };
 
-static void count_odd(void *own, uint64_t offset, const char *what)
+static void count_odd(void *ctx, uint64_t offset, const char *what)
 {
-    struct scene *scene = own;
+    struct scene *scene = ctx;
     assert_true(what[0] != 0);
     scene->odd++;
     scene->odd_offset = offset;
@@ -41,7 +41,7 @@ static void begin_scene(struct scene *scene, bool is_big_endian)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
-    scene->data = (struct tracing_data){.odd = count_odd, .own = scene};
+    scene->data = (struct tracing_data){.odd = count_odd, .ctx = scene};
     scene->data.all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t,
                                                                  .container = &container,
                                                                  .source = source,
@@ -104,9 +104,9 @@ static void block_is_read_in_both_byte_orders(void **state)
             begin_scene(&scene, big);
             buffer_init(&block, alloc_default());
             make_block(&block, big, versions[i], FORMAT);
-            struct cursor c = cursor_over(block.bytes, block.n, 0);
-            assert_true(tracing_data_head(&scene.data, &c));
-            assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+            struct cursor c = cursor_init(block.bytes, block.n, 0);
+            assert_true(tracing_data_parse_head(&scene.data, &c));
+            assert_int_equal(tracing_data_parse(&scene.data, &c, NULL), TTR_OK);
             assert_false(c.failed);
             assert_int_equal(cursor_left(&c), 0);
             assert_string_equal(scene.data.version, versions[i]);
@@ -130,9 +130,9 @@ static void malformed_format_is_reported(void **state)
     begin_scene(&scene, false);
     buffer_init(&block, alloc_default());
     make_block(&block, false, "6", "no format at all");
-    struct cursor c = cursor_over(block.bytes, block.n, 1000);
-    assert_true(tracing_data_head(&scene.data, &c));
-    assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+    struct cursor c = cursor_init(block.bytes, block.n, 1000);
+    assert_true(tracing_data_parse_head(&scene.data, &c));
+    assert_int_equal(tracing_data_parse(&scene.data, &c, NULL), TTR_OK);
     assert_int_equal(cursor_left(&c), 0);
     assert_int_equal(scene.odd, 1);
     assert_true(scene.odd_offset > 1000 && scene.odd_offset < 1000 + block.n);
@@ -149,9 +149,9 @@ static void truncation_at_every_byte_is_detected(void **state)
     for (size_t n = 0; n < block.n; n++) {
         struct scene scene;
         begin_scene(&scene, false);
-        struct cursor c = cursor_over(block.bytes, n, 0);
-        if (tracing_data_head(&scene.data, &c))
-            assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+        struct cursor c = cursor_init(block.bytes, n, 0);
+        if (tracing_data_parse_head(&scene.data, &c))
+            assert_int_equal(tracing_data_parse(&scene.data, &c, NULL), TTR_OK);
         assert_true(c.failed);
         end_scene(&scene);
     }

@@ -9,19 +9,19 @@
 
 #define EVENT_HEADER_SYSTEM "user_events"
 
-void tracing_put_init(struct tracing_put *writer, const struct alloc *alloc)
+void tracing_writer_init(struct tracing_writer *writer, const struct alloc *alloc)
 {
-    *writer = (struct tracing_put){.alloc = alloc};
+    *writer = (struct tracing_writer){.alloc = alloc};
     buffer_init(&writer->texts, alloc);
 }
 
-void tracing_put_free(struct tracing_put *writer)
+void tracing_writer_free(struct tracing_writer *writer)
 {
     alloc_free(writer->alloc, writer->formats, writer->formats_capacity, sizeof *writer->formats);
     buffer_free(&writer->texts);
 }
 
-void tracing_put_format(struct tracing_put *writer, ttr_text system, ttr_text format)
+void tracing_writer_add_format(struct tracing_writer *writer, ttr_text system, ttr_text format)
 {
     void *formats = writer->formats;
     if (!alloc_reserve(writer->alloc, &formats, &writer->formats_capacity, writer->formats_n + 1,
@@ -39,7 +39,7 @@ void tracing_put_format(struct tracing_put *writer, ttr_text system, ttr_text fo
             (struct tracing_format){at, system.n, at + system.n, format.n};
 }
 
-void tracing_put_event_header(struct tracing_put *writer, ttr_text name, uint32_t id)
+void tracing_writer_add_event_header(struct tracing_writer *writer, ttr_text name, uint32_t id)
 {
     static const char fields[] =
         "format:\n"
@@ -61,13 +61,13 @@ void tracing_put_event_header(struct tracing_put *writer, ttr_text name, uint32_
     char text[1024 + sizeof fields];
     int n = snprintf(text, sizeof text, "name: %.*s\nID: %" PRIu32 "\n%s",
                      (int)(name.n < 512 ? name.n : 512), name.p, id, fields);
-    tracing_put_format(writer, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)},
-                       (ttr_text){text, (size_t)n});
+    tracing_writer_add_format(writer, (ttr_text){EVENT_HEADER_SYSTEM, strlen(EVENT_HEADER_SYSTEM)},
+                              (ttr_text){text, (size_t)n});
 }
 
 /* State while one block is written. */
 struct block_writer {
-    const struct tracing_put *writer;
+    const struct tracing_writer *writer;
     const struct tracing_machine *machine;
     struct buffer *to;
 };
@@ -143,7 +143,7 @@ static bool is_first_of_system(const struct block_writer *block, size_t i)
 
 static void append_system(const struct block_writer *block, size_t first)
 {
-    const struct tracing_put *writer = block->writer;
+    const struct tracing_writer *writer = block->writer;
     const struct tracing_format *format = &writer->formats[first];
     uint32_t n = 0;
     for (size_t i = first; i < writer->formats_n; i++)
@@ -169,8 +169,8 @@ static void append_systems(const struct block_writer *block)
             append_system(block, i);
 }
 
-void tracing_put_block(const struct tracing_put *writer, const struct tracing_machine *machine,
-                       struct buffer *to)
+void tracing_writer_append_block(const struct tracing_writer *writer,
+                                 const struct tracing_machine *machine, struct buffer *to)
 {
     const struct block_writer block = {writer, machine, to};
     char made[512];

@@ -1,9 +1,9 @@
 /* Writer of the description of tracepoints that perf.data stores as TRACING_DATA and trace.dat as
  * its head. Byte layout: tracing_data.h, of which it writes version 0.6.
  *
- * Order of calls: tracing_put_init, tracing_put_format or tracing_put_event_header for each event,
- * tracing_put_block, tracing_put_free. Formats may be added in any order; the block groups them by
- * system, in the order in which the systems first appear.
+ * Order of calls: tracing_writer_init, tracing_writer_add_format or tracing_writer_add_event_header
+ * for each event, tracing_writer_append_block, tracing_writer_free. Formats may be added in any
+ * order; the block groups them by system, in the order in which the systems first appear.
  *
  * Ownership: all texts are copied. */
 #ifndef TRACETTA_ENCODINGS_TRACEPOINT_TRACING_DATA_WRITE_H
@@ -17,7 +17,7 @@ struct tracing_format {
     size_t system_at, system_n, text_at, text_n; /* offsets and lengths in `texts` */
 };
 
-struct tracing_put {
+struct tracing_writer {
     const struct alloc *alloc;
     struct buffer texts;
     struct tracing_format *formats;
@@ -35,18 +35,18 @@ struct tracing_machine {
     ttr_text kallsyms, printk, comms;
 };
 
-void tracing_put_init(struct tracing_put *writer, const struct alloc *alloc);
-void tracing_put_free(struct tracing_put *writer);
+void tracing_writer_init(struct tracing_writer *writer, const struct alloc *alloc);
+void tracing_writer_free(struct tracing_writer *writer);
 
 /* Adds the text of a tracefs `format` file. */
-void tracing_put_format(struct tracing_put *writer, ttr_text system, ttr_text format);
+void tracing_writer_add_format(struct tracing_writer *writer, ttr_text system, ttr_text format);
 
 /* Adds a generated format file for the EventHeader tracepoint `name` ("Provider_L5K1") with an id.
  */
-void tracing_put_event_header(struct tracing_put *writer, ttr_text name, uint32_t id);
+void tracing_writer_add_event_header(struct tracing_writer *writer, ttr_text name, uint32_t id);
 
 /* Appends the complete block with all formats added so far. */
-void tracing_put_block(const struct tracing_put *writer, const struct tracing_machine *machine,
-                       struct buffer *to);
+void tracing_writer_append_block(const struct tracing_writer *writer,
+                                 const struct tracing_machine *machine, struct buffer *to);
 
 #endif

@@ -4,7 +4,8 @@
  *   babeltrace2_fields.c  fields of any event, with a cache of the texts between values
  *   babeltrace2_plan.c    fields of frequent event classes, by a compiled plan
  *   babeltrace2_values.c  values: quoted texts, numbers, labels, bytes
- *   babeltrace2_walk.h, babeltrace2_quote.h   position in the output; quoting, for these files only
+ *   babeltrace2_output.h, babeltrace2_quote.h   position in the output; quoting, for these files
+ * only
  *
  * The parts that the class of an event has are printed in braces, in this order: packet context,
  * common context, specific context, payload.  An event of a format without classes has only the

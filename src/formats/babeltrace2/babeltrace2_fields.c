@@ -6,7 +6,7 @@
  * flattened. */
 #include <string.h>
 
-#include "formats/babeltrace2/babeltrace2_walk.h"
+#include "formats/babeltrace2/babeltrace2_output.h"
 #include "model/event_copy.h"
 #include "model/type.h"
 
@@ -17,14 +17,14 @@ static void close_choices(struct bt2_output *output, unsigned choices)
     if (!reserve_room(output, 2 * (size_t)choices))
         return;
     while (choices-- > 0)
-        output->at = put_text(output->at, " }");
+        output->at = emit_constant(output->at, " }");
 }
 
 static void close_level(struct bt2_output *output)
 {
     const struct bt2_level *level = &output->level[output->depth--];
     if (reserve_room(output, 2))
-        output->at = put_text(output->at, level->is_array ? " ]" : " }");
+        output->at = emit_constant(output->at, level->is_array ? " ]" : " }");
     close_choices(output, level->choices);
 }
 
@@ -40,7 +40,8 @@ static char *emit_cached_name(struct bt2_output *output, const ttr_field *field,
     struct babeltrace2_name *known = &output->cache->name[field->name_id % BABELTRACE2_NAMES];
     if (known->id != field->name_id) {
         known->id = field->name_id;
-        known->n = (uint8_t)(put_text(put_piece(put_text(known->text, ", "), field->name), " = ") -
+        known->n = (uint8_t)(emit_constant(
+                                 emit_piece(emit_constant(known->text, ", "), field->name), " = ") -
                              known->text);
     }
     memcpy(at, known->text, sizeof known->text);
@@ -50,11 +51,12 @@ static char *emit_cached_name(struct bt2_output *output, const ttr_field *field,
 char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
 {
     if (index >= BABELTRACE2_INDEXES)
-        return put_text(put_u64(put_text(at, ", ["), index), "] = ");
+        return emit_constant(emit_u64(emit_constant(at, ", ["), index), "] = ");
     struct babeltrace2_index *known = &cache->index[index];
     if (known->n == 0)
-        known->n = (uint8_t)(put_text(put_u64(put_text(known->text, index ? ", [" : " ["), index),
-                                      "] = ") -
+        known->n = (uint8_t)(emit_constant(
+                                 emit_u64(emit_constant(known->text, index ? ", [" : " ["), index),
+                                 "] = ") -
                              known->text);
     memcpy(at, known->text, sizeof known->text);
     return at + known->n;
@@ -78,11 +80,11 @@ static bool add_name(struct bt2_output *output, const ttr_field *field)
         output->at = emit_index(output->cache, index, at);
         return true;
     }
-    at = put_text(at, index ? ", " : " ");
+    at = emit_constant(at, index ? ", " : " ");
     if (is_named) {
-        at = put_text(at, output->with_color ? COLOR_FIELD : "");
-        at = put_piece(at, field->name);
-        at = put_text(at, output->with_color ? COLOR_OFF " = " : " = ");
+        at = emit_constant(at, output->with_color ? COLOR_FIELD : "");
+        at = emit_piece(at, field->name);
+        at = emit_constant(at, output->with_color ? COLOR_OFF " = " : " = ");
     }
     output->at = at;
     return true;
@@ -99,7 +101,7 @@ static bool begin_field(struct bt2_output *output, const ttr_field *field, unsig
     if (choices && !reserve_room(output, 2 * (size_t)choices + VALUE_ROOM))
         return false;
     for (unsigned i = 0; i < choices; i++)
-        output->at = put_text(output->at, "{ ");
+        output->at = emit_constant(output->at, "{ ");
     bool is_open = field->value.type == TTR_TYPE_STRUCT || field->value.type == TTR_TYPE_ARRAY;
     if (!is_open || output->depth >= DEPTH_MAX)
         return true;
@@ -109,7 +111,7 @@ static bool begin_field(struct bt2_output *output, const ttr_field *field, unsig
 
 static unsigned choices_of(const ttr_field *field)
 {
-    bool is_absent = field->value.hint == TTR_HINT_ABSENT;
+    bool is_absent = field->value.hint == TTR_DISPLAY_ABSENT;
     return field->choices - (is_absent && field->choices > 0 ? 1u : 0u);
 }
 
@@ -132,7 +134,7 @@ static void close_part(struct bt2_parts *parts)
     while (parts->is_open && output->depth > 0)
         close_level(output);
     if (parts->is_open && reserve_room(output, 2))
-        output->at = put_text(output->at, " }");
+        output->at = emit_constant(output->at, " }");
     parts->is_open = false;
 }
 
@@ -146,12 +148,12 @@ static void open_part(struct bt2_parts *parts, const struct part *part)
     output->level[0] = (struct bt2_level){0};
     if (!reserve_room(output, VALUE_ROOM))
         return;
-    output->at = put_text(output->at, parts->has_part ? ", " : "");
+    output->at = emit_constant(output->at, parts->has_part ? ", " : "");
     if (parts->names->scope) {
         emit_color(output, COLOR_SCOPE);
-        output->at = put_text(output->at, part->scope);
+        output->at = emit_constant(output->at, part->scope);
         emit_color(output, COLOR_OFF);
-        output->at = put_text(output->at, " = ");
+        output->at = emit_constant(output->at, " = ");
     }
     *output->at++ = '{';
     parts->has_part = parts->is_open = true;
@@ -351,9 +353,9 @@ static uint32_t print_event_fields(struct bt2_parts *parts, const ttr_event *eve
     ttr_field_buffer *fields = output->cache->fields;
     const ttr_id schema = output->with_color ? 0 : event->schema;
     const ttr_field *field;
-    output->fields = field_buffer_walk(fields);
+    output->fields = field_buffer_iter(fields);
     for (uint32_t n = ttr_event_fields(fields, event, &field); n > 0;
-         n = ttr_more_fields(fields, &field))
+         n = ttr_event_fields_next(fields, &field))
         before = print_fields(parts, field, n, schema, before);
     return before;
 }
@@ -364,7 +366,7 @@ static void add_cpu_part(struct bt2_parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
     const struct type_member *member =
-        type_member_named(parts->event_class->root[ROOT_PACKET_CONTEXT], name);
+        type_find_member(parts->event_class->root[ROOT_PACKET_CONTEXT], name);
     if (!member || member->type->kind != TYPE_UINT || !(event->flags & TTR_EVENT_HAS_CPU))
         return;
     const ttr_field field = {.name = name,
@@ -404,7 +406,7 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
     output_begin_room(output, 0);
     size_t begin = output->to->n;
     ttr_fields_begin_group(t, event, TTR_GROUP_PACKET, &fields);
-    if (context_schema(t, event->schema)->ops == &packed_field_ops &&
+    if (context_schema(t, event->schema)->ops == &event_copy_field_ops &&
         !context_schema(t, event->schema)->has_packet)
         add_cpu_part(parts, event);
     else

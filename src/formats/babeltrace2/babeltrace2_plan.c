@@ -32,7 +32,7 @@
  * Left out, printed field by field: colors, arrays without indices, values with several labels,
  * optional fields and variants, payloads of more than PLAN_PAYLOAD_MAX bytes. */
 #include "formats/babeltrace2/babeltrace2_quote.h"
-#include "formats/babeltrace2/babeltrace2_walk.h"
+#include "formats/babeltrace2/babeltrace2_output.h"
 #include "layout/layout_record_parts.h"
 
 #define PLAN_PARTS_MAX 128u /* parts of a class with a plan */
@@ -199,7 +199,7 @@ static struct babeltrace2_plan *assemble_plan(struct babeltrace2_cache *cache,
     const size_t size = sizeof(struct babeltrace2_plan) + n * sizeof *op + texts->n + BLOCK;
     struct babeltrace2_plan *plan = texts->failed || size > PLAN_BYTES_MAX - cache->plans_size
                                         ? NULL
-                                        : arena_take(cache->arena, size);
+                                        : arena_alloc(cache->arena, size);
     if (!plan)
         return NULL;
     char *text = (char *)&plan->op[n];
@@ -220,7 +220,7 @@ static void make_byte_texts(struct babeltrace2_cache *cache)
         (void)babeltrace2_emit_index(cache, i, (char[NUMBER_MAX]){0});
     for (unsigned i = 0; i < 256; i++) {
         char text[NUMBER_MAX];
-        cache->byte[i].n = (uint8_t)number_put_u64(text, i);
+        cache->byte[i].n = (uint8_t)number_format_u64(text, i);
         memcpy(cache->byte[i].text, text, sizeof cache->byte[i].text);
     }
 }
@@ -254,7 +254,7 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
     struct bt2_parts parts;
     struct babeltrace2_plan *plan;
     uint32_t reach,
-        n = line->output.with_color ? 0 : layout_parts(schema, part, PLAN_PARTS_MAX, &reach);
+        n = line->output.with_color ? 0 : layout_list_parts(schema, part, PLAN_PARTS_MAX, &reach);
     for (uint32_t i = 0; i < n; i++)
         n = is_part_in_plan(line, &part[i]) ? n : 0;
     if (n == 0)
@@ -320,8 +320,8 @@ static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run
     static const ttr_fields none;
     struct bt2_output output;
     ttr_value value;
-    layout_part_value(part, &run->record, at, &value);
-    if (value.hint == TTR_HINT_ENUM && value.count > 1)
+    layout_decode_part(part, &run->record, at, &value);
+    if (value.hint == TTR_DISPLAY_ENUM && value.count > 1)
         return NULL;
     output.to = run->to;
     output.at = to;
@@ -337,7 +337,7 @@ static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run
 static inline char *emit_label(const struct plan_run *run, const struct plan_op *op,
                                const uint8_t *at, char *to)
 {
-    const uint64_t number = load_plain((enum load)op->part.load, at);
+    const uint64_t number = load_whole_number((enum load)op->part.load, at);
     struct babeltrace2_label *kept =
         &run->cache->label[((uintptr_t)op / sizeof *op + number) % BABELTRACE2_LABELS];
     if (kept->place == op && kept->number == number)
@@ -356,21 +356,21 @@ static inline char *emit_label(const struct plan_run *run, const struct plan_op 
 static inline uint64_t load_element_count(const struct layout_part *part, const uint8_t *at)
 {
     return part->load == LOAD_COUNT ? part->count
-                                    : load_plain((enum load)part->load, at - part->back);
+                                    : load_whole_number((enum load)part->load, at - part->back);
 }
 
 static inline double load_float(const struct layout_part *part, const uint8_t *p)
 {
-    const uint64_t bits = load_plain((enum load)part->load, p);
-    return part->kind == LAYOUT_PART_SINGLE ? load_single((uint32_t)bits) : double_of_bits(bits);
+    const uint64_t bits = load_whole_number((enum load)part->load, p);
+    return part->kind == LAYOUT_PART_SINGLE ? load_float32((uint32_t)bits) : double_of_bits(bits);
 }
 
 static char *emit_plan_element(const struct layout_part *part, const uint8_t *p, char *to)
 {
     ttr_value value = part->element->value;
-    const uint64_t number = load_plain((enum load)part->element_load, p);
+    const uint64_t number = load_whole_number((enum load)part->element_load, p);
     if (value.type == TTR_TYPE_FLOAT)
-        return babeltrace2_emit_float(to, part->has_single_elements ? load_single((uint32_t)number)
+        return babeltrace2_emit_float(to, part->has_single_elements ? load_float32((uint32_t)number)
                                                                     : double_of_bits(number));
     value.v.u = number;
     switch (value_kind_of(&value)) {
@@ -438,7 +438,7 @@ static char *run_plan_ops(const struct plan_run *run, char *to)
             DECIMAL(LOAD_COUNT, emit_signed, load_u64le(at));
             DECIMAL(LOAD_COUNT + 1, emit_signed, load_u64be(at));
         case PUT_HEX:
-            to = babeltrace2_emit_hex(to, load_plain((enum load)part->load, at) & op->mask);
+            to = babeltrace2_emit_hex(to, load_whole_number((enum load)part->load, at) & op->mask);
             continue;
         case PUT_FLOAT:
             to = babeltrace2_emit_float(to, load_float(part, at));
@@ -515,7 +515,7 @@ bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const 
     struct plan_run tried = {.to = to, .cache = cache, .plan = plan};
     ttr_text packet;
     if (plan->start != schema->start || event->payload_size > PLAN_PAYLOAD_MAX ||
-        !layout_record_of(schema, event, &tried.record) ||
+        !layout_locate_record(schema, event, &tried.record) ||
         !find_packet_text(&tried, schema, event, &packet))
         return false;
     const size_t begin = to->n;

@@ -13,7 +13,7 @@ struct events {
 
 /* A schema whose events have a payload of the given layout, from byte `body_mask` on. */
 struct printed {
-    struct layout_schema own;
+    struct layout_schema ctx;
     struct event_class event_class;
     ttr_id schema;
 };
@@ -24,18 +24,18 @@ static void add_schema(struct table *table, ttr *t, const struct type *type,
     struct layout_spec spec = {.t = t, .arena = &table->arena, .root[ROOT_PAYLOAD] = type};
     const struct layout *layout = layout_compile(&spec, &table->error);
     assert_non_null(layout);
-    printed->own = (struct layout_schema){.layout = layout,
+    printed->ctx = (struct layout_schema){.layout = layout,
                                           .scratch = &table->scratch,
-                                          .is_in_payload = layout_is_at_any_byte(layout),
+                                          .is_in_payload = layout_is_byte_aligned(layout),
                                           .body_mask = 0xff};
     printed->event_class = (struct event_class){.has_clock = true, .root[ROOT_PAYLOAD] = type};
     printed->schema =
         context_add_schema(t, &(struct schema){.ops = &layout_field_ops,
-                                               .own = &printed->own,
-                                               .start = layout_start(layout),
-                                               .start_with = layout_start_with(&printed->own),
+                                               .ctx = &printed->ctx,
+                                               .start = layout_iter_start(layout),
+                                               .start_with = layout_iter_start_flags(&printed->ctx),
                                                .event_class = &printed->event_class});
-    assert_true(printed->own.is_in_payload && printed->schema);
+    assert_true(printed->ctx.is_in_payload && printed->schema);
 }
 
 static void write_event(struct writing *w, const struct printed *printed, ttr_event event)

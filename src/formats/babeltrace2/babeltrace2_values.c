@@ -3,7 +3,7 @@
 
 #include "base/number.h"
 #include "formats/babeltrace2/babeltrace2_quote.h"
-#include "formats/babeltrace2/babeltrace2_walk.h"
+#include "formats/babeltrace2/babeltrace2_output.h"
 #include "layout/layout.h"
 
 static char *emit_special(char *at, uint8_t byte)
@@ -81,7 +81,7 @@ char *babeltrace2_emit_hex(char *at, uint64_t x)
     const bool is_long = x >> 32 != 0;
     const uint32_t first = (uint32_t)(is_long ? x >> 32 : x);
     const unsigned n = count_digits(first, 4);
-    at = put_text(at, "0x");
+    at = emit_constant(at, "0x");
     store_u64be(at, eight_hex_digits(first << 4 * (8 - n)));
     at += n;
     if (!is_long)
@@ -100,10 +100,10 @@ char *babeltrace2_emit_based(char *at, const ttr_value *value)
     unsigned bits = value->bits && value->bits <= 64 ? value->bits : 64;
     uint64_t x = value->v.u;
     if (value->base == 2)
-        return emit_digits(put_text(at, "0b"), x, 1, bits);
+        return emit_digits(emit_constant(at, "0b"), x, 1, bits);
     if (value->base == 8) {
         x = value->type == TTR_TYPE_INT ? mask_to_digits(x, bits, 3) : x;
-        return emit_digits(put_text(at, "0"), x, 3, count_digits(x, 3));
+        return emit_digits(emit_constant(at, "0"), x, 3, count_digits(x, 3));
     }
     return babeltrace2_emit_hex(at, x & babeltrace2_hex_mask(value));
 }
@@ -112,7 +112,7 @@ static inline char *emit_integer(char *at, const ttr_value *value)
 {
     if (value->base == 2 || value->base == 8 || value->base == 16)
         return babeltrace2_emit_based(at, value);
-    return value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
+    return value->type == TTR_TYPE_INT ? emit_i64(at, value->v.s) : emit_u64(at, value->v.u);
 }
 
 /* Appends a float as %g does, for magnitudes that %g prints without an exponent.  Returns NULL if
@@ -138,7 +138,7 @@ static char *emit_plain_float(char *at, double x)
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
     if (whole < 100000)
         return NULL;
-    number_put_digits(digits, whole, sizeof digits);
+    number_format_digits(digits, whole, sizeof digits);
     int n = sizeof digits;
     while (n > 1 && digits[n - 1] == '0')
         n--;
@@ -172,7 +172,7 @@ static void add_labels(struct bt2_output *output, const ttr_value *value)
         (void)ttr_fields_label(output->fields, value, i, &label);
         if (!reserve_room(output, VALUE_ROOM))
             return;
-        output->at = put_text(output->at, i ? ", " : "");
+        output->at = emit_constant(output->at, i ? ", " : "");
         emit_color(output, COLOR_VALUE);
         babeltrace2_add_quoted(output, label);
         if (!reserve_room(output, VALUE_ROOM))
@@ -183,21 +183,22 @@ static void add_labels(struct bt2_output *output, const ttr_value *value)
 
 static void add_enum(struct bt2_output *output, const ttr_value *value)
 {
-    output->at = put_text(output->at, value->count > 1 ? "( { " : "( ");
+    output->at = emit_constant(output->at, value->count > 1 ? "( { " : "( ");
     if (value->count > 0) {
         add_labels(output, value);
     } else {
         emit_color(output, COLOR_UNKNOWN);
-        output->at = put_text(output->at, "<unknown>");
+        output->at = emit_constant(output->at, "<unknown>");
         emit_color(output, COLOR_OFF);
     }
     if (!reserve_room(output, VALUE_ROOM))
         return;
-    output->at = put_text(output->at, value->count > 1 ? " } : container = " : " : container = ");
+    output->at =
+        emit_constant(output->at, value->count > 1 ? " } : container = " : " : container = ");
     emit_color(output, COLOR_VALUE);
     output->at = emit_integer(output->at, value);
     emit_color(output, COLOR_OFF);
-    output->at = put_text(output->at, " )");
+    output->at = emit_constant(output->at, " )");
 }
 
 /* Appends bytes as "{ 59 6f }". */
@@ -213,7 +214,7 @@ static void add_bytes(struct bt2_output *output, ttr_text bytes)
         *at++ = "0123456789abcdef"[byte >> 4];
         *at++ = "0123456789abcdef"[byte & 15];
     }
-    output->at = put_text(at, " }");
+    output->at = emit_constant(at, " }");
 }
 
 static int compare_texts(ttr_text a, ttr_text b)
@@ -224,11 +225,11 @@ static int compare_texts(ttr_text a, ttr_text b)
 
 /* Collects the labels of flags, sorted by bytes, without duplicates.  Returns their number. */
 static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *value,
-                            ttr_text to[LAYOUT_LABELS])
+                            ttr_text to[LAYOUT_LABELS_MAX])
 {
     uint32_t n = 0;
     ttr_text label;
-    for (uint32_t i = 0; i < value->count && n < LAYOUT_LABELS &&
+    for (uint32_t i = 0; i < value->count && n < LAYOUT_LABELS_MAX &&
                          ttr_fields_label(output->fields, value, i, &label);
          i++) {
         uint32_t at = n;
@@ -248,10 +249,10 @@ static void add_flags(struct bt2_output *output, const ttr_value *value)
     emit_color(output, COLOR_VALUE);
     output->at = babeltrace2_emit_hex(output->at, value->v.u);
     emit_color(output, COLOR_OFF);
-    ttr_text labels[LAYOUT_LABELS];
+    ttr_text labels[LAYOUT_LABELS_MAX];
     const uint32_t n = sort_labels(output, value, labels);
     for (uint32_t i = 0; i < n && reserve_room(output, VALUE_ROOM); i++) {
-        output->at = put_text(output->at, i ? ", " : " { ");
+        output->at = emit_constant(output->at, i ? ", " : " { ");
         emit_color(output, COLOR_VALUE);
         babeltrace2_add_quoted(output, labels[i]);
         if (!reserve_room(output, VALUE_ROOM))
@@ -259,7 +260,7 @@ static void add_flags(struct bt2_output *output, const ttr_value *value)
         emit_color(output, COLOR_OFF);
     }
     if (value->count && reserve_room(output, 2))
-        output->at = put_text(output->at, " }");
+        output->at = emit_constant(output->at, " }");
 }
 
 /* Appends a text or a number, in the color of values. */
@@ -268,16 +269,16 @@ static void add_colored_value(struct bt2_output *output, const ttr_value *value)
     emit_color(output, COLOR_VALUE);
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        output->at = put_text(output->at, value->v.u ? "true" : "false");
+        output->at = emit_constant(output->at, value->v.u ? "true" : "false");
         break;
     case TTR_TYPE_FLOAT:
         output->at = babeltrace2_emit_float(output->at, value->v.f);
         break;
     case TTR_TYPE_TEXT:
-        if (value->hint != TTR_HINT_NUMBER)
+        if (value->hint != TTR_DISPLAY_DECIMAL)
             babeltrace2_add_quoted(output, value->text);
         else if (reserve_room(output, value->text.n))
-            output->at = put_piece(output->at, value->text);
+            output->at = emit_piece(output->at, value->text);
         break;
     default:
         output->at = emit_integer(output->at, value);
@@ -289,14 +290,14 @@ static void add_colored_value(struct bt2_output *output, const ttr_value *value)
 void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value)
 {
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
-    if (is_integer && value->hint == TTR_HINT_ENUM)
+    if (is_integer && value->hint == TTR_DISPLAY_ENUM)
         add_enum(output, value);
-    else if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_FLAGS)
+    else if (value->type == TTR_TYPE_UINT && value->hint == TTR_DISPLAY_FLAGS)
         add_flags(output, value);
     else if (value->type == TTR_TYPE_BYTES)
         add_bytes(output, value->text);
     else if (value->type == TTR_TYPE_NULL)
-        output->at = put_text(output->at, "<none>");
+        output->at = emit_constant(output->at, "<none>");
     else
         add_colored_value(output, value);
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/status.h"
-#include "formats/babeltrace2/babeltrace2_walk.h"
+#include "formats/babeltrace2/babeltrace2_output.h"
 #include "model/type.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -144,7 +144,7 @@ static ttr_status read_time_style(const struct ttr_writer *out, enum time_style 
 
 static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct babeltrace2 *writer = out->own;
+    struct babeltrace2 *writer = out->ctx;
     arena_init(&writer->arena, &out->t->counted);
     buffer_init(&writer->head, &out->t->counted);
     writer->cache.arena = &writer->arena;
@@ -194,18 +194,18 @@ static char *emit_wall_time(char *at, struct babeltrace2 *writer, int64_t time)
         at += writer->prefix_n - 1;
     } else {
         /* babeltrace2 prints times before the epoch in seconds. */
-        at = put_text(at, time < 0 ? "-" : "");
-        at = put_text(put_u64(at, time < 0 ? (uint64_t)-second : (uint64_t)second), ".");
+        at = emit_constant(at, time < 0 ? "-" : "");
+        at = emit_constant(emit_u64(at, time < 0 ? (uint64_t)-second : (uint64_t)second), ".");
     }
     int64_t part = time - second * NS_PER_S;
-    number_put_nine(at, (uint32_t)(part < 0 ? -part : part));
+    number_format_9_digits(at, (uint32_t)(part < 0 ? -part : part));
     return at + 9;
 }
 
 static char *emit_padded(char *at, uint64_t x, unsigned digits)
 {
     char number[NUMBER_MAX];
-    size_t n = number_put_u64(number, x);
+    size_t n = number_format_u64(number, x);
     for (; digits > n; digits--)
         *at++ = '0';
     memcpy(at, number, n);
@@ -215,27 +215,27 @@ static char *emit_padded(char *at, uint64_t x, unsigned digits)
 static char *emit_delta(char *at, const struct babeltrace2 *writer, const ttr_event *event)
 {
     if (writer->style == TIME_CYCLES && !writer->has_last)
-        return put_text(at, "+????????????");
+        return emit_constant(at, "+????????????");
     if (writer->style == TIME_CYCLES)
-        return emit_padded(put_text(at, "+"), event->ticks - writer->last_cycles, 12);
+        return emit_padded(emit_constant(at, "+"), event->ticks - writer->last_cycles, 12);
     if (!writer->has_last)
-        return put_text(at, "+?.?????????");
+        return emit_constant(at, "+?.?????????");
     uint64_t delta = (uint64_t)event->time - (uint64_t)writer->last_time;
     if (delta < (uint64_t)NS_PER_S) {
-        at = put_text(at, "+0.");
+        at = emit_constant(at, "+0.");
     } else {
-        at = put_text(put_u64(put_text(at, "+"), delta / (uint64_t)NS_PER_S), ".");
+        at = emit_constant(emit_u64(emit_constant(at, "+"), delta / (uint64_t)NS_PER_S), ".");
         delta %= (uint64_t)NS_PER_S;
     }
-    number_put_nine(at, (uint32_t)delta);
+    number_format_9_digits(at, (uint32_t)delta);
     return at + 9;
 }
 
 static char *emit_scope_name(char *at, const struct babeltrace2 *writer, const char *name)
 {
     if (writer->cache.with_color)
-        return put_text(put_text(put_text(at, COLOR_SCOPE), name), COLOR_OFF " = ");
-    return put_text(put_text(at, name), " = ");
+        return emit_constant(emit_constant(emit_constant(at, COLOR_SCOPE), name), COLOR_OFF " = ");
+    return emit_constant(emit_constant(at, name), " = ");
 }
 
 /* Stores the time that the next delta is relative to. */
@@ -259,7 +259,7 @@ static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
             !has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
-        set_delta_base(out->own, event);
+        set_delta_base(out->ctx, event);
         return;
     }
 }
@@ -276,26 +276,26 @@ static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const
     /* copies the complete array; only prefix_n bytes count */
     memcpy(at, writer->prefix, sizeof writer->prefix);
     at += writer->prefix_n;
-    number_put_nine(at, (uint32_t)part);
-    at = put_text(at + 9, "] (+0.");
-    number_put_nine(at, (uint32_t)delta);
+    number_format_9_digits(at, (uint32_t)part);
+    at = emit_constant(at + 9, "] (+0.");
+    number_format_9_digits(at, (uint32_t)delta);
     set_delta_base(writer, event);
-    return put_text(at + 9, ") ");
+    return emit_constant(at + 9, ") ");
 }
 
 static char *emit_times(char *at, struct babeltrace2 *writer, const ttr_event *event)
 {
     bool is_named = writer->cache.names.header;
-    at = is_named ? emit_scope_name(at, writer, "timestamp") : put_text(at, "[");
-    at = put_text(at, writer->cache.with_color ? COLOR_TIME : "");
+    at = is_named ? emit_scope_name(at, writer, "timestamp") : emit_constant(at, "[");
+    at = emit_constant(at, writer->cache.with_color ? COLOR_TIME : "");
     at = writer->style == TIME_CYCLES ? emit_padded(at, event->ticks, 20)
                                       : emit_wall_time(at, writer, event->time);
-    at = put_text(at, writer->cache.with_color ? COLOR_OFF : "");
-    at = put_text(at, is_named ? "" : "] ");
+    at = emit_constant(at, writer->cache.with_color ? COLOR_OFF : "");
+    at = emit_constant(at, is_named ? "" : "] ");
     if (writer->with_delta && is_named)
-        at = emit_delta(emit_scope_name(put_text(at, ", "), writer, "delta"), writer, event);
+        at = emit_delta(emit_scope_name(emit_constant(at, ", "), writer, "delta"), writer, event);
     else if (writer->with_delta)
-        at = put_text(emit_delta(put_text(at, "("), writer, event), ") ");
+        at = emit_constant(emit_delta(emit_constant(at, "("), writer, event), ") ");
     set_delta_base(writer, event);
     return at;
 }
@@ -336,7 +336,8 @@ static void begin_attribute(struct line_head *head, const char *name)
 static void add_number(struct buffer *to, int64_t x)
 {
     char text[NUMBER_MAX + 2];
-    buffer_add(to, text, (size_t)(put_text(put_i64(put_text(text, "("), x), ")") - text));
+    buffer_add(to, text,
+               (size_t)(emit_constant(emit_i64(emit_constant(text, "("), x), ")") - text));
 }
 
 static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source)
@@ -482,7 +483,7 @@ static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_
 
 static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
 {
-    struct babeltrace2 *writer = out->own;
+    struct babeltrace2 *writer = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct event_class *event_class = schema->event_class;
     struct babeltrace2_class *of_class =
@@ -500,7 +501,7 @@ static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
         at = behind ? behind : emit_times(at, writer, event);
     }
     at = emit_blocks(at, head.p, head.n);
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+    buffer_commit(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
         !babeltrace2_run_plan(&out->buffer, schema, event, of_class->plan, &writer->cache))
         babeltrace2_add_parts(out, event, of_class, &writer->cache, babeltrace2_count_event);
@@ -531,7 +532,7 @@ static ttr_status babeltrace2_finish(struct ttr_writer *out, ttr_error *error)
 
 static void babeltrace2_drop(struct ttr_writer *out)
 {
-    struct babeltrace2 *writer = out->own;
+    struct babeltrace2 *writer = out->ctx;
     if (writer->classes)
         alloc_free(writer->arena.alloc, writer->classes, writer->classes_n,
                    sizeof *writer->classes);

@@ -19,13 +19,13 @@ struct script {
 
 static void script_begin(ttr_fields *fields)
 {
-    const struct script *script = fields->own;
+    const struct script *script = fields->ctx;
     fields->state[0] = (uint64_t)(uintptr_t)script->field;
 }
 
 static void script_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct script *script = fields->own;
+    const struct script *script = fields->ctx;
     fields->state[0] =
         (uint64_t)(uintptr_t)(group == TTR_GROUP_PACKET ? script->packet : script->field + 1000);
 }
@@ -59,19 +59,19 @@ static void write_script(struct writing *w, const struct script *script,
     ttr_event event = {
         .time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
     event.schema = context_add_schema(
-        w->t, &(struct schema){.ops = &script_ops, .own = script, .event_class = event_class});
+        w->t, &(struct schema){.ops = &script_ops, .ctx = script, .event_class = event_class});
     ttr_error error;
     assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error), TTR_OK);
 }
 
-#define NUMBER(field_name, field_type, x, field_base, field_bits) \
-    {                                                             \
-        .name = {field_name, 1}, .value = {                       \
-            .type = field_type,                                   \
-            .v.u = (uint64_t)(x),                                 \
-            .base = field_base,                                   \
-            .bits = field_bits                                    \
-        }                                                         \
+#define NUMBER(field_name, fields_declared_type, x, field_base, field_bits) \
+    {                                                                       \
+        .name = {field_name, 1}, .value = {                                 \
+            .type = fields_declared_type,                                   \
+            .v.u = (uint64_t)(x),                                           \
+            .base = field_base,                                             \
+            .bits = field_bits                                              \
+        }                                                                   \
     }
 
 static void event_prints_line_with_fields_in_braces(void **state)
@@ -80,11 +80,11 @@ static void event_prints_line_with_fields_in_braces(void **state)
     (void)state;
     open_with(&w, (const char *const[]){"gmt=yes", NULL});
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 1650535872123456789, NULL, "ub:simple");
-    ttr_put_int(w.builder, "i", -5);
-    ttr_put_text(w.builder, "s", "it's \"q\" \\ ? \a\b\x1b\f\n\r\t\v\x01\x7f \xc3\xa4");
-    ttr_put_bool(w.builder, "yes", true);
-    ttr_put_null(w.builder, "none");
-    ttr_put_bytes(w.builder, "raw", "\x00\xff", 2);
+    ttr_add_int(w.builder, "i", -5);
+    ttr_add_text(w.builder, "s", "it's \"q\" \\ ? \a\b\x1b\f\n\r\t\v\x01\x7f \xc3\xa4");
+    ttr_add_bool(w.builder, "yes", true);
+    ttr_add_null(w.builder, "none");
+    ttr_add_bytes(w.builder, "raw", "\x00\xff", 2);
     writing_end(&w);
     writing_event(&w, TTR_KIND_INSTANT, 1650535872123458023, "empty");
     writing_event(&w, TTR_KIND_INSTANT, 1650535873000000000, "");
@@ -154,39 +154,43 @@ static void labels_and_variants_print_in_own_braces(void **state)
     static const ttr_field fields[] = {
         {.name = {"e", 1},
          .value = {.type = TTR_TYPE_UINT,
-                   .hint = TTR_HINT_ENUM,
+                   .hint = TTR_DISPLAY_ENUM,
                    .count = 1,
                    .text = {"ONE", 3},
                    .v.u = 1}},
         {.name = {"m", 1},
          .value = {.type = TTR_TYPE_INT,
-                   .hint = TTR_HINT_ENUM,
+                   .hint = TTR_DISPLAY_ENUM,
                    .count = 2,
                    .text = {"TWO", 3},
                    .v.s = -2}},
         {.name = {"u", 1},
-         .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .v.u = 7, .base = 16, .bits = 8}},
+         .value =
+             {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_ENUM, .v.u = 7, .base = 16, .bits = 8}},
         {.name = {"v", 1}, .choices = 1, .value = {.type = TTR_TYPE_INT, .v.s = -10}},
         {.name = {"w", 1}, .choices = 2, .value = {.type = TTR_TYPE_STRUCT, .count = 1}},
         {.name = {"x", 1}, .depth = 1, .value = {.type = TTR_TYPE_BOOL}},
-        {.name = {"o", 1}, .choices = 1, .value = {.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT}},
+        {.name = {"o", 1},
+         .choices = 1,
+         .value = {.type = TTR_TYPE_NULL, .hint = TTR_DISPLAY_ABSENT}},
         {.name = {"f", 1},
          .value = {.type = TTR_TYPE_UINT,
-                   .hint = TTR_HINT_FLAGS,
+                   .hint = TTR_DISPLAY_FLAGS,
                    .count = 2,
                    .text = {"less", 4},
                    .v.u = 0xa2}},
-        {.name = {"g", 1}, .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .v.u = 0x40}},
+        {.name = {"g", 1},
+         .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_FLAGS, .v.u = 0x40}},
         {.name = {"h", 1},
          .value = {.type = TTR_TYPE_UINT,
-                   .hint = TTR_HINT_FLAGS,
+                   .hint = TTR_DISPLAY_FLAGS,
                    .count = 2,
                    .text = {"zero", 4},
                    .v.u = 3}},
         {.name = {"b", 1}, .value = {.type = TTR_TYPE_BYTES, .text = {"Yo", 2}}},
         {.name = {"n", 1},
          .value = {.type = TTR_TYPE_TEXT,
-                   .hint = TTR_HINT_NUMBER,
+                   .hint = TTR_DISPLAY_DECIMAL,
                    .text = {"18446744073709551616", 20}}},
         {.depth = 0},
     };
@@ -206,7 +210,7 @@ static void labels_and_variants_print_in_own_braces(void **state)
 static void add_nest_field(struct writing *w, uint16_t depth, const char *name, unsigned type,
                            uint32_t count)
 {
-    ttr_put_field(w->builder,
+    ttr_add_field(w->builder,
                   &(ttr_field){.name = {name, strlen(name)},
                                .depth = depth,
                                .value = {.type = (uint8_t)type, .count = count, .v.u = count}});
@@ -244,7 +248,7 @@ static void names_option_selects_printed_names(void **state)
     open_with(&w, (const char *const[]){"time=seconds", "names=all", NULL});
     for (int i = 0; i < 2; i++) {
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, i * 5, NULL, "x");
-        ttr_put_uint(w.builder, "a", 1);
+        ttr_add_uint(w.builder, "a", 1);
         writing_end(&w);
     }
     writing_expect(
@@ -260,7 +264,7 @@ static void time_options_select_time_format(void **state)
     open_with(&w, (const char *const[]){"time=cycles", NULL});
     for (uint64_t i = 0; i < 2; i++) {
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "x");
-        ttr_event_edit(w.builder)->ticks = 7 + 35 * i;
+        ttr_event_attributes(w.builder)->ticks = 7 + 35 * i;
         writing_end(&w);
     }
     writing_expect(&w, "[00000000000000000007] (+?\?\?\?\?\?\?\?\?\?\?\?) x: "
@@ -308,7 +312,7 @@ static void expect_floats(const double *x, unsigned n)
     open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "f");
     for (unsigned i = 0; i < n; i++) {
-        ttr_put_float(w.builder, "x", x[i]);
+        ttr_add_float(w.builder, "x", x[i]);
         at +=
             (size_t)snprintf(expected + at, sizeof expected - at, "%s x = %g", i ? "," : "", x[i]);
     }
@@ -420,10 +424,10 @@ static void make_random_fields(struct made *made)
     ttr_field *chosen =
         add_made_field(made, is_there ? 15 : 16, 0, "v", is_there ? TTR_TYPE_UINT : TTR_TYPE_NULL);
     chosen->choices = 1;
-    chosen->value.hint = is_there ? TTR_HINT_NONE : TTR_HINT_ABSENT;
+    chosen->value.hint = is_there ? TTR_DISPLAY_NONE : TTR_DISPLAY_ABSENT;
     ttr_field *wide = add_made_field(
         made, 17, 0, "w", support_random(&made->seed) % 2 ? TTR_TYPE_TEXT : TTR_TYPE_UINT);
-    wide->value.hint = wide->value.type == TTR_TYPE_TEXT ? TTR_HINT_NUMBER : TTR_HINT_NONE;
+    wide->value.hint = wide->value.type == TTR_TYPE_TEXT ? TTR_DISPLAY_DECIMAL : TTR_DISPLAY_NONE;
 }
 
 static void write_made(struct writing *w, bool has_steps, const char *const *options,
@@ -443,7 +447,7 @@ static void write_made(struct writing *w, bool has_steps, const char *const *opt
     ttr_event event = {
         .time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
     event.schema = context_add_schema(
-        w->t, &(struct schema){.ops = &script_ops, .own = &script, .event_class = &class});
+        w->t, &(struct schema){.ops = &script_ops, .ctx = &script, .event_class = &class});
     for (unsigned i = 0; i < 400; i++) {
         make_random_fields(&made);
         made.field[made.n] = (ttr_field){.depth = 0};

@@ -7,9 +7,9 @@
 #ifndef TRACETTA_FORMATS_CHROME_CHROME_H
 #define TRACETTA_FORMATS_CHROME_CHROME_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "encodings/json/field_json.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "encodings/json/text_cache.h"
 #include "model/output.h"
 
@@ -59,8 +59,8 @@ struct chrome {
     size_t threads_n;
     ttr_id *processes; /* by process index of the context: name as last written */
     size_t processes_n;
-    struct pairmap pids; /* maps a pid to the source that used it first */
-    struct pairmap cpus; /* CPUs that a context switch named */
+    struct pair_map pids; /* maps a pid to the source that used it first */
+    struct pair_map cpus; /* CPUs that a context switch named */
     uint32_t batch;
     int64_t base_ns;
     ttr_id provider; /* provider of the first event; written once, in otherData */
@@ -80,9 +80,9 @@ struct chrome_line {
 
 /* Returns the time for the line of an event.  Before the first event with a time it is the base,
  * which is chosen later. */
-static inline int64_t chrome_line_time(const struct chrome *own, const ttr_event *event)
+static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event *event)
 {
-    return own->has_base ? event->time : own->base_ns;
+    return ctx->has_base ? event->time : ctx->base_ns;
 }
 
 /* Appends a line up to `"args":{`. */
@@ -92,12 +92,12 @@ void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line);
 void chrome_end_line(struct ttr_writer *out);
 
 /* Append a member of args: a number, a constant text, or an interned string. */
-void chrome_add_number(struct chrome *own, const char *name, uint64_t value);
-void chrome_add_text(struct chrome *own, const char *name, const char *value);
-void chrome_add_string(struct chrome *own, const char *name, const ttr *t, ttr_id value);
+void chrome_add_number(struct chrome *ctx, const char *name, uint64_t value);
+void chrome_add_text(struct chrome *ctx, const char *name, const char *value);
+void chrome_add_string(struct chrome *ctx, const char *name, const ttr *t, ttr_id value);
 
 /* Appends CPU, level and flags if the event has them. */
-void chrome_add_attributes(struct chrome *own, const ttr_event *event);
+void chrome_add_attributes(struct chrome *ctx, const ttr_event *event);
 
 /* Appends the numeric fields of a counter, and counts its other fields as lost. */
 void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
@@ -107,10 +107,10 @@ void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
 static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
                                           uint64_t offset)
 {
-    struct chrome *own = out->own;
-    const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
+    struct chrome *ctx = out->ctx;
+    const struct text_piece *piece = text_cache_get(&ctx->fields.texts, out->t, id);
     if (piece->changed)
-        output_lost(out, FIELD_JSON_TEXT, offset);
+        output_count_loss(out, FIELD_JSON_TEXT, offset);
     return piece->text.n ? piece->text : (ttr_text){otherwise, strlen(otherwise)};
 }
 

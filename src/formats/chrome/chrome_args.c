@@ -1,6 +1,6 @@
 /* Lines and their args.  An empty args object is removed, so most events of most traces have none.
  */
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
 
@@ -11,28 +11,28 @@ static const char args_text[] = ",\"args\":{";
 
 void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     size_t room = LINE_TEXT + LINE_NUMBERS + line->category.n + line->name.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
-    at = put_text(at, own->has_line ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    at = emit_constant(at, ctx->has_line ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     *at++ = line->phase;
-    at = put_text(at, "\",\"ts\":");
+    at = emit_constant(at, "\",\"ts\":");
     *at = '-';
-    at += line->time_ns < own->base_ns;
-    at = put_microseconds(at, time_distance(line->time_ns, own->base_ns));
+    at += line->time_ns < ctx->base_ns;
+    at = emit_microseconds(at, time_distance(line->time_ns, ctx->base_ns));
     memcpy(at, line->ids,
            CHROME_IDS_MAX); /* copying a constant size is fast; bytes after ids_n are overwritten */
     at += line->ids_n;
-    at = put_piece(put_text(at, ",\"cat\":\""), line->category);
-    at = put_piece(put_text(at, "\",\"name\":\""), line->name);
+    at = emit_piece(emit_constant(at, ",\"cat\":\""), line->category);
+    at = emit_piece(emit_constant(at, "\",\"name\":\""), line->name);
     *at++ = '"';
-    at = put_piece(at, (ttr_text){line->extra, line->extra_n});
-    at = put_text(at, args_text);
-    buffer_filled(&out->buffer, (size_t)(at - begin));
-    own->has_line = true;
-    field_json_begin(&own->fields);
+    at = emit_piece(at, (ttr_text){line->extra, line->extra_n});
+    at = emit_constant(at, args_text);
+    buffer_commit(&out->buffer, (size_t)(at - begin));
+    ctx->has_line = true;
+    field_json_begin(&ctx->fields);
 }
 
 void chrome_end_line(struct ttr_writer *out)
@@ -47,28 +47,28 @@ void chrome_end_line(struct ttr_writer *out)
     buffer_add_byte(to, '}');
 }
 
-void chrome_add_number(struct chrome *own, const char *name, uint64_t value)
+void chrome_add_number(struct chrome *ctx, const char *name, uint64_t value)
 {
-    field_json_constant_name(&own->fields, name);
-    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+    field_json_append_constant_name(&ctx->fields, name);
+    field_json_append_value(&ctx->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
-void chrome_add_text(struct chrome *own, const char *name, const char *value)
+void chrome_add_text(struct chrome *ctx, const char *name, const char *value)
 {
-    field_json_constant_name(&own->fields, name);
-    field_json_value(&own->fields,
-                     &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+    field_json_append_constant_name(&ctx->fields, name);
+    field_json_append_value(&ctx->fields,
+                            &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
 }
 
-void chrome_add_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
+void chrome_add_string(struct chrome *ctx, const char *name, const ttr *t, ttr_id value)
 {
-    field_json_constant_name(&own->fields, name);
-    field_json_value(
-        &own->fields,
+    field_json_append_constant_name(&ctx->fields, name);
+    field_json_append_value(
+        &ctx->fields,
         &(ttr_value){.type = TTR_TYPE_TEXT, .text_id = value, .text = ttr_text_get(t, value)});
 }
 
-static void add_flags(struct chrome *own, unsigned flags)
+static void add_flags(struct chrome *ctx, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -80,26 +80,26 @@ static void add_flags(struct chrome *own, unsigned flags)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (!(flags & all[i].flag))
             continue;
-        field_json_constant_name(&own->fields, all[i].name);
-        field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
+        field_json_append_constant_name(&ctx->fields, all[i].name);
+        field_json_append_value(&ctx->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
     }
 }
 
-void chrome_add_attributes(struct chrome *own, const ttr_event *event)
+void chrome_add_attributes(struct chrome *ctx, const ttr_event *event)
 {
     static const char *const levels[] = {"none",    "trace", "debug", "info",
                                          "warning", "error", "fatal"};
     if (event->flags & TTR_EVENT_HAS_CPU)
-        chrome_add_number(own, "cpu", event->cpu);
+        chrome_add_number(ctx, "cpu", event->cpu);
     if (event->level && event->level < sizeof levels / sizeof *levels)
-        chrome_add_text(own, "level", levels[event->level]);
+        chrome_add_text(ctx, "level", levels[event->level]);
     if (event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU))
-        add_flags(own, event->flags);
+        add_flags(ctx, event->flags);
 }
 
 void chrome_add_series(struct ttr_writer *out, const ttr_event *event)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     ttr_fields fields;
     ttr_field field;
     ttr_fields_begin(out->t, event, &fields);
@@ -110,12 +110,12 @@ void chrome_add_series(struct ttr_writer *out, const ttr_event *event)
         if (value.type == TTR_TYPE_BOOL)
             value.type = TTR_TYPE_UINT;
         if (value.type < TTR_TYPE_UINT || value.type > TTR_TYPE_FLOAT) {
-            output_lost(out, CHROME_COUNTER_VALUE, event->offset);
+            output_count_loss(out, CHROME_COUNTER_VALUE, event->offset);
             continue;
         }
-        field_json_field_name(&own->fields, &field);
-        field_json_value(&own->fields, &value);
+        field_json_append_field_name(&ctx->fields, &field);
+        field_json_append_value(&ctx->fields, &value);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))
-        output_lost(out, CHROME_COUNTER_ATTRIBUTE, event->offset);
+        output_count_loss(out, CHROME_COUNTER_ATTRIBUTE, event->offset);
 }

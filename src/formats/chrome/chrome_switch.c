@@ -34,53 +34,54 @@ static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct
 static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                            uint32_t cpu)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     char name[NUMBER_MAX + 8];
-    if (own->cpus.used == 0) {
+    if (ctx->cpus.used == 0) {
         write_metadata(out, time_ns, ids, "process_name");
-        chrome_add_text(own, "name", "CPUs");
+        chrome_add_text(ctx, "name", "CPUs");
         chrome_end_line(out);
     }
-    char *end = cpu == UNKNOWN_CPU ? put_text(name, "CPU ?") : put_u64(put_text(name, "CPU "), cpu);
+    char *end = cpu == UNKNOWN_CPU ? emit_constant(name, "CPU ?")
+                                   : emit_u64(emit_constant(name, "CPU "), cpu);
     *end = '\0';
     write_metadata(out, time_ns, ids, "thread_name");
-    chrome_add_text(own, "name", name);
+    chrome_add_text(ctx, "name", name);
     chrome_end_line(out);
-    out->buffer.failed |= !pairmap_put(&own->cpus, cpu, 0, 1);
+    out->buffer.failed |= !pair_map_put(&ctx->cpus, cpu, 0, 1);
 }
 
 static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name,
                        const char *tid_name)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     ttr_thread thread;
     if (id > UINT32_MAX || !ttr_thread_get(out->t, (ttr_id)id, &thread))
         return;
     if (thread.pid_known)
-        chrome_add_number(own, pid_name, thread.pid);
+        chrome_add_number(ctx, pid_name, thread.pid);
     if (thread.tid_known)
-        chrome_add_number(own, tid_name, thread.tid);
+        chrome_add_number(ctx, tid_name, thread.tid);
 }
 
 static void add_args(struct ttr_writer *out, const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     add_thread(out, event->thread, "pid", "tid");
     add_thread(out, event->link, "from_pid", "from_tid");
     if (event->tag < sizeof states / sizeof *states)
-        chrome_add_text(own, "from_state", states[event->tag]);
+        chrome_add_text(ctx, "from_state", states[event->tag]);
     else
-        chrome_add_number(own, "from_state", event->tag);
+        chrome_add_number(ctx, "from_state", event->tag);
     if (event->name)
-        chrome_add_string(own, "event", out->t, event->name);
-    field_json_fields(&own->fields, event);
+        chrome_add_string(ctx, "event", out->t, event->name);
+    field_json_append_fields(&ctx->fields, event);
     /* The CPU is already the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
     ttr_event rest = *event;
     rest.flags &= (uint8_t)~TTR_EVENT_HAS_CPU;
-    chrome_add_attributes(own, &rest);
+    chrome_add_attributes(ctx, &rest);
 }
 
 /* Returns the name of the slice: the thread's name, or its tid if it has no name. */
@@ -91,20 +92,20 @@ static ttr_text slice_name(struct ttr_writer *out, const ttr_event *event, char 
         return (ttr_text){"idle", 4};
     if (thread.thread_name)
         return chrome_json_string(out, thread.thread_name, "", event->offset);
-    return (ttr_text){number, number_put_u64(number, thread.tid)};
+    return (ttr_text){number, number_format_u64(number, thread.tid)};
 }
 
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct chrome *own = out->own;
+    const struct chrome *ctx = out->ctx;
     uint32_t cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UNKNOWN_CPU;
     struct cpu_ids ids;
-    char *at = put_u64(put_text(ids.text, ",\"pid\":"), CHROME_CPU_PID);
-    at = put_u64(put_text(at, ",\"tid\":"), cpu);
+    char *at = emit_u64(emit_constant(ids.text, ",\"pid\":"), CHROME_CPU_PID);
+    at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
-    output_lost(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = line_of('E', chrome_line_time(own, event), &ids);
-    if (pairmap_get(&own->cpus, cpu, 0)) {
+    output_count_loss(out, CHROME_SWITCH, event->offset);
+    struct chrome_line line = line_of('E', chrome_line_time(ctx, event), &ids);
+    if (pair_map_get(&ctx->cpus, cpu, 0)) {
         chrome_begin_line(out, &line);
         chrome_end_line(out);
     } else {

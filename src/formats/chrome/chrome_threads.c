@@ -20,29 +20,29 @@ static char *append_id(char *at, uint64_t id)
 {
     bool is_wide = id > CHROME_EXACT_MAX;
     *at = '"';
-    at = put_u64(at + is_wide, id);
+    at = emit_u64(at + is_wide, id);
     *at = '"';
     return at + is_wide;
 }
 
 static size_t append_ids(char *to, uint64_t pid, uint64_t tid)
 {
-    char *at = append_id(put_text(to, ",\"pid\":"), pid);
-    at = append_id(put_text(at, ",\"tid\":"), tid);
+    char *at = append_id(emit_constant(to, ",\"pid\":"), pid);
+    at = append_id(emit_constant(at, ",\"tid\":"), tid);
     return (size_t)(at - to);
 }
 
 /* Counts a loss if two inputs use one pid for different processes, because viewers merge them. */
 static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     uint16_t source = out->t->threads[id].source;
-    const uint32_t *first = pairmap_get(&own->pids, pid, 0);
-    if (first && (*first == source || pairmap_get(&own->pids, pid, (uint64_t)source + 1)))
+    const uint32_t *first = pair_map_get(&ctx->pids, pid, 0);
+    if (first && (*first == source || pair_map_get(&ctx->pids, pid, (uint64_t)source + 1)))
         return;
     if (first)
-        output_lost(out, CHROME_SAME_PID, offset);
-    out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
+        output_count_loss(out, CHROME_SAME_PID, offset);
+    out->buffer.failed |= !pair_map_put(&ctx->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
 /* Returns the entry of a thread with its ids; `thread` is all zero if the event has none.  Returns
@@ -50,18 +50,18 @@ static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, ui
 static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id,
                                                const ttr_thread *thread, uint64_t offset)
 {
-    struct chrome *own = out->own;
-    if (id >= own->threads_n && !reserve_entries(out, (void **)&own->threads, &own->threads_n,
-                                                 (size_t)id + 1, sizeof *own->threads))
+    struct chrome *ctx = out->ctx;
+    if (id >= ctx->threads_n && !reserve_entries(out, (void **)&ctx->threads, &ctx->threads_n,
+                                                 (size_t)id + 1, sizeof *ctx->threads))
         return NULL;
-    struct chrome_thread *slot = &own->threads[id];
+    struct chrome_thread *slot = &ctx->threads[id];
     if (slot->ids_n > 0 && !slot->is_guess)
         return slot;
     slot->is_guess = !thread->pid_known || !thread->tid_known;
     if (slot->ids_n == 0 && id)
         count_shared_pid(out, id, thread->pid, offset);
     if (slot->ids_n == 0 && (thread->pid > CHROME_EXACT_MAX || thread->tid > CHROME_EXACT_MAX))
-        output_lost(out, CHROME_WIDE_ID, offset);
+        output_count_loss(out, CHROME_WIDE_ID, offset);
     slot->ids_n = (uint8_t)append_ids(slot->ids, thread->pid, thread->tid);
     return slot;
 }
@@ -79,9 +79,9 @@ static void write_metadata(struct ttr_writer *out, const char *what,
 static void write_name_if_changed(struct ttr_writer *out, const char *what,
                                   const struct chrome_thread *thread, ttr_id name)
 {
-    struct chrome *own = out->own;
-    write_metadata(out, what, thread, own->base_ns);
-    chrome_add_string(own, "name", out->t, name);
+    struct chrome *ctx = out->ctx;
+    write_metadata(out, what, thread, ctx->base_ns);
+    chrome_add_string(ctx, "name", out->t, name);
     chrome_end_line(out);
 }
 
@@ -92,30 +92,30 @@ static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_i
     if (name == 0 || name == *written)
         return false;
     if (*written)
-        output_lost(out, CHROME_RENAMED, offset);
+        output_count_loss(out, CHROME_RENAMED, offset);
     *written = name;
     return true;
 }
 
 static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
 {
-    struct chrome *own = out->own;
-    if (process >= own->processes_n &&
-        !reserve_entries(out, (void **)&own->processes, &own->processes_n, (size_t)process + 1,
-                         sizeof *own->processes))
+    struct chrome *ctx = out->ctx;
+    if (process >= ctx->processes_n &&
+        !reserve_entries(out, (void **)&ctx->processes, &ctx->processes_n, (size_t)process + 1,
+                         sizeof *ctx->processes))
         return NULL;
-    return &own->processes[process];
+    return &ctx->processes[process];
 }
 
 void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
-    const struct chrome *own = out->own;
+    const struct chrome *ctx = out->ctx;
     ttr_thread known = {0};
     bool is_known = ttr_thread_get(out->t, id, &known);
     struct chrome_thread *thread = find_thread_entry(out, is_known ? id : 0, &known, offset);
     if (!thread)
         return;
-    thread->batch = own->batch;
+    thread->batch = ctx->batch;
     if (!is_known)
         return;
     ttr_id *process = process_name(out, out->t->threads[id].process);
@@ -127,9 +127,9 @@ void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offs
 
 void chrome_write_all_changed_names(struct ttr_writer *out)
 {
-    const struct chrome *own = out->own;
-    for (size_t id = 1; id < own->threads_n; id++)
-        if (own->threads[id].ids_n > 0)
+    const struct chrome *ctx = out->ctx;
+    for (size_t id = 1; id < ctx->threads_n; id++)
+        if (ctx->threads[id].ids_n > 0)
             chrome_write_changed_names(out, (ttr_id)id, 0);
 }
 
@@ -137,7 +137,7 @@ void chrome_write_all_changed_names(struct ttr_writer *out)
 static const uint32_t *object_process_index(const struct ttr_writer *out, const ttr_event *event)
 {
     return event->source < out->t->sources_n
-               ? pairmap_get(&out->t->sources[event->source].processes, event->link, 0)
+               ? pair_map_get(&out->t->sources[event->source].processes, event->link, 0)
                : NULL;
 }
 
@@ -145,7 +145,7 @@ static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *
 {
     if (event->thread || event->source >= out->t->sources_n)
         return event->thread ? &event->thread : NULL;
-    return pairmap_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
+    return pair_map_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
 }
 
 /* Finds the ids that an object names, and stores its name as written. */
@@ -175,13 +175,13 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
 
 void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     struct chrome_thread ids = {0};
     resolve_named_object(out, event, &ids);
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
-                   chrome_line_time(own, event));
-    chrome_add_string(own, "name", out->t, event->name);
-    field_json_fields(&own->fields, event);
-    chrome_add_attributes(own, event);
+                   chrome_line_time(ctx, event));
+    chrome_add_string(ctx, "name", out->t, event->name);
+    field_json_append_fields(&ctx->fields, event);
+    chrome_add_attributes(ctx, event);
     chrome_end_line(out);
 }

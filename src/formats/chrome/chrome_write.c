@@ -9,7 +9,7 @@
  * to a base that keeps them small, because viewers store them as doubles.  chrome_finish always
  * closes the JSON. Left out: reading, definitions, and repair. Partly overlapping spans and begins
  * without an end are written unchanged. */
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
 #include "model/activity.h"
@@ -114,35 +114,35 @@ static const ttr_loss losses[CHROME_LOSSES] = {
 
 static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     (void)error;
-    field_json_init(&own->fields, out->t, &out->buffer);
-    own->fields.hex_pointers = true; /* JavaScript rounds integers above 2^53 */
-    pairmap_init(&own->pids, &out->t->counted);
-    pairmap_init(&own->cpus, &out->t->counted);
-    own->batch = 1; /* 0 marks threads that were not checked yet */
+    field_json_init(&ctx->fields, out->t, &out->buffer);
+    ctx->fields.hex_pointers = true; /* JavaScript rounds integers above 2^53 */
+    pair_map_init(&ctx->pids, &out->t->counted);
+    pair_map_init(&ctx->cpus, &out->t->counted);
+    ctx->batch = 1; /* 0 marks threads that were not checked yet */
     return TTR_OK;
 }
 
 static void write_begin(struct ttr_writer *out)
 {
-    struct chrome *own = out->own;
-    if (!own->has_begun)
+    struct chrome *ctx = out->ctx;
+    if (!ctx->has_begun)
         buffer_add_text(&out->buffer, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    own->has_begun = true;
+    ctx->has_begun = true;
 }
 
 /* Chooses the base: the whole second of the first event with a time if times are Unix times, else
  * 0. */
-static void choose_time_base(struct chrome *own, const ttr_event *event)
+static void choose_time_base(struct chrome *ctx, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
         return;
-    own->has_base = true;
+    ctx->has_base = true;
     int64_t part = event->time % 1000000000, second = event->time - part;
     if (part < 0 && second >= INT64_MIN + 1000000000)
         second -= 1000000000;
-    own->base_ns = time_is_unix(event->time) ? second : 0;
+    ctx->base_ns = is_unix_time(event->time) ? second : 0;
 }
 
 /* Returns the scope member of an instant by its field "scope": thread, process or global. */
@@ -166,35 +166,35 @@ static const char *instant_scope(const ttr *t, const ttr_event *event, const cha
 
 static void add_blob(struct ttr_writer *out, const ttr_event *event)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     ttr_field data;
-    chrome_add_number(own, "type", event->tag);
+    chrome_add_number(ctx, "type", event->tag);
     if (ttr_field_find(out->t, event, "data", &data) && data.value.type == TTR_TYPE_BYTES)
-        chrome_add_number(own, "size", data.value.text.n);
-    own->fields.bytes_max = BLOB_BYTES_MAX;
-    field_json_fields(&own->fields, event);
-    own->fields.bytes_max = SIZE_MAX;
-    for (; own->fields.bytes_cut > 0; own->fields.bytes_cut--)
-        output_lost(out, CHROME_BLOB_CUT, event->offset);
+        chrome_add_number(ctx, "size", data.value.text.n);
+    ctx->fields.bytes_max = BLOB_BYTES_MAX;
+    field_json_append_fields(&ctx->fields, event);
+    ctx->fields.bytes_max = SIZE_MAX;
+    for (; ctx->fields.bytes_cut > 0; ctx->fields.bytes_cut--)
+        output_count_loss(out, CHROME_BLOB_CUT, event->offset);
 }
 
 static void add_object(struct ttr_writer *out, const ttr_event *event)
 {
     static const char *const objects[] = {"other",   "process", "thread",
                                           "pointer", "module",  "mapping"};
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     char id[NUMBER_MAX + 1];
     if (event->tag < sizeof objects / sizeof *objects)
-        chrome_add_text(own, "object", objects[event->tag]);
+        chrome_add_text(ctx, "object", objects[event->tag]);
     else
-        chrome_add_number(own, "object", event->tag);
-    id[number_put_hex(id, event->link)] = '\0';
-    chrome_add_text(own, "id", id);
+        chrome_add_number(ctx, "object", event->tag);
+    id[number_format_hex(id, event->link)] = '\0';
+    chrome_add_text(ctx, "id", id);
 }
 
 static void add_args(struct ttr_writer *out, const ttr_event *event)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     if (event->kind == TTR_KIND_COUNTER) {
         chrome_add_series(out, event);
         return;
@@ -203,13 +203,13 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         add_blob(out, event);
     } else {
         if (event->kind == TTR_KIND_GAP)
-            chrome_add_number(own, "count", event->link);
+            chrome_add_number(ctx, "count", event->link);
         if (event->kind == TTR_KIND_OBJECT)
             add_object(out, event);
-        field_json_fields(&own->fields, event);
+        field_json_append_fields(&ctx->fields, event);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))
-        chrome_add_attributes(own, event);
+        chrome_add_attributes(ctx, event);
 }
 
 /* Appends the members that only some kinds have; `room` is storage for those that are not constant.
@@ -223,12 +223,12 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
                                                   : kind_shape->extra;
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
-        at = put_microseconds(put_text(at, ",\"dur\":"), event->duration);
+        at = emit_microseconds(emit_constant(at, ",\"dur\":"), event->duration);
     else if (kind_shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
-        at = put_text(put_hex(put_text(at, ",\"id\":\""), event->link), "\"");
+        at = emit_constant(emit_hex(emit_constant(at, ",\"id\":\""), event->link), "\"");
     else
         return;
-    at = put_piece(at, (ttr_text){line->extra, line->extra_n});
+    at = emit_piece(at, (ttr_text){line->extra, line->extra_n});
     line->extra = room;
     line->extra_n = (size_t)(at - room);
 }
@@ -236,32 +236,32 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
 static void write_shaped(struct ttr_writer *out, const ttr_event *event,
                          const struct kind_shape *kind_shape)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     char extra[3 * NUMBER_MAX];
     bool is_known =
-        event->thread < own->threads_n && own->threads[event->thread].batch == own->batch;
+        event->thread < ctx->threads_n && ctx->threads[event->thread].batch == ctx->batch;
     if (!is_known)
         chrome_write_changed_names(out, event->thread, event->offset);
     if (out->buffer.failed)
         return;
     const struct chrome_thread *thread =
-        &own->threads[event->thread < own->threads_n ? event->thread : 0];
+        &ctx->threads[event->thread < ctx->threads_n ? event->thread : 0];
     if (thread->ids_n == 0) /* an id that no thread has */
-        thread = own->threads;
+        thread = ctx->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
-        output_lost(out, CHROME_NO_THREAD, event->offset);
+        output_count_loss(out, CHROME_NO_THREAD, event->offset);
     struct chrome_line line = {
         .phase = kind_shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
-    line.time_ns = chrome_line_time(own, event);
+    line.time_ns = chrome_line_time(ctx, event);
     line.category = chrome_json_string(out, event->category, "", event->offset);
     line.name =
-        chrome_json_string(out, activity_name(out->t, event), kind_shape->name, event->offset);
+        chrome_json_string(out, activity_span_name(out->t, event), kind_shape->name, event->offset);
     add_extra_members(&line, out->t, event, extra);
     chrome_begin_line(out, &line);
     add_args(out, event);
     chrome_end_line(out);
     if (kind_shape->loss)
-        output_lost(out, kind_shape->loss, event->offset);
+        output_count_loss(out, kind_shape->loss, event->offset);
 }
 
 static bool is_name(const ttr_event *event)
@@ -272,70 +272,70 @@ static bool is_name(const ttr_event *event)
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct chrome *own = out->own;
-    if (!own->has_base)
-        choose_time_base(own, event);
-    if (!own->has_provider) {
-        own->has_provider = true;
-        own->provider = event->provider;
+    struct chrome *ctx = out->ctx;
+    if (!ctx->has_base)
+        choose_time_base(ctx, event);
+    if (!ctx->has_provider) {
+        ctx->has_provider = true;
+        ctx->provider = event->provider;
     }
-    if (event->provider != own->provider)
-        output_lost(out, CHROME_PROVIDER, event->offset);
+    if (event->provider != ctx->provider)
+        output_count_loss(out, CHROME_PROVIDER, event->offset);
     uint32_t number, version;
     if (event->keyword || event->opcode || event->activity || event->related ||
         ttr_event_number(out->t, event, &number, &version))
-        output_lost(out, CHROME_DETAIL, event->offset);
+        output_count_loss(out, CHROME_DETAIL, event->offset);
     if (event->kind == TTR_KIND_SWITCH)
         chrome_write_switch(out, event);
     else if (is_name(event))
         chrome_write_name_object(out, event);
     else
         write_shaped(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
-    field_json_tell(&own->fields, out, event->offset);
-    for (; own->fields.pointers > 0; own->fields.pointers--)
-        output_lost(out, CHROME_POINTER, event->offset);
-    for (; own->fields.contexts > 0; own->fields.contexts--)
-        output_lost(out, CHROME_CONTEXT, event->offset);
-    out->buffer.failed |= own->fields.texts.failed;
-    output_wrote(out, event);
+    field_json_report_losses(&ctx->fields, out, event->offset);
+    for (; ctx->fields.pointers > 0; ctx->fields.pointers--)
+        output_count_loss(out, CHROME_POINTER, event->offset);
+    for (; ctx->fields.contexts > 0; ctx->fields.contexts--)
+        output_count_loss(out, CHROME_CONTEXT, event->offset);
+    out->buffer.failed |= ctx->fields.texts.failed;
+    output_count_event(out, event);
 }
 
 static ttr_status chrome_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    struct chrome *own = out->own;
-    own->batch++;
+    struct chrome *ctx = out->ctx;
+    ctx->batch++;
     write_begin(out);
-    return output_each(out, batch, write_event, error);
+    return output_write_each_event(out, batch, write_event, error);
 }
 
 static void write_losses(struct ttr_writer *out)
 {
     struct json json;
     json_init(&json, &out->buffer);
-    json_object(&json);
+    json_begin_object(&json);
     for (size_t i = 0; i < CHROME_LOSSES; i++) {
         if (out->ledger[i].count == 0)
             continue;
-        json_key(&json, out->ledger[i].code);
-        json_u64(&json, out->ledger[i].count);
+        json_write_key(&json, out->ledger[i].code);
+        json_write_u64(&json, out->ledger[i].count);
     }
-    json_object_end(&json);
+    json_end_object(&json);
 }
 
 static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     char number[NUMBER_MAX];
     write_begin(out);
     chrome_write_all_changed_names(out);
-    field_json_tell(&own->fields, out, 0);
-    out->buffer.failed |= own->fields.texts.failed;
+    field_json_report_losses(&ctx->fields, out, 0);
+    out->buffer.failed |= ctx->fields.texts.failed;
     buffer_add_text(&out->buffer, "\n],\"otherData\":{\"tracetta.base_ns\":\"");
-    buffer_add(&out->buffer, number, number_put_i64(number, own->base_ns));
-    if (own->provider) {
-        ttr_text provider = ttr_text_get(out->t, own->provider);
+    buffer_add(&out->buffer, number, number_format_i64(number, ctx->base_ns));
+    if (ctx->provider) {
+        ttr_text provider = ttr_text_get(out->t, ctx->provider);
         buffer_add_text(&out->buffer, "\",\"tracetta.provider\":\"");
-        (void)json_escape(&out->buffer, provider.p, provider.n);
+        (void)json_append_escaped(&out->buffer, provider.p, provider.n);
     }
     buffer_add_text(&out->buffer, "\",\"tracetta.lost\":");
     write_losses(out);
@@ -345,13 +345,13 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
 
 static void chrome_drop(struct ttr_writer *out)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     const struct alloc *alloc = &out->t->counted;
-    field_json_free(&own->fields);
-    pairmap_free(&own->pids);
-    pairmap_free(&own->cpus);
-    alloc_free(alloc, own->threads, own->threads_n, sizeof *own->threads);
-    alloc_free(alloc, own->processes, own->processes_n, sizeof *own->processes);
+    field_json_free(&ctx->fields);
+    pair_map_free(&ctx->pids);
+    pair_map_free(&ctx->cpus);
+    alloc_free(alloc, ctx->threads, ctx->threads_n, sizeof *ctx->threads);
+    alloc_free(alloc, ctx->processes, ctx->processes_n, sizeof *ctx->processes);
 }
 
 static const struct format_writer writer = {

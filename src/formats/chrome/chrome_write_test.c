@@ -24,7 +24,7 @@ static void expect_lines(struct writing *w, const char *lines, const char *base,
 static void begin(struct writing *w, ttr_kind kind, int64_t time, const char *name)
 {
     ttr_event_begin(w->builder, kind, time, "cat", name);
-    ttr_on_thread(w->builder, 7, 9);
+    ttr_event_set_thread(w->builder, 7, 9);
 }
 
 static void plain(struct writing *w, ttr_kind kind, int64_t time, const char *name)
@@ -47,8 +47,8 @@ static void times_are_exact_microseconds_from_first_second(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     begin(&w, TTR_KIND_SPAN, 1650535872123456789, "read");
-    ttr_event_edit(w.builder)->duration = 1500;
-    ttr_put_uint(w.builder, "bytes", UINT64_MAX);
+    ttr_event_attributes(w.builder)->duration = 1500;
+    ttr_add_uint(w.builder, "bytes", UINT64_MAX);
     writing_end(&w);
     plain(&w, TTR_KIND_BEGIN, 1650535871999999999, "b");
     plain(&w, TTR_KIND_END, 1650535872000000001, "b");
@@ -67,7 +67,7 @@ static void event_without_time_does_not_set_base(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     begin(&w, TTR_KIND_INSTANT, 0, "early");
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_NO_TIME;
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_NO_TIME;
     writing_end(&w);
     plain(&w, TTR_KIND_BEGIN, 1650535872000000001, "b");
     expect_lines(&w,
@@ -84,7 +84,7 @@ static void extreme_times_are_exact(void **state)
     writing_open(&w, "chrome", 0, NULL);
     plain(&w, TTR_KIND_BEGIN, INT64_MIN, "b");
     begin(&w, TTR_KIND_SPAN, INT64_MAX, "x");
-    ttr_event_edit(w.builder)->duration = UINT64_MAX;
+    ttr_event_attributes(w.builder)->duration = UINT64_MAX;
     writing_end(&w);
     expect_lines(
         &w,
@@ -101,7 +101,7 @@ static void linked_events_have_hexadecimal_ids(void **state)
     writing_open(&w, "chrome", 0, NULL);
     for (unsigned kind = TTR_KIND_ASYNC_BEGIN; kind <= TTR_KIND_FLOW_END; kind++) {
         begin(&w, (ttr_kind)kind, kind * 1000, "l");
-        ttr_event_edit(w.builder)->link = 31;
+        ttr_event_attributes(w.builder)->link = 31;
         writing_end(&w);
     }
 #define LINKED(phase, ts, end)           \
@@ -120,16 +120,16 @@ static void counter_args_have_only_numbers(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     begin(&w, TTR_KIND_COUNTER, 0, "c");
-    ttr_event_edit(w.builder)->link = 2;
-    ttr_event_edit(w.builder)->level = TTR_LEVEL_INFO;
-    ttr_put_uint(w.builder, "u", UINT64_MAX);
-    ttr_put_int(w.builder, "i", -1);
-    ttr_put_float(w.builder, "f", 0.5);
-    ttr_put_bool(w.builder, "b", true);
-    ttr_put_text(w.builder, "t", "x");
-    ttr_put_field(w.builder,
+    ttr_event_attributes(w.builder)->link = 2;
+    ttr_event_attributes(w.builder)->level = TTR_LEVEL_INFO;
+    ttr_add_uint(w.builder, "u", UINT64_MAX);
+    ttr_add_int(w.builder, "i", -1);
+    ttr_add_float(w.builder, "f", 0.5);
+    ttr_add_bool(w.builder, "b", true);
+    ttr_add_text(w.builder, "t", "x");
+    ttr_add_field(w.builder,
                   &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_add_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     writing_end(&w);
     plain(&w, TTR_KIND_COUNTER, 0, "none");
     expect_lines(
@@ -147,10 +147,10 @@ static void instant_scope_is_written(void **state)
     writing_open(&w, "chrome", 0, NULL);
     plain(&w, TTR_KIND_INSTANT, 0, "i");
     begin(&w, TTR_KIND_INSTANT, 0, "i");
-    ttr_put_text(w.builder, "scope", "global");
+    ttr_add_text(w.builder, "scope", "global");
     writing_end(&w);
     begin(&w, TTR_KIND_INSTANT, 0, "i");
-    ttr_put_text(w.builder, "scope", "p");
+    ttr_add_text(w.builder, "scope", "p");
     writing_end(&w);
 #define INSTANT(scope, rest)                                                                 \
     "\n{\"ph\":\"i\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"i\",\"s\":" \
@@ -191,21 +191,21 @@ static void objects_name_processes_and_threads(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1000, "", "server");
-    ttr_event_edit(w.builder)->link = 7;
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_PROCESS;
+    ttr_event_attributes(w.builder)->link = 7;
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_PROCESS;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1000, "", "worker");
-    ttr_event_edit(w.builder)->link = 9;
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
-    ttr_put_uint(w.builder, "process", 7);
-    ttr_on_thread(w.builder, 7, 9);
+    ttr_event_attributes(w.builder)->link = 9;
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_add_uint(w.builder, "process", 7);
+    ttr_event_set_thread(w.builder, 7, 9);
     writing_end(&w);
     ttr_thread_name(w.t, 7, 9, NULL, "worker"); /* as a reader would have named it */
     plain(&w, TTR_KIND_BEGIN, 0, "a");
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, "", "vmo");
-    ttr_event_edit(w.builder)->link = 255;
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_POINTER;
-    ttr_on_thread(w.builder, 7, 9);
+    ttr_event_attributes(w.builder)->link = 255;
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_POINTER;
+    ttr_event_set_thread(w.builder, 7, 9);
     writing_end(&w);
     expect_lines(&w,
                  "\n{\"ph\":\"M\",\"ts\":1.000,\"pid\":7,\"tid\":0,\"cat\":\"\",\"name\":\"process_"
@@ -225,23 +225,23 @@ static void switches_become_cpu_slices(void **state)
     writing_open(&w, "chrome", 0, NULL);
     ttr_thread_name(w.t, 3, 4, NULL, "run");
     ttr_event_begin(w.builder, TTR_KIND_SWITCH, 1000, "", "");
-    ttr_on_thread(w.builder, 1, 2);
-    ttr_event_edit(w.builder)->link = ttr_event_edit(w.builder)->thread;
-    ttr_on_thread(w.builder, 3, 4);
-    ttr_event_edit(w.builder)->tag = TTR_THREAD_BLOCKED;
-    ttr_event_edit(w.builder)->cpu = 1;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
-    ttr_put_int(w.builder, "prio", 5);
+    ttr_event_set_thread(w.builder, 1, 2);
+    ttr_event_attributes(w.builder)->link = ttr_event_attributes(w.builder)->thread;
+    ttr_event_set_thread(w.builder, 3, 4);
+    ttr_event_attributes(w.builder)->tag = TTR_THREAD_BLOCKED;
+    ttr_event_attributes(w.builder)->cpu = 1;
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_add_int(w.builder, "prio", 5);
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_SWITCH, 2000, "", "");
-    ttr_on_thread(w.builder, 1, 2);
-    ttr_event_edit(w.builder)->cpu = 1;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_event_set_thread(w.builder, 1, 2);
+    ttr_event_attributes(w.builder)->cpu = 1;
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_HAS_CPU;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_WAKE, 3000, "", "");
-    ttr_event_edit(w.builder)->cpu = 1;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
-    ttr_on_thread(w.builder, 1, 2);
+    ttr_event_attributes(w.builder)->cpu = 1;
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_event_set_thread(w.builder, 1, 2);
     writing_end(&w);
 #define CPU "\"pid\":4294967295,\"tid\":1"
     expect_lines(
@@ -268,23 +268,23 @@ static void unknown_kind_becomes_instant(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     begin(&w, TTR_KIND_LOG, 0, "");
-    ttr_event_edit(w.builder)->level = TTR_LEVEL_ERROR;
-    ttr_put_text(w.builder, "message", "hi");
+    ttr_event_attributes(w.builder)->level = TTR_LEVEL_ERROR;
+    ttr_add_text(w.builder, "message", "hi");
     writing_end(&w);
     begin(&w, TTR_KIND_SAMPLE, 0, "");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"frames", 6},
                                           .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-    ttr_put_field(
+    ttr_add_field(
         w.builder,
         &(ttr_field){.depth = 1,
-                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 16}});
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_POINTER, .v.u = 16}});
     writing_end(&w);
     begin(&w, TTR_KIND_BLOB, 0, "b");
-    ttr_event_edit(w.builder)->tag = 2;
-    ttr_put_bytes(w.builder, "data", "\x01\xff", 2);
+    ttr_event_attributes(w.builder)->tag = 2;
+    ttr_add_bytes(w.builder, "data", "\x01\xff", 2);
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
-    ttr_event_edit(w.builder)->link = 12;
+    ttr_event_attributes(w.builder)->link = 12;
     writing_end(&w);
 #define OWN "\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":"
     expect_lines(&w,
@@ -301,11 +301,11 @@ static void unknown_kind_becomes_instant(void **state)
                  "\"blob.instant\":1,\"gap.instant\":1");
     writing_open(&w, "chrome", 0, NULL);
     begin(&w, TTR_KIND_BLOB, 0, "b");
-    ttr_put_bytes(w.builder, "data", bytes, 4096);
+    ttr_add_bytes(w.builder, "data", bytes, 4096);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "blob.cut"), 0);
     begin(&w, TTR_KIND_BLOB, 0, "b");
-    ttr_put_bytes(w.builder, "data", bytes, 4097);
+    ttr_add_bytes(w.builder, "data", bytes, 4097);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "blob.cut"), 1);
     writing_close(&w);
@@ -317,12 +317,12 @@ static void thread_and_attribute_losses_are_counted(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "x");
-    ttr_on_provider(w.builder, "prov");
-    ttr_event_edit(w.builder)->keyword = 1;
+    ttr_event_set_provider(w.builder, "prov");
+    ttr_event_attributes(w.builder)->keyword = 1;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_END, 0, "", "x");
-    ttr_on_thread(w.builder, ((uint64_t)1 << 53) + 1, (uint64_t)1 << 53);
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_PARTIAL;
+    ttr_event_set_thread(w.builder, ((uint64_t)1 << 53) + 1, (uint64_t)1 << 53);
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_PARTIAL;
     writing_end(&w);
     expect_lines(
         &w,
@@ -342,8 +342,8 @@ static void shared_pid_of_two_inputs_is_counted_as_lost(void **state)
         uint16_t source = context_add_source(w.t, "x", "fxt");
         for (uint64_t tid = 1; tid <= 2; tid++) {
             ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "");
-            ttr_event_edit(w.builder)->source = source;
-            ttr_on_thread(w.builder, 7, tid);
+            ttr_event_attributes(w.builder)->source = source;
+            ttr_event_set_thread(w.builder, 7, tid);
             writing_end(&w);
         }
     }
@@ -358,7 +358,7 @@ static void late_pid_is_used_from_then_on(void **state)
     writing_open(&w, "chrome", 0, NULL);
     for (int i = 0; i < 2; i++) {
         ttr_event_begin(w.builder, TTR_KIND_BEGIN, 0, "", "b");
-        ttr_event_edit(w.builder)->thread = context_thread_by_tid(w.t, 0, 9);
+        ttr_event_attributes(w.builder)->thread = context_thread_by_tid(w.t, 0, 9);
         writing_end(&w);
         assert_int_not_equal(context_thread(w.t, 0, 7, 9), 0);
     }
@@ -395,10 +395,10 @@ static void context_fields_are_merged_with_payload_fields(void **state)
     (void)state;
     writing_open(&w, "chrome", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"a", 1},
                                           .group = TTR_GROUP_COMMON,
                                           .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_uint(w.builder, "b", 2);
+    ttr_add_uint(w.builder, "b", 2);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.context"), 1);
     writing_finish(&w);

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/json/field_json.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "model/output.h"
 
 #define LINE_TEXT 256
@@ -72,7 +72,7 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     if (quoted)
         buffer_add_byte(to, '"');
     for (size_t i = 0, length; i < n; i += length) {
-        size_t character = utf8_character(p + i, n - i);
+        size_t character = utf8_char_length(p + i, n - i);
         length = character ? character : 1;
         found |= (character == 0 ? HAS_BROKEN : 0) | (p[i] == 0 ? HAS_NUL : 0);
         if (p[i] == '"')
@@ -105,17 +105,17 @@ static void add_quoted_json(struct buffer *to, const struct buffer *scratch)
         *at++ = (char)json[i];
     }
     *at++ = '"';
-    buffer_filled(to, (size_t)(at - start));
+    buffer_commit(to, (size_t)(at - start));
 }
 
 static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct csv *own = out->own;
+    struct csv *ctx = out->ctx;
     const char *end = output_option(out, "eol");
-    text_cache_init(&own->texts, &out->t->counted, csv_escape);
-    buffer_init(&own->scratch, &out->t->counted);
-    field_json_init(&own->fields, out->t, &own->scratch);
-    own->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
+    text_cache_init(&ctx->texts, &out->t->counted, csv_escape);
+    buffer_init(&ctx->scratch, &out->t->counted);
+    field_json_init(&ctx->fields, out->t, &ctx->scratch);
+    ctx->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
     if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "option csv.eol=%s: unknown value; expected crlf or lf", end);
@@ -124,22 +124,22 @@ static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
 
 static void write_header_once(struct ttr_writer *out)
 {
-    struct csv *own = out->own;
-    if (own->has_begun)
+    struct csv *ctx = out->ctx;
+    if (ctx->has_begun)
         return;
-    own->has_begun = true;
+    ctx->has_begun = true;
     buffer_add_text(&out->buffer, header);
-    buffer_add_text(&out->buffer, own->line_end);
+    buffer_add_text(&out->buffer, ctx->line_end);
 }
 
 static ttr_text look_up_text(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
-    struct csv *own = out->own;
-    const struct text_piece *piece = text_cache_get(&own->texts, out->t, id);
+    struct csv *ctx = out->ctx;
+    const struct text_piece *piece = text_cache_get(&ctx->texts, out->t, id);
     if (piece->changed & HAS_BROKEN)
-        output_lost(out, FIELD_JSON_TEXT, offset);
+        output_count_loss(out, FIELD_JSON_TEXT, offset);
     if (piece->changed & HAS_NUL)
-        output_lost(out, CSV_NUL, offset);
+        output_count_loss(out, CSV_NUL, offset);
     return piece->text;
 }
 
@@ -155,20 +155,20 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     names->name = look_up_text(out, event->name, offset);
     names->process = look_up_text(out, names->known.process_name, offset);
     names->thread = look_up_text(out, names->known.thread_name, offset);
-    names->source = look_up_text(out, context_told_path(out->t, event->source), offset);
+    names->source = look_up_text(out, context_displayed_path(out->t, event->source), offset);
 }
 
 static char *put_comma_piece(char *at, ttr_text piece)
 {
     *at = ',';
-    return put_piece(at + 1, piece);
+    return emit_piece(at + 1, piece);
 }
 
 /* Writes a comma, and the number if it is known. */
 static char *put_comma_u64(char *at, bool is_known, uint64_t x)
 {
     *at++ = ',';
-    return is_known ? put_u64(at, x) : at;
+    return is_known ? emit_u64(at, x) : at;
 }
 
 static bool has_id(unsigned kind)
@@ -181,7 +181,8 @@ static char *put_level(char *at, const ttr_event *event)
 {
     static const char *const levels[] = {"", "trace", "debug", "info", "warning", "error", "fatal"};
     *at++ = ',';
-    return event->level < sizeof levels / sizeof *levels ? put_text(at, levels[event->level]) : at;
+    return event->level < sizeof levels / sizeof *levels ? emit_constant(at, levels[event->level])
+                                                         : at;
 }
 
 static char *put_flags(char *at, unsigned flags)
@@ -198,10 +199,10 @@ static char *put_flags(char *at, unsigned flags)
         if (!(flags & names[i].flag))
             continue;
         *at++ = before;
-        at = put_text(at, names[i].text);
+        at = emit_constant(at, names[i].text);
         before = ' ';
     }
-    return before == ',' ? put_text(at, ",") : at;
+    return before == ',' ? emit_constant(at, ",") : at;
 }
 
 static char *put_bytes16(char *at, const uint8_t *bytes)
@@ -232,9 +233,9 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
 {
     bool has_own_tag = event->kind == TTR_KIND_BLOB || event->kind == TTR_KIND_OBJECT;
     if (event->kind == TTR_KIND_SWITCH)
-        output_lost(out, CSV_OUTGOING, event->offset);
+        output_count_loss(out, CSV_OUTGOING, event->offset);
     else if (event->tag || has_own_tag)
-        output_lost(out, CSV_TAG, event->offset);
+        output_count_loss(out, CSV_TAG, event->offset);
 }
 
 static void write_head(struct ttr_writer *out, const ttr_event *event, const struct names *names)
@@ -246,8 +247,8 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     if (!start)
         return;
     bool has_track = ttr_track_get(out->t, event->track, &track);
-    at = put_text(put_i64(at, event->time), ",");
-    at = put_text(at, ttr_kind_text(event->kind));
+    at = emit_constant(emit_i64(at, event->time), ",");
+    at = emit_constant(at, ttr_kind_text(event->kind));
     at = put_comma_piece(at, names->provider);
     at = put_comma_piece(at, names->category);
     at = put_comma_piece(at, names->name);
@@ -266,44 +267,44 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     at = put_flags(at, event->flags);
     at = put_rare_columns(at, out->t, event);
     *at++ = ',';
-    buffer_filled(&out->buffer, (size_t)(at - start));
+    buffer_commit(&out->buffer, (size_t)(at - start));
 }
 
 static void write_fields(struct ttr_writer *out, const ttr_event *event)
 {
-    struct csv *own = out->own;
-    buffer_clear(&own->scratch);
-    buffer_add_byte(&own->scratch, '{');
-    field_json_begin(&own->fields);
-    field_json_fields(&own->fields, event);
-    buffer_add_byte(&own->scratch, '}');
-    field_json_tell(&own->fields, out, event->offset);
-    for (; own->fields.contexts > 0; own->fields.contexts--)
-        output_lost(out, CSV_CONTEXT, event->offset);
-    if (own->scratch.n == 2)
+    struct csv *ctx = out->ctx;
+    buffer_clear(&ctx->scratch);
+    buffer_add_byte(&ctx->scratch, '{');
+    field_json_begin(&ctx->fields);
+    field_json_append_fields(&ctx->fields, event);
+    buffer_add_byte(&ctx->scratch, '}');
+    field_json_report_losses(&ctx->fields, out, event->offset);
+    for (; ctx->fields.contexts > 0; ctx->fields.contexts--)
+        output_count_loss(out, CSV_CONTEXT, event->offset);
+    if (ctx->scratch.n == 2)
         buffer_add_text(&out->buffer, "{}");
     else
-        add_quoted_json(&out->buffer, &own->scratch);
-    out->buffer.failed |= own->scratch.failed;
+        add_quoted_json(&out->buffer, &ctx->scratch);
+    out->buffer.failed |= ctx->scratch.failed;
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct csv *own = out->own;
+    const struct csv *ctx = out->ctx;
     struct names names;
     look_up_names(out, event, &names);
     write_head(out, event, &names);
     write_fields(out, event);
-    buffer_add_text(&out->buffer, own->line_end);
+    buffer_add_text(&out->buffer, ctx->line_end);
     count_losses(out, event);
-    out->buffer.failed |= own->texts.failed;
-    output_wrote(out, event);
+    out->buffer.failed |= ctx->texts.failed;
+    output_count_event(out, event);
 }
 
 static ttr_status csv_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     write_header_once(out);
-    return output_each(out, batch, write_event, error);
+    return output_write_each_event(out, batch, write_event, error);
 }
 
 static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
@@ -314,10 +315,10 @@ static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
 
 static void csv_drop(struct ttr_writer *out)
 {
-    struct csv *own = out->own;
-    text_cache_free(&own->texts);
-    field_json_free(&own->fields);
-    buffer_free(&own->scratch);
+    struct csv *ctx = out->ctx;
+    text_cache_free(&ctx->texts);
+    field_json_free(&ctx->fields);
+    buffer_free(&ctx->scratch);
 }
 
 static const ttr_option_info options[] = {

@@ -23,11 +23,12 @@ static void event_properties_fill_their_columns(void **state)
     writing_open(&w, "csv", 0, (const char *const[]){"eol=lf", NULL});
     ttr_thread_name(w.t, 7, 9, "server", "a, b");
     writing_begin(&w, TTR_KIND_SPAN, 1650535872123456789, "say \"hi\"");
-    ttr_event_edit(w.builder)->duration = 1500;
-    ttr_event_edit(w.builder)->cpu = 3;
-    ttr_event_edit(w.builder)->level = TTR_LEVEL_INFO;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU | TTR_EVENT_CLAMPED | TTR_EVENT_PARTIAL;
-    ttr_put_text(w.builder, "path", "/\"a\"");
+    ttr_event_attributes(w.builder)->duration = 1500;
+    ttr_event_attributes(w.builder)->cpu = 3;
+    ttr_event_attributes(w.builder)->level = TTR_LEVEL_INFO;
+    ttr_event_attributes(w.builder)->flags =
+        TTR_EVENT_HAS_CPU | TTR_EVENT_CLAMPED | TTR_EVENT_PARTIAL;
+    ttr_add_text(w.builder, "path", "/\"a\"");
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, -1, NULL, " x");
     writing_end(&w);
@@ -45,10 +46,10 @@ static void context_fields_precede_payload_fields(void **state)
     (void)state;
     writing_open(&w, "csv", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"a", 1},
                                           .group = TTR_GROUP_COMMON,
                                           .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_uint(w.builder, "b", 2);
+    ttr_add_uint(w.builder, "b", 2);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.context"), 1);
     writing_finish(&w);
@@ -67,8 +68,8 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_SWITCH, 0, "");
     writing_event(&w, TTR_KIND_BLOB, 0, "\xff");
     writing_begin(&w, TTR_KIND_END, 0, "");
-    ttr_event_edit(w.builder)->name = ttr_text_add(w.t, "a\0b\0", 4);
-    ttr_event_edit(w.builder)->opcode = 1;
+    ttr_event_attributes(w.builder)->name = ttr_text_add(w.t, "a\0b\0", 4);
+    ttr_event_attributes(w.builder)->opcode = 1;
     writing_end(&w);
     assert_int_equal(ttr_losses(w.writer, &found), 4);
     assert_int_equal(writing_lost(&w, "switch.outgoing"), 1);

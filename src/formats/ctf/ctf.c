@@ -103,8 +103,8 @@ static const struct format_reader reader = {
     .next = ctf_next,
     .stops = true,
     .close = ctf_close,
-    .range = ctf_range,
-    .kinds = ctf_kinds,
+    .range = ctf_set_range,
+    .kinds = ctf_event_kinds,
     .input_options = "metadata longer-metadata stream-intersection",
 };
 
@@ -112,7 +112,7 @@ static const struct format_folder folder = {
     .anchor = "metadata",
     .anchor_option = "metadata",
     .open = ctf_open_folder,
-    .open_several = ctf_open_folders,
+    .open_together = ctf_open_folders,
 };
 
 static const struct format_url url = {
@@ -121,21 +121,21 @@ static const struct format_url url = {
 };
 
 static const struct format_description description = {
-    .describe = ctf_describe,
-    .print = ctf_print,
+    .describe = ctf_describe_event_class,
+    .print = ctf_print_description,
 };
 
 static const struct format_writer writer = {
     .losses = ctf_losses,
     .losses_n = CTF_LOSSES,
     .writes_folder = true,
-    .is_part = ctf_is_part,
+    .is_part = ctf_is_stream_file,
     .wants_order = true,
     .state_size = sizeof(struct ctf_writer),
     .create = ctf_create,
     .write = ctf_write,
     .finish = ctf_finish,
-    .takes_scattered = ctf_takes_scattered,
+    .can_use_stream_order = ctf_writer_accepts_stream_order,
     .drop = ctf_drop,
 };
 

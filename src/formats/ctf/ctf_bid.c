@@ -17,7 +17,7 @@ static bool has_preamble(const struct peek *peek)
 unsigned ctf_bid(const struct peek *peek)
 {
     bool is_packetised = false;
-    enum ctf_version version = ctf_sniff(peek->bytes, peek->n, &is_packetised);
+    enum ctf_version version = ctf_detect_metadata_language(peek->bytes, peek->n, &is_packetised);
     if (is_packetised)
         return 32; /* a magic number; of a version that we may not know */
     if (version == CTF_UNKNOWN)
@@ -29,14 +29,14 @@ unsigned ctf_bid(const struct peek *peek)
     return 8;
 }
 
-static bool holds(const struct folder_begin *begin, const void *word, size_t n)
+static bool holds(const struct file_prefix *begin, const void *word, size_t n)
 {
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
 /* Whether the header of packets, a structure written in place or under a name of its own elsewhere,
  * has a field of that name.  Other structures may have one. */
-static bool has_tsdl_magic(const struct folder_begin *metadata)
+static bool has_tsdl_magic(const struct file_prefix *metadata)
 {
     static const char word[] = "packet.header", magic[] = "magic";
     const uint8_t *at = memmem(metadata->bytes, metadata->n, word, sizeof word - 1);
@@ -49,16 +49,16 @@ static bool has_tsdl_magic(const struct folder_begin *metadata)
     do
         depth = at[i] == '{' ? depth + 1 : at[i] == '}' ? depth - 1 : depth;
     while (++i < n && depth > 0);
-    return holds(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
+    return holds(&(struct file_prefix){at + from, i - from}, magic, sizeof magic - 1);
 }
 
 /* Whether packets have the magic number: where metadata are longer than what is seen of them, that
  * may be unknown, which is no. */
-static bool has_magic(const struct folder_begin *metadata)
+static bool has_magic(const struct file_prefix *metadata)
 {
     static const char role[] = "packet-magic-number";
     bool is_packetised = false;
-    switch (ctf_sniff(metadata->bytes, metadata->n, &is_packetised)) {
+    switch (ctf_detect_metadata_language(metadata->bytes, metadata->n, &is_packetised)) {
     case CTF_RFC_1_1:
         return true;
     case CTF_1_8:
@@ -73,7 +73,7 @@ static bool has_magic(const struct folder_begin *metadata)
 /* Where packets have the magic number, a file without any is no stream, but for one of which
  * nothing was written yet.  The bits of its bytes may be in either order (the property `bit-order`
  * of CTF 2). */
-bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file)
+bool ctf_is_stream_file(const struct file_prefix *metadata, const struct file_prefix *file)
 {
     static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1},
                                          {0xc1, 0x1f, 0xfc, 0xc1},

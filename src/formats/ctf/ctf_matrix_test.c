@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "matrix/odd_fields.h"
@@ -31,7 +32,7 @@ static void make_odd(struct odd *m, ttr *t, int64_t time)
         ttr_event_begin(m->b, TTR_KIND_INSTANT, time, "", "in context");
     else
         sources_make_event(m->b, &m->seed, time);
-    ttr_event *event = ttr_event_edit(m->b);
+    ttr_event *event = ttr_event_attributes(m->b);
     ttr_text name = odd_name(&m->seed);
     m->budget = ODD_BUDGET;
     event->time = time;
@@ -55,8 +56,8 @@ static void make_shapeless(struct odd *m, int64_t time)
     (void)snprintf(name, sizeof name, "name %u", (unsigned)odd_below(&m->seed, 300));
     ttr_event_begin(m->b, (ttr_kind)(TTR_KIND_INSTANT + odd_below(&m->seed, 10)), time,
                     odd_below(&m->seed, 2) ? "one" : "other", name);
-    ttr_on_thread(m->b, 1, odd_below(&m->seed, 3));
-    ttr_event_edit(m->b)->level = (uint8_t)odd_below(&m->seed, 8);
+    ttr_event_set_thread(m->b, 1, odd_below(&m->seed, 3));
+    ttr_event_attributes(m->b)->level = (uint8_t)odd_below(&m->seed, 8);
     odd_put_shape(m, 2 + odd_below(&m->seed, 5));
 }
 
@@ -97,7 +98,7 @@ static bool write_both(const struct odd_trial *trial, const char *folder, struct
         else
             make_odd(&m, t, time);
         uint64_t before = lost(out);
-        ok = ttr_event_take(m.b, &batch, &error) == TTR_OK &&
+        ok = ttr_event_build(m.b, &batch, &error) == TTR_OK &&
              ttr_write(json, &batch, &error) == TTR_OK && ttr_write(out, &batch, &error) == TTR_OK;
         lines->is_lossy[lines->n++] = ok && lost(out) != before;
     }

@@ -19,7 +19,7 @@ enum {
 
 static bool starts_with_magic(const uint8_t *bytes, size_t n, bool is_big)
 {
-    return n >= FXT_WORD && fxt_load_u64(bytes, is_big) == FXT_MAGIC;
+    return n >= FXT_WORD_BYTES && fxt_load_u64(bytes, is_big) == FXT_MAGIC;
 }
 
 bool fxt_has_magic(const uint8_t *bytes, size_t n)
@@ -30,7 +30,7 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n)
 /* Returns the bid for one byte order if the magic number is missing. */
 static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
-    struct fxt_span span = {bytes, n / FXT_WORD, is_big};
+    struct fxt_span span = {bytes, n / FXT_WORD_BYTES, is_big};
     if (span.words < CHAIN_SHORT || fxt_load_u64(bytes, is_big) == 0)
         return 0;
     bool is_init = fxt_type(fxt_load_u64(bytes, is_big)) == FXT_INITIALIZATION;
@@ -86,7 +86,7 @@ const char *fxt_refuse(const struct peek *peek)
         return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with "
                "Fuchsia's FXT but the suffix; "
                "read it with fxt_print or eztrace_convert";
-    if (peek->path && ends_with(peek->path, ".fxt") && peek->n >= FXT_WORD)
+    if (peek->path && ends_with(peek->path, ".fxt") && peek->n >= FXT_WORD_BYTES)
         return "named .fxt, but it has no Fuchsia magic (10 00 04 46 78 54 16 00) and does not "
                "begin with records of that format; "
                "files of EZTrace and StarPU (FxT) have the same suffix; ttr_read_options.from = "

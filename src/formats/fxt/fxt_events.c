@@ -37,7 +37,7 @@ void fxt_emit_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t
 {
     if (!(reader->in->flags & TTR_READ_DEFINITIONS))
         return;
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_DEFINITION;
     event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
     event->time = reader->last_time;
@@ -57,16 +57,17 @@ enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct 
 {
     if (ref & FXT_REF_INLINE) {
         uint32_t n = fxt_ref_stream_bytes(ref);
-        if (fxt_words(n) > record->words - at)
+        if (fxt_words_for_bytes(n) > record->words - at)
             return FXT_BAD_SIZE;
-        *id = ttr_text_add(reader->common.t, record->bytes + (size_t)at * FXT_WORD, n);
+        *id = ttr_text_add(reader->common.t, record->bytes + (size_t)at * FXT_WORD_BYTES, n);
         return *id || n == 0 ? FXT_VIEWED : fail_out_of_memory(reader);
     }
     *id = ~fxt_find_string_slot(reader->provider, ref);
     if (FXT_LIKELY(*id != UINT32_MAX))
         return FXT_VIEWED;
-    input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-string",
-               "string %u was never defined for this provider; it reads as <string %u>", ref, ref);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-string",
+                         "string %u was never defined for this provider; it reads as <string %u>",
+                         ref, ref);
     *id = fxt_add_placeholder_string(&reader->common, ref);
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
@@ -92,8 +93,8 @@ enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct 
     *id = ~reader->provider->threads[ref];
     if (FXT_LIKELY(*id != UINT32_MAX))
         return FXT_VIEWED;
-    input_note(
-        reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-thread",
+    input_add_diagnostic(
+        reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-thread",
         "thread %u was never defined for this provider; its events come on a thread of their own",
         ref);
     *id = unknown_thread(reader, ref);
@@ -124,7 +125,7 @@ static FXT_INLINE uint64_t load_word_or_header(const struct fxt_record *record, 
                                                bool is_big)
 {
     uint32_t is_inside = at < record->words;
-    return fxt_load_u64(record->bytes + (size_t)(at & (0u - is_inside)) * FXT_WORD, is_big);
+    return fxt_load_u64(record->bytes + (size_t)(at & (0u - is_inside)) * FXT_WORD_BYTES, is_big);
 }
 
 /* Returns the index of the word after the arguments; above record->words if an argument has size 0
@@ -164,10 +165,11 @@ static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_rec
 static enum fxt_view_result emit_unknown_event(struct fxt_reader *reader,
                                                const struct fxt_record *record)
 {
-    input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-event",
-               "event of type %u, known are 0 to 10; skipped",
-               (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND));
-    fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-event",
+                         "event of type %u, known are 0 to 10; skipped",
+                         (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND));
+    fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD_BYTES,
+                        record->offset);
     return FXT_VIEWED;
 }
 
@@ -175,8 +177,8 @@ static enum fxt_view_result emit_unknown_event(struct fxt_reader *reader,
 static inline uint32_t arguments_start(uint64_t header)
 {
     return 2 + (fxt_get_bits(header, FXT_EVENT_THREAD) ? 0 : 2u) +
-           fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
-           fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
+           fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
+           fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
 }
 
 /* The ids of an event's thread, category and name. */
@@ -195,7 +197,7 @@ static enum fxt_view_result resolve_other_refs(struct fxt_reader *reader,
     enum fxt_view_result taken = fxt_resolve_thread(reader, record, thread, 2, &ids->thread);
     if (taken == FXT_VIEWED)
         taken = fxt_resolve_string(reader, record, category, at, &ids->category);
-    at += fxt_ref_words(category);
+    at += fxt_ref_stream_words(category);
     if (taken == FXT_VIEWED)
         taken = fxt_resolve_string(reader, record, (uint32_t)fxt_get_bits(header, FXT_EVENT_NAME),
                                    at, &ids->name);
@@ -233,9 +235,9 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
             return taken;
     }
     bool is_whole = is_exact || end + last <= record->words, clamped = false;
-    uint64_t last_word =
-        fxt_load_u64(record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD, is_big);
-    uint64_t ticks = fxt_load_u64(record->bytes + FXT_WORD, is_big);
+    uint64_t last_word = fxt_load_u64(
+        record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD_BYTES, is_big);
+    uint64_t ticks = fxt_load_u64(record->bytes + FXT_WORD_BYTES, is_big);
     /* For other kinds the end equals the start, so the duration is 0 without a branch. */
     uint64_t span = is_whole ? span_masks[kind] : 0;
     int64_t time = fxt_ticks_to_ns(provider, ticks, &clamped);
@@ -246,14 +248,14 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
         flags |= end_time < time ? TTR_EVENT_BACKWARD : 0u;
         end_time = end_time < time ? time : end_time;
     }
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->time = time;
     event->ticks = ticks;
     event->duration = (uint64_t)end_time - (uint64_t)time;
     event->link = last_word & link_masks[kind];
     event->payload = record->bytes;
-    event->payload_size = record->words * FXT_WORD;
-    event->body = arguments_start(header) * FXT_WORD;
+    event->payload_size = record->words * FXT_WORD_BYTES;
+    event->body = arguments_start(header) * FXT_WORD_BYTES;
     event->schema = provider->schema;
     event->name = ids.name;
     event->provider = provider->name;
@@ -316,9 +318,9 @@ static FXT_INLINE enum fxt_view_result view_event_run(struct fxt_reader *reader,
         enum fxt_view_result taken = view_usual_event(reader, &record, is_big);
         if (FXT_UNLIKELY(taken != FXT_VIEWED))
             return taken;
-        left->bytes += (size_t)record.words * FXT_WORD;
+        left->bytes += (size_t)record.words * FXT_WORD_BYTES;
         left->words -= record.words;
-        reader->at += (uint64_t)record.words * FXT_WORD;
+        reader->at += (uint64_t)record.words * FXT_WORD_BYTES;
     } while (in->n < in->batch && left->words);
     return FXT_VIEWED;
 }

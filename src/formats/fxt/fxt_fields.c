@@ -26,7 +26,7 @@ _Static_assert(sizeof(struct field_iter) <= sizeof(((ttr_fields *)0)->state), "w
 
 static uint64_t read_word(struct field_iter *walk)
 {
-    const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
+    const uint8_t *bytes = cursor_read_bytes(&walk->at, FXT_WORD_BYTES);
     return bytes ? fxt_load_u64(bytes, walk->is_big) : 0;
 }
 
@@ -44,14 +44,14 @@ static void set_number_field(ttr_field *field, const char *name, uint64_t value,
 static void set_pointer_field(ttr_field *field, const char *name, uint64_t value)
 {
     set_number_field(field, name, value, 64);
-    field->value.hint = TTR_HINT_POINTER;
+    field->value.hint = TTR_DISPLAY_POINTER;
 }
 
 /* Reads a padded stream.  Returns false if it exceeds the record. */
 static bool read_stream(struct field_iter *walk, uint64_t n, ttr_text *text)
 {
-    const uint8_t *bytes = cursor_take(&walk->at, n);
-    if (!bytes || !cursor_skip(&walk->at, (FXT_WORD - n % FXT_WORD) % FXT_WORD))
+    const uint8_t *bytes = cursor_read_bytes(&walk->at, n);
+    if (!bytes || !cursor_skip(&walk->at, (FXT_WORD_BYTES - n % FXT_WORD_BYTES) % FXT_WORD_BYTES))
         return false;
     *text = (ttr_text){(const char *)bytes, (size_t)n};
     return true;
@@ -116,22 +116,22 @@ struct argument_type {
 #define ARGUMENT_WORD 0, 2, UINT64_MAX, 0
 #define ARGUMENT_NO_NUMBER 0, NO_NUMBER_WORDS, 0, 0
 static const struct argument_type argument_types[16] = {
-    [FXT_ARG_NULL] = {TTR_TYPE_NULL, TTR_HINT_NONE, 0, 32, 1, 0, 0},
-    [FXT_ARG_INT32] = {TTR_TYPE_INT, TTR_HINT_NONE, 32, 32, 1, UINT32_MAX, (uint64_t)1 << 31},
-    [FXT_ARG_UINT32] = {TTR_TYPE_UINT, TTR_HINT_NONE, 32, 32, 1, UINT32_MAX, 0},
-    [FXT_ARG_INT64] = {TTR_TYPE_INT, TTR_HINT_NONE, 64, ARGUMENT_WORD},
-    [FXT_ARG_UINT64] = {TTR_TYPE_UINT, TTR_HINT_NONE, 64, ARGUMENT_WORD},
-    [FXT_ARG_DOUBLE] = {TTR_TYPE_FLOAT, TTR_HINT_NONE, 64, ARGUMENT_WORD},
-    [FXT_ARG_TEXT] = {TTR_TYPE_TEXT, TTR_HINT_NONE, 0, ARGUMENT_NO_NUMBER},
-    [FXT_ARG_POINTER] = {TTR_TYPE_UINT, TTR_HINT_POINTER, 64, ARGUMENT_WORD},
-    [FXT_ARG_KOID] = {TTR_TYPE_UINT, TTR_HINT_KOID, 64, ARGUMENT_WORD},
-    [FXT_ARG_BOOLEAN] = {TTR_TYPE_BOOL, TTR_HINT_NONE, 1, 32, 1, 1, 0},
-    [FXT_ARG_BLOB] = {TTR_TYPE_BYTES, TTR_HINT_NONE, 0, ARGUMENT_NO_NUMBER},
-    [11] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
-    [12] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
-    [13] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
-    [14] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
-    [15] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
+    [FXT_ARG_NULL] = {TTR_TYPE_NULL, TTR_DISPLAY_NONE, 0, 32, 1, 0, 0},
+    [FXT_ARG_INT32] = {TTR_TYPE_INT, TTR_DISPLAY_NONE, 32, 32, 1, UINT32_MAX, (uint64_t)1 << 31},
+    [FXT_ARG_UINT32] = {TTR_TYPE_UINT, TTR_DISPLAY_NONE, 32, 32, 1, UINT32_MAX, 0},
+    [FXT_ARG_INT64] = {TTR_TYPE_INT, TTR_DISPLAY_NONE, 64, ARGUMENT_WORD},
+    [FXT_ARG_UINT64] = {TTR_TYPE_UINT, TTR_DISPLAY_NONE, 64, ARGUMENT_WORD},
+    [FXT_ARG_DOUBLE] = {TTR_TYPE_FLOAT, TTR_DISPLAY_NONE, 64, ARGUMENT_WORD},
+    [FXT_ARG_TEXT] = {TTR_TYPE_TEXT, TTR_DISPLAY_NONE, 0, ARGUMENT_NO_NUMBER},
+    [FXT_ARG_POINTER] = {TTR_TYPE_UINT, TTR_DISPLAY_POINTER, 64, ARGUMENT_WORD},
+    [FXT_ARG_KOID] = {TTR_TYPE_UINT, TTR_DISPLAY_KOID, 64, ARGUMENT_WORD},
+    [FXT_ARG_BOOLEAN] = {TTR_TYPE_BOOL, TTR_DISPLAY_NONE, 1, 32, 1, 1, 0},
+    [FXT_ARG_BLOB] = {TTR_TYPE_BYTES, TTR_DISPLAY_NONE, 0, ARGUMENT_NO_NUMBER},
+    [11] = {TTR_TYPE_BYTES, TTR_DISPLAY_RAW, 0, ARGUMENT_NO_NUMBER},
+    [12] = {TTR_TYPE_BYTES, TTR_DISPLAY_RAW, 0, ARGUMENT_NO_NUMBER},
+    [13] = {TTR_TYPE_BYTES, TTR_DISPLAY_RAW, 0, ARGUMENT_NO_NUMBER},
+    [14] = {TTR_TYPE_BYTES, TTR_DISPLAY_RAW, 0, ARGUMENT_NO_NUMBER},
+    [15] = {TTR_TYPE_BYTES, TTR_DISPLAY_RAW, 0, ARGUMENT_NO_NUMBER},
 };
 
 /* Extracts the number from its word, with sign extension. */
@@ -186,7 +186,7 @@ static void set_raw_argument(ttr_field *field, const uint8_t *bytes, size_t n)
 {
     *field = (ttr_field){.name = {"", 0}};
     field->value.type = TTR_TYPE_BYTES;
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
@@ -196,7 +196,7 @@ static void set_raw_argument(ttr_field *field, const uint8_t *bytes, size_t n)
 static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *field)
 {
     struct cursor at = walk->at;
-    const uint8_t *bytes = cursor_take(&at, FXT_WORD);
+    const uint8_t *bytes = cursor_read_bytes(&at, FXT_WORD_BYTES);
     if (FXT_UNLIKELY(!bytes))
         return false;
     uint64_t header = fxt_load_u64(bytes, walk->is_big);
@@ -205,8 +205,8 @@ static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *
              slot = fxt_find_string_slot(walk->provider, ref & FXT_REF_LENGTH);
     if (fxt_get_bits(header, FXT_ARG_SIZE) != type->words || (ref & FXT_REF_INLINE) || !slot)
         return false;
-    size_t more = (size_t)(type->words - 1) * FXT_WORD;
-    if (FXT_UNLIKELY(!cursor_take(&at, more)))
+    size_t more = (size_t)(type->words - 1) * FXT_WORD_BYTES;
+    if (FXT_UNLIKELY(!cursor_read_bytes(&at, more)))
         return false;
     struct intern_text name = intern_get(&walk->provider->common->t->strings, ~slot);
     field->name = (ttr_text){name.p, name.n};
@@ -228,17 +228,17 @@ static inline void finish_argument(struct field_iter *walk)
 /* Reads any argument.  Ends the iteration if its size is invalid. */
 static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *field)
 {
-    const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
+    const uint8_t *bytes = cursor_read_bytes(&walk->at, FXT_WORD_BYTES);
     uint64_t header = bytes ? fxt_load_u64(bytes, walk->is_big) : 0;
     uint64_t size = fxt_get_bits(header, FXT_ARG_SIZE);
     walk->stage = STAGE_DONE;
-    if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD)
+    if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD_BYTES)
         return false;
     struct cursor behind = walk->at;
-    (void)cursor_skip(&behind, (size - 1) * FXT_WORD);
+    (void)cursor_skip(&behind, (size - 1) * FXT_WORD_BYTES);
     walk->at.end = behind.p; /* loads of its value must stay inside the argument */
     if (FXT_UNLIKELY(!read_argument(walk, header, field)))
-        set_raw_argument(field, bytes, (size_t)size * FXT_WORD);
+        set_raw_argument(field, bytes, (size_t)size * FXT_WORD_BYTES);
     walk->at = behind;
     finish_argument(walk);
     return true;
@@ -252,7 +252,7 @@ static bool read_tail(struct field_iter *walk, ttr_field *field)
     switch (fxt_type(walk->header)) {
     case FXT_EVENT:
         if (fxt_get_bits(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ||
-            cursor_left(&walk->at) != FXT_WORD)
+            cursor_left(&walk->at) != FXT_WORD_BYTES)
             return false;
         n = read_word(walk);
         set_number_field(field, "scope", n, 64);
@@ -289,7 +289,7 @@ static bool read_profile_tail(struct field_iter *walk, ttr_field *field)
     if (kind != FXT_BACKTRACE)
         return false;
     uint32_t frames = (uint32_t)fxt_get_bits(header, FXT_BACKTRACE_FRAMES);
-    if (frames > cursor_left(&walk->at) / FXT_WORD)
+    if (frames > cursor_left(&walk->at) / FXT_WORD_BYTES)
         return false;
     set_field_name(field, "frames");
     field->value.type = TTR_TYPE_ARRAY;
@@ -356,15 +356,15 @@ static void fxt_fields_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
     struct field_iter *walk = (struct field_iter *)fields->state;
-    walk->provider = fields->own;
+    walk->provider = fields->ctx;
     walk->stage = STAGE_DONE;
     /* Definitions may precede any provider. */
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
-        event->payload_size < FXT_WORD)
+        event->payload_size < FXT_WORD_BYTES)
         return;
     walk->is_big = walk->provider->common->is_big;
     walk->fixed = 0;
-    walk->at = cursor_over(event->payload, event->payload_size, event->offset);
+    walk->at = cursor_init(event->payload, event->payload_size, event->offset);
     walk->header = fxt_load_u64(event->payload, walk->is_big);
     if (FXT_LIKELY(fxt_type(walk->header) == FXT_EVENT))
         begin_event_fields(walk, event);

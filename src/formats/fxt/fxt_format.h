@@ -42,7 +42,7 @@ static inline uint64_t fxt_get_bits(uint64_t word, unsigned field)
 }
 
 /* Returns a word with only this field set, to be combined by OR.  `value` must fit in the field. */
-static inline uint64_t fxt_put(unsigned field, uint64_t value)
+static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 {
     return value << (field & 0xff);
 }
@@ -51,7 +51,7 @@ static inline uint64_t fxt_put(unsigned field, uint64_t value)
  * 46 78 54 16 00; reversed if the writer was big-endian. */
 #define FXT_MAGIC UINT64_C(0x0016547846040010)
 
-#define FXT_WORD 8u                    /* bytes per word */
+#define FXT_WORD_BYTES 8u              /* bytes per word */
 #define FXT_SIZE_MAX 4095u             /* words, maximum of a record that is not large */
 #define FXT_LARGE_SIZE_MAX 0xffffffffu /* words, maximum of a large record */
 #define FXT_ARGS_MAX 15u
@@ -108,14 +108,14 @@ static inline uint32_t fxt_ref_stream_bytes(uint32_t ref)
 }
 
 /* Returns the number of words that `bytes` bytes occupy, rounded up. */
-static inline uint64_t fxt_words(uint64_t bytes)
+static inline uint64_t fxt_words_for_bytes(uint64_t bytes)
 {
-    return bytes / FXT_WORD + (bytes % FXT_WORD != 0);
+    return bytes / FXT_WORD_BYTES + (bytes % FXT_WORD_BYTES != 0);
 }
 
 /* Returns the words of the inline stream of a string ref. Branch-free because the event reader
  * calls it several times per record. */
-static inline uint32_t fxt_ref_words(uint32_t ref)
+static inline uint32_t fxt_ref_stream_words(uint32_t ref)
 {
     uint32_t is_inline = 0u - (ref >> 15 & 1);
     return (((ref & FXT_REF_LENGTH) + 7) >> 3) & is_inline;

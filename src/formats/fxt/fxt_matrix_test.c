@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "support/corpus.h"
@@ -133,7 +134,8 @@ static void *grown(void *items, size_t *capacity, size_t need, size_t size)
 static void take_value(const ttr_value *value, struct field *to)
 {
     to->type = value->type;
-    to->hint = value->hint == TTR_HINT_POINTER || value->hint == TTR_HINT_KOID ? value->hint : 0;
+    to->hint =
+        value->hint == TTR_DISPLAY_POINTER || value->hint == TTR_DISPLAY_KOID ? value->hint : 0;
     to->bits = value->v.u;
     if (value->type != TTR_TYPE_TEXT && value->type != TTR_TYPE_BYTES)
         return;
@@ -426,7 +428,7 @@ static bool from_builder(uint64_t seed)
     bool ok = ttr_thread_name(trace.t, 1, 5, "process one", "thread five");
     for (unsigned i = 0; i < 20000 && ok; i++) {
         sources_make_event(b, &seed, 1000 + i);
-        ok = ttr_event_take(b, &batch, NULL) == TTR_OK &&
+        ok = ttr_event_build(b, &batch, NULL) == TTR_OK &&
              write_one(&trace, out, ttr_batch_at(&batch, 0));
     }
     ok = ttr_finish(out, NULL) == TTR_OK && ok && read_back(&trace);

@@ -16,7 +16,7 @@
 static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_record_shape *shape)
 {
     if (i < span->words)
-        return fxt_load_u64(span->bytes + (size_t)i * FXT_WORD, span->is_big);
+        return fxt_load_u64(span->bytes + (size_t)i * FXT_WORD_BYTES, span->is_big);
     shape->is_cut = true;
     return 0;
 }
@@ -31,12 +31,12 @@ static bool has_only_bits_to(uint64_t word, unsigned last)
  */
 static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
-    uint64_t words = fxt_words(bytes);
-    if (bytes % FXT_WORD == 0 || at + words > span->words)
+    uint64_t words = fxt_words_for_bytes(bytes);
+    if (bytes % FXT_WORD_BYTES == 0 || at + words > span->words)
         return true;
-    const uint8_t *stream = span->bytes + (size_t)at * FXT_WORD;
+    const uint8_t *stream = span->bytes + (size_t)at * FXT_WORD_BYTES;
     uint8_t rest = 0;
-    for (uint64_t i = bytes; i < words * FXT_WORD; i++)
+    for (uint64_t i = bytes; i < words * FXT_WORD_BYTES; i++)
         rest |= stream[i];
     return rest == 0;
 }
@@ -47,19 +47,19 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
 {
     shape->is_clean =
         shape->is_clean && has_zero_padding(span, at, fxt_ref_stream_bytes((uint32_t)ref));
-    return at + fxt_ref_words((uint32_t)ref);
+    return at + fxt_ref_stream_words((uint32_t)ref);
 }
 
 /* Returns the number of words that the header of an argument implies. */
 static uint64_t argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
-    uint64_t words =
-        1 + fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) + fxt_arg_value_words(type);
+    uint64_t words = 1 + fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) +
+                     fxt_arg_value_words(type);
     if (type == FXT_ARG_TEXT)
-        words += fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_ARG_STRING));
+        words += fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_STRING));
     if (type == FXT_ARG_BLOB)
-        words += fxt_words(fxt_get_bits(header, FXT_ARG_VALUE));
+        words += fxt_words_for_bytes(fxt_get_bits(header, FXT_ARG_VALUE));
     return words;
 }
 
@@ -90,7 +90,7 @@ static void measure_metadata(const struct fxt_span *span, uint64_t header,
     uint64_t name = fxt_get_bits(header, FXT_METADATA_NAME_BYTES);
     switch (fxt_get_bits(header, FXT_METADATA_KIND)) {
     case FXT_PROVIDER_INFO:
-        shape->total = 1 + fxt_words(name);
+        shape->total = 1 + fxt_words_for_bytes(name);
         shape->is_clean = has_only_bits_to(header, 59) && has_zero_padding(span, 1, name);
         break;
     case FXT_PROVIDER_SECTION:
@@ -113,7 +113,7 @@ static void measure_string(const struct fxt_span *span, uint64_t header,
                            struct fxt_record_shape *shape)
 {
     uint64_t bytes = fxt_get_bits(header, FXT_STRING_BYTES);
-    shape->total = 1 + fxt_words(bytes);
+    shape->total = 1 + fxt_words_for_bytes(bytes);
     shape->is_clean = has_only_bits_to(header, 46) && !(header >> 31 & 1) &&
                       fxt_get_bits(header, FXT_STRING_INDEX) != 0 &&
                       has_zero_padding(span, 1, bytes);
@@ -139,7 +139,7 @@ static void measure_blob(const struct fxt_span *span, uint64_t header,
     shape->bytes = fxt_get_bits(header, FXT_BLOB_BYTES);
     shape->is_clean = has_only_bits_to(header, 55) && !(header >> 47 & 1);
     shape->body = skip_string(span, 1, fxt_get_bits(header, FXT_BLOB_NAME), shape);
-    shape->total = shape->body + fxt_words(shape->bytes);
+    shape->total = shape->body + fxt_words_for_bytes(shape->bytes);
     shape->is_clean = shape->is_clean && has_zero_padding(span, shape->body, shape->bytes);
 }
 
@@ -212,7 +212,7 @@ static void measure_log(const struct fxt_span *span, uint64_t header,
     shape->bytes = fxt_get_bits(header, FXT_LOG_BYTES);
     shape->inline_words = fxt_get_bits(header, FXT_LOG_THREAD) ? 0 : 2;
     shape->body = shape->args_end = 2 + shape->inline_words;
-    shape->total = shape->body + fxt_words(shape->bytes);
+    shape->total = shape->body + fxt_words_for_bytes(shape->bytes);
     shape->is_clean = has_only_bits_to(header, 39) && !(header >> 31 & 1) &&
                       has_zero_padding(span, shape->body, shape->bytes);
 }
@@ -228,8 +228,8 @@ static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, ui
         return;
     uint64_t rest = 3;
     if (kind == FXT_MODULE)
-        rest = fxt_words(fxt_get_bits(header, FXT_MODULE_NAME_BYTES)) +
-               fxt_words(fxt_get_bits(header, FXT_MODULE_BUILD_ID_BYTES));
+        rest = fxt_words_for_bytes(fxt_get_bits(header, FXT_MODULE_NAME_BYTES)) +
+               fxt_words_for_bytes(fxt_get_bits(header, FXT_MODULE_BUILD_ID_BYTES));
     if (kind == FXT_BACKTRACE)
         rest = fxt_get_bits(header, FXT_BACKTRACE_FRAMES);
     bool is_inline = fxt_get_bits(header, FXT_PROFILER_THREAD) == 0;
@@ -261,7 +261,7 @@ static void measure_large(const struct fxt_span *span, uint64_t header,
         at = skip_arguments(span, shape->body, shape);
     }
     shape->bytes = word_at(span, at, shape);
-    shape->total = at + 1 + fxt_words(shape->bytes);
+    shape->total = at + 1 + fxt_words_for_bytes(shape->bytes);
 }
 
 void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_record_shape *shape)
@@ -323,10 +323,10 @@ static uint64_t clean_record_words(const struct fxt_span *span)
     uint64_t words = fxt_size_words(header);
     struct fxt_record_shape shape;
     fxt_measure_record(span, words, &shape);
-    bool is_scoped = fxt_type(header) == FXT_EVENT &&
-                     fxt_get_bits(header, FXT_EVENT_KIND) == FXT_INSTANT &&
-                     words == shape.total + 1 && words <= span->words &&
-                     fxt_load_u64(span->bytes + (size_t)shape.total * FXT_WORD, span->is_big) <= 2;
+    bool is_scoped =
+        fxt_type(header) == FXT_EVENT && fxt_get_bits(header, FXT_EVENT_KIND) == FXT_INSTANT &&
+        words == shape.total + 1 && words <= span->words &&
+        fxt_load_u64(span->bytes + (size_t)shape.total * FXT_WORD_BYTES, span->is_big) <= 2;
     return words && shape.is_known && shape.is_clean && (words == shape.total || is_scoped) ? words
                                                                                             : 0;
 }
@@ -339,7 +339,7 @@ unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned count_
         uint64_t words = clean_record_words(&left);
         if (words == 0 || words > left.words)
             break;
-        left.bytes += (size_t)words * FXT_WORD;
+        left.bytes += (size_t)words * FXT_WORD_BYTES;
         left.words -= words;
     }
     return n;
@@ -356,7 +356,7 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
             return n && !is_end ? count_max : n;
         if (words == 0)
             return n >= 2 && fxt_load_u64(left.bytes, left.is_big) == 0 ? count_max : n;
-        left.bytes += (size_t)words * FXT_WORD;
+        left.bytes += (size_t)words * FXT_WORD_BYTES;
         left.words -= words;
     }
     return count_max;
@@ -379,7 +379,8 @@ static uint64_t plausible_record_words(const struct fxt_span *span, bool *is_kno
 static bool is_all_zero_span(const struct fxt_span *span)
 {
     uint64_t n = 0;
-    while (n < span->words && fxt_load_u64(span->bytes + (size_t)n * FXT_WORD, span->is_big) == 0)
+    while (n < span->words &&
+           fxt_load_u64(span->bytes + (size_t)n * FXT_WORD_BYTES, span->is_big) == 0)
         n++;
     return n == span->words;
 }
@@ -388,7 +389,7 @@ bool fxt_has_plausible_records(const struct fxt_span *span, uint64_t words, bool
 {
     struct fxt_span rest = *span;
     for (unsigned unknown = 0, known = 0; unknown + known / 2 < 4;) {
-        rest.bytes += (size_t)words * FXT_WORD;
+        rest.bytes += (size_t)words * FXT_WORD_BYTES;
         rest.words -= words;
         if (is_all_zero_span(&rest))
             return is_end || rest.words;

@@ -48,7 +48,7 @@ static struct fxt_span span_at(const struct fxt_reader *reader)
 {
     const struct window *window = &reader->in->window;
     size_t skip = (size_t)(reader->at - window->offset);
-    return (struct fxt_span){window->bytes + skip, (window->n - skip) / FXT_WORD,
+    return (struct fxt_span){window->bytes + skip, (window->n - skip) / FXT_WORD_BYTES,
                              reader->common.is_big};
 }
 
@@ -58,7 +58,7 @@ static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     struct fxt_span left = span_at(reader);
-    const uint64_t most = in->max_record / FXT_WORD;
+    const uint64_t most = in->max_record / FXT_WORD_BYTES;
     while (in->n < in->batch) {
         if (left.words == 0)
             return STOP_EDGE;
@@ -80,9 +80,9 @@ static enum stop read_window(struct fxt_reader *reader)
         } else {
             taken = fxt_views[type](reader, &record);
             if (FXT_LIKELY(taken == FXT_VIEWED)) {
-                left.bytes += (size_t)record.words * FXT_WORD;
+                left.bytes += (size_t)record.words * FXT_WORD_BYTES;
                 left.words -= record.words;
-                reader->at += (uint64_t)record.words * FXT_WORD;
+                reader->at += (uint64_t)record.words * FXT_WORD_BYTES;
             }
         }
         if (FXT_UNLIKELY(taken != FXT_VIEWED))
@@ -133,9 +133,10 @@ static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *wha
     if (status != TTR_OK)
         return status;
     reader->at = next;
-    return input_damage(reader->in, from, next - from, "fxt.lost", reader->error,
-                        "%s; skipped %llu bytes to the next place where records follow each other",
-                        what, (unsigned long long)(next - from));
+    return input_add_damage(
+        reader->in, from, next - from, "fxt.lost", reader->error,
+        "%s; skipped %llu bytes to the next place where records follow each other", what,
+        (unsigned long long)(next - from));
 }
 
 /* Passes a record to its view after a decision.  Returns TTR_AGAIN if the view rejects it. */
@@ -161,12 +162,13 @@ static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span
 {
     const struct alloc *alloc = &reader->common.t->counted;
     if (!reader->repaired)
-        reader->repaired = alloc_zero(alloc, FXT_SIZE_MAX, FXT_WORD);
+        reader->repaired = alloc_zero(alloc, FXT_SIZE_MAX, FXT_WORD_BYTES);
     if (!reader->repaired)
         return fail_memory(reader->error);
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
-    uint64_t right = (header & ~fxt_put(FXT_SIZE, FXT_SIZE_MAX)) | fxt_put(FXT_SIZE, words);
-    memcpy(reader->repaired, span->bytes, (size_t)words * FXT_WORD);
+    uint64_t right =
+        (header & ~fxt_set_bits(FXT_SIZE, FXT_SIZE_MAX)) | fxt_set_bits(FXT_SIZE, words);
+    memcpy(reader->repaired, span->bytes, (size_t)words * FXT_WORD_BYTES);
     if (span->is_big)
         store_u64be(reader->repaired, right);
     else
@@ -176,9 +178,9 @@ static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span
     ttr_status status = convert_record(reader, &record);
     if (status != TTR_OK)
         return status;
-    reader->at += (uint64_t)words * FXT_WORD;
-    return input_damage(
-        reader->in, record.offset, FXT_WORD, "fxt.bad-size", reader->error,
+    reader->at += (uint64_t)words * FXT_WORD_BYTES;
+    return input_add_damage(
+        reader->in, record.offset, FXT_WORD_BYTES, "fxt.bad-size", reader->error,
         "size is %u words, but the content has %u and records follow it; read by content",
         fxt_size_words(header), words);
 }
@@ -197,19 +199,19 @@ static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span
     ttr_status status = convert_record(reader, &record);
     if (status != TTR_OK)
         return status;
-    reader->at += (uint64_t)record.words * FXT_WORD;
+    reader->at += (uint64_t)record.words * FXT_WORD_BYTES;
     if (shape->is_known && shape->is_broken)
-        input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.bad-argument",
-                   "an argument of a record of type %u has size 0 or exceeds the record; "
-                   "the record is read without it and later ones",
-                   fxt_type(header));
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record.offset, "fxt.bad-argument",
+                             "an argument of a record of type %u has size 0 or exceeds the record; "
+                             "the record is read without it and later ones",
+                             fxt_type(header));
     else if (shape->is_known && shape->total < record.words)
-        input_note(reader->in, TTR_NOTE_REMARK, record.offset, "fxt.surplus",
-                   "a record of type %u has %llu words more than known", fxt_type(header),
-                   (unsigned long long)(record.words - shape->total));
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record.offset, "fxt.surplus",
+                             "a record of type %u has %llu words more than known", fxt_type(header),
+                             (unsigned long long)(record.words - shape->total));
     else if (shape->is_known)
-        input_note(
-            reader->in, TTR_NOTE_ODD, record.offset, "fxt.short",
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, record.offset, "fxt.short",
             "a record of type %u has %u words, its content asks for %llu; given as far as it goes",
             fxt_type(header), record.words, (unsigned long long)shape->total);
     return TTR_OK;
@@ -221,7 +223,7 @@ static bool has_records_after(const struct fxt_lookahead *look, uint64_t words)
     const struct fxt_span *span = &look->span;
     if (words == 0 || words > span->words)
         return false;
-    struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD, span->words - words,
+    struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD_BYTES, span->words - words,
                               span->is_big};
     return fxt_count_clean_records(&behind, look->is_end, 3) >= 3;
 }
@@ -232,7 +234,7 @@ static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead
     ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
     look->is_end = in->window.n < 2 * FXT_LOOKAHEAD;
     look->span = span_at(reader);
-    look->span.words = look->is_end ? look->span.words : 2 * FXT_LOOKAHEAD / FXT_WORD;
+    look->span.words = look->is_end ? look->span.words : 2 * FXT_LOOKAHEAD / FXT_WORD_BYTES;
     return status;
 }
 
@@ -297,15 +299,15 @@ static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is
     struct input *in = reader->in;
     *end = reader->at;
     for (;;) {
-        ttr_status status = input_fill(in, *end, FXT_WORD, reader->error);
+        ttr_status status = input_fill(in, *end, FXT_WORD_BYTES, reader->error);
         if (status != TTR_OK)
             return status;
         size_t n = 0;
         while (n < in->window.n && in->window.bytes[n] == 0)
             n++;
-        *is_tail = n == in->window.n && n < FXT_WORD;
-        *end += *is_tail ? n : n - n % FXT_WORD;
-        if (*is_tail || n < FXT_WORD)
+        *is_tail = n == in->window.n && n < FXT_WORD_BYTES;
+        *end += *is_tail ? n : n - n % FXT_WORD_BYTES;
+        if (*is_tail || n < FXT_WORD_BYTES)
             return TTR_OK;
     }
 }
@@ -320,16 +322,16 @@ static ttr_status resolve_zeros(struct fxt_reader *reader)
     if (status != TTR_OK)
         return status;
     if (is_tail) {
-        input_note(in, TTR_NOTE_REMARK, from, "fxt.zero-tail",
-                   "%llu zero bytes at the end, the unused rest of a buffer",
-                   (unsigned long long)(end - from));
+        input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "fxt.zero-tail",
+                             "%llu zero bytes at the end, the unused rest of a buffer",
+                             (unsigned long long)(end - from));
         reader->zeros_end = end;
         return TTR_OK;
     }
     reader->at = end;
-    status = input_damage(in, from, end - from, "fxt.zeros", reader->error,
-                          "%llu zero bytes in the middle of the trace, expected a record",
-                          (unsigned long long)(end - from));
+    status = input_add_damage(in, from, end - from, "fxt.zeros", reader->error,
+                              "%llu zero bytes in the middle of the trace, expected a record",
+                              (unsigned long long)(end - from));
     struct fxt_lookahead look;
     if (status == TTR_OK)
         status = load_lookahead(reader, &look);
@@ -354,7 +356,7 @@ static bool is_truncated_record(const struct fxt_reader *reader)
         (!shape.is_cut && shape.total != words))
         return false;
     for (struct fxt_span rest = span; rest.words > 1;) {
-        rest.bytes += FXT_WORD;
+        rest.bytes += FXT_WORD_BYTES;
         rest.words--;
         if (fxt_count_complete_records(&rest, 3) == 3)
             return false;
@@ -371,8 +373,8 @@ static ttr_status resolve_truncation(struct fxt_reader *reader)
     size_t left = reader->in->window.n;
     uint64_t from = reader->at;
     reader->at += left;
-    return input_damage(reader->in, from, left, "fxt.truncated", reader->error,
-                        "the input ends inside a record; its last %zu bytes", left);
+    return input_add_damage(reader->in, from, left, "fxt.truncated", reader->error,
+                            "the input ends inside a record; its last %zu bytes", left);
 }
 
 /* Skips a record larger than the limit without loading it. Copies omit it. */
@@ -381,17 +383,17 @@ static ttr_status skip_oversized(struct fxt_reader *reader, uint64_t bytes)
     const uint64_t from = reader->at, until = from + bytes;
     ttr_status status = skip_bytes(reader, until);
     if (status == TTR_OK)
-        status = input_damage(
+        status = input_add_damage(
             reader->in, from, reader->at - from, "fxt.too-large", reader->error,
             "a record of %llu bytes, larger than ttr_read_options.max_record allows; passed over",
             (unsigned long long)bytes);
     if (status == TTR_E_MALFORMED)
-        return fail_option(reader->error, status, "max_record");
+        return error_set_option(reader->error, status, "max_record");
     if (status != TTR_OK || reader->at == until)
         return status;
-    return input_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error,
-                        "the input ends inside a record that goes on to byte %llu",
-                        (unsigned long long)until);
+    return input_add_damage(reader->in, reader->at, 0, "fxt.truncated", reader->error,
+                            "the input ends inside a record that goes on to byte %llu",
+                            (unsigned long long)until);
 }
 
 /* Returns whether the size of a large record is plausible by its first words, so that it is worth
@@ -401,8 +403,8 @@ static bool is_size_plausible(const struct fxt_span *span, uint32_t words)
     struct fxt_record_shape shape;
     fxt_measure_record(span, words, &shape);
     if (shape.is_cut)
-        return words <= LARGE_UNVERIFIED_MAX / FXT_WORD;
-    return shape.is_known ? shape.total == words : words <= LARGE_UNVERIFIED_MAX / FXT_WORD;
+        return words <= LARGE_UNVERIFIED_MAX / FXT_WORD_BYTES;
+    return shape.is_known ? shape.total == words : words <= LARGE_UNVERIFIED_MAX / FXT_WORD_BYTES;
 }
 
 static bool is_all_zero(const uint8_t *bytes, size_t n)
@@ -417,16 +419,16 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
 static ttr_status resolve_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
-    ttr_status status = input_fill(in, reader->at, FXT_WORD, reader->error);
+    ttr_status status = input_fill(in, reader->at, FXT_WORD_BYTES, reader->error);
     if (status != TTR_OK)
         return status;
     if (in->window.n == 0)
         return TTR_END;
-    if (in->window.n < FXT_WORD)
+    if (in->window.n < FXT_WORD_BYTES)
         return is_all_zero(in->window.bytes, in->window.n) ? resolve_zeros(reader)
                                                            : resolve_truncation(reader);
     uint64_t header = fxt_load_u64(in->window.bytes, reader->common.is_big);
-    uint64_t bytes = (uint64_t)fxt_size_words(header) * FXT_WORD;
+    uint64_t bytes = (uint64_t)fxt_size_words(header) * FXT_WORD_BYTES;
     if (header == 0)
         return resolve_zeros(reader);
     if (bytes == 0)
@@ -450,7 +452,7 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
 
 ttr_status fxt_reader_next(struct input *in, ttr_error *error)
 {
-    struct fxt_reader *reader = in->own;
+    struct fxt_reader *reader = in->ctx;
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
@@ -475,19 +477,19 @@ ttr_status fxt_reader_next(struct input *in, ttr_error *error)
 
 ttr_status fxt_reader_open(struct input *in, ttr_error *error)
 {
-    struct fxt_reader *reader = in->own;
+    struct fxt_reader *reader = in->ctx;
     ttr *t = in->base.t;
     reader->in = in;
     reader->common.t = t;
     reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
         in->max_record = UINT32_MAX; /* maximum of ttr_event.payload_size */
-    if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD)
+    if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
         in->max_record = (uint64_t)FXT_SIZE_MAX *
                          /* ordinary records never exceed the limit, so the loop only checks large
                           * ones */
-                         FXT_WORD;
-    pairmap_init(&reader->by_id, &t->counted);
+                         FXT_WORD_BYTES;
+    pair_map_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)
         return status;
@@ -500,18 +502,19 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     if (!reader->schema)
         return fail_memory(error);
     if (n && !fxt_has_magic(window->bytes, n))
-        input_note(in, TTR_NOTE_REMARK, 0, "fxt.no-magic",
-                   "the trace does not begin with the magic record (10 00 04 46 78 54 16 00)");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_REMARK, 0, "fxt.no-magic",
+            "the trace does not begin with the magic record (10 00 04 46 78 54 16 00)");
     return TTR_OK;
 }
 
 void fxt_reader_close(struct input *in)
 {
-    struct fxt_reader *reader = in->own;
+    struct fxt_reader *reader = in->ctx;
     if (!reader->in)
         return;
     alloc_free(&in->base.t->counted, reader->repaired, reader->repaired ? FXT_SIZE_MAX : 0,
-               FXT_WORD);
+               FXT_WORD_BYTES);
     context_drop_schema(in->base.t, reader->schema);
     fxt_free_providers(reader);
 }

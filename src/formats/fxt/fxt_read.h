@@ -21,9 +21,9 @@
 #ifndef TRACETTA_FXT_READ_H
 #define TRACETTA_FXT_READ_H
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/endian.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "formats/fxt/fxt_format.h"
 #include "model/input.h"
 
@@ -54,7 +54,7 @@ struct fxt_provider {
     uint32_t *page[FXT_PAGES];
     /* FXT_THREADS slots; shared and empty until the first thread record */
     uint32_t *threads;
-    struct clockmath clock;
+    struct clock_math clock;
     uint64_t base_ticks; /* tick value that corresponds to anchor_ns */
     int64_t anchor_ns;
     bool is_anchored;
@@ -74,7 +74,7 @@ struct fxt_reader {
     size_t providers_n, providers_capacity;
     /* maps (id, 0) to an index in `providers`; (0, 1) is the provider of records before any section
      */
-    struct pairmap by_id;
+    struct pair_map by_id;
     /* shared page for string pages and thread tables without definitions; never written */
     uint32_t empty_page[FXT_PAGE_SLOTS];
     /* shared first page of string tables: only slot 0, the empty string, is defined */
@@ -120,7 +120,7 @@ static inline uint64_t fxt_load_u64(const uint8_t *bytes, bool is_big)
 static inline uint64_t fxt_record_word(const struct fxt_reader *reader,
                                        const struct fxt_record *record, uint32_t i)
 {
-    return fxt_load_u64(record->bytes + (size_t)i * FXT_WORD, reader->common.is_big);
+    return fxt_load_u64(record->bytes + (size_t)i * FXT_WORD_BYTES, reader->common.is_big);
 }
 
 /* --- fxt_measure.c --- */
@@ -208,7 +208,7 @@ static inline int64_t fxt_ticks_to_ns(const struct fxt_provider *provider, uint6
                                       bool *clamped)
 {
     if (FXT_LIKELY(!provider->is_anchored))
-        return clockmath_ns(&provider->clock, ticks, clamped);
+        return ticks_to_ns(&provider->clock, ticks, clamped);
     return fxt_ticks_to_unix_ns(provider, ticks, clamped);
 }
 

@@ -1,6 +1,6 @@
 /* Recovery from random damage: one size field of a file of 10,000 events is changed, and the events
  * that remain readable are counted. */
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "base/buffer.h"
 #include "base/endian.h"
@@ -29,7 +29,7 @@ static void make_file(struct file *file, uint64_t seed)
     struct buffer *to = &file->bytes;
     buffer_init(to, alloc_default());
     add_word(to, FXT_MAGIC);
-    add_word(to, FXT_THREAD | fxt_put(FXT_SIZE, 3) | fxt_put(FXT_THREAD_INDEX, 1));
+    add_word(to, FXT_THREAD | fxt_set_bits(FXT_SIZE, 3) | fxt_set_bits(FXT_THREAD_INDEX, 1));
     add_word(to, 7);
     add_word(to, 8);
     for (uint32_t i = 0; i < EVENTS; i++) {
@@ -37,11 +37,12 @@ static void make_file(struct file *file, uint64_t seed)
                  args = (unsigned)(support_random(&seed) % 4);
         uint64_t words = 2 + 2 * args + fxt_event_last_words(kind);
         file->place[i] = to->n;
-        add_word(to, FXT_EVENT | fxt_put(FXT_SIZE, words) | fxt_put(FXT_EVENT_KIND, kind) |
-                         fxt_put(FXT_EVENT_ARGS, args) | fxt_put(FXT_EVENT_THREAD, 1));
+        add_word(to, FXT_EVENT | fxt_set_bits(FXT_SIZE, words) |
+                         fxt_set_bits(FXT_EVENT_KIND, kind) | fxt_set_bits(FXT_EVENT_ARGS, args) |
+                         fxt_set_bits(FXT_EVENT_THREAD, 1));
         add_word(to, 1000 + i);
         for (unsigned j = 0; j < args; j++) {
-            add_word(to, FXT_ARG_UINT64 | fxt_put(FXT_ARG_SIZE, 2));
+            add_word(to, FXT_ARG_UINT64 | fxt_set_bits(FXT_ARG_SIZE, 2));
             add_word(to, support_random_word(&seed));
         }
         if (fxt_event_last_words(kind))
@@ -94,7 +95,8 @@ static void changed_size_loses_at_most_its_record(void **state)
         uint8_t *header = file.bytes.bytes + file.place[damaged];
         uint64_t right = load_u64le(header);
         uint64_t size = support_random(&seed) & FXT_SIZE_MAX;
-        store_u64le(header, (right & ~fxt_put(FXT_SIZE, FXT_SIZE_MAX)) | fxt_put(FXT_SIZE, size));
+        store_u64le(header,
+                    (right & ~fxt_set_bits(FXT_SIZE, FXT_SIZE_MAX)) | fxt_set_bits(FXT_SIZE, size));
         lost += EVENTS - 1 - count_kept(&file, damaged, &damages);
         assert_true(damages == 1 || size == fxt_size_words(right));
         store_u64le(header, right);
@@ -143,9 +145,9 @@ static void insert_large(struct file *file, size_t i, const uint8_t *bytes, size
 static void make_large(struct buffer *to, const struct file *file, size_t words)
 {
     buffer_init(to, alloc_default());
-    add_word(to, FXT_LARGE | fxt_put(FXT_LARGE_SIZE, words) |
-                     fxt_put(FXT_LARGE_FORMAT, FXT_LARGE_BARE));
-    add_word(to, fxt_put(FXT_LARGE_NAME, FXT_REF_INLINE | 4));
+    add_word(to, FXT_LARGE | fxt_set_bits(FXT_LARGE_SIZE, words) |
+                     fxt_set_bits(FXT_LARGE_FORMAT, FXT_LARGE_BARE));
+    add_word(to, fxt_set_bits(FXT_LARGE_NAME, FXT_REF_INLINE | 4));
     buffer_add(to, "blob\0\0\0\0", 8);
     add_word(to, (words - 4) * 8);
     buffer_add(to, file->bytes.bytes + file->place[100], (words - 4) * 8);

@@ -30,7 +30,7 @@
 #define SEARCH_BLOCK ((size_t)256 * 1024)
 /* bytes, maximum size of an ordinary record; an aligned match within it needs no unaligned search
  */
-#define NEAR_MAX ((size_t)FXT_SIZE_MAX * FXT_WORD)
+#define NEAR_MAX ((size_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
 #define ZERO_RUN_MIN ((size_t)4096)
 #define ZERO_TAIL_MIN ((size_t)64)
 #define NOT_FOUND SIZE_MAX
@@ -68,12 +68,12 @@ static bool may_start_record(const struct fxt_reader *reader, const struct fxt_s
     if (fxt_size_words(header) != 1 || header == FXT_MAGIC)
         return true;
     return fxt_type(header) == FXT_METADATA &&
-           pairmap_get(&reader->by_id, fxt_get_bits(header, FXT_METADATA_PROVIDER), 0);
+           pair_map_get(&reader->by_id, fxt_get_bits(header, FXT_METADATA_PROVIDER), 0);
 }
 
 static bool starts_record_chain(const struct search *search, size_t at, unsigned chain)
 {
-    struct fxt_span span = {search->bytes + at, (search->n - at) / FXT_WORD,
+    struct fxt_span span = {search->bytes + at, (search->n - at) / FXT_WORD_BYTES,
                             search->reader->common.is_big};
     return span.words && may_start_record(search->reader, &span) &&
            fxt_count_clean_records(&span, search->is_end, chain) >= chain;
@@ -81,7 +81,7 @@ static bool starts_record_chain(const struct search *search, size_t at, unsigned
 
 static size_t find_aligned_record(struct search *search, size_t first)
 {
-    for (size_t at = first; at < search->candidates_end; at += FXT_WORD)
+    for (size_t at = first; at < search->candidates_end; at += FXT_WORD_BYTES)
         if (starts_record_chain(search, at, 3) || is_zero_run(search, at))
             return at;
     return NOT_FOUND;
@@ -99,7 +99,7 @@ static size_t find_unaligned_record(const struct search *search, size_t first, s
  * below search->starts.  `is_first` skips the damaged record at index 0. */
 static size_t find_record(struct search *search, bool is_first)
 {
-    size_t aligned = find_aligned_record(search, is_first ? FXT_WORD : 0);
+    size_t aligned = find_aligned_record(search, is_first ? FXT_WORD_BYTES : 0);
     if (aligned != NOT_FOUND && aligned <= NEAR_MAX && starts_record_chain(search, aligned, 3))
         return aligned;
     size_t end = aligned == NOT_FOUND ? search->candidates_end : aligned;
@@ -111,11 +111,11 @@ bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_lookahead 
                     uint64_t first, uint64_t end)
 {
     struct search search = {.bytes = look->span.bytes,
-                            .n = (size_t)look->span.words * FXT_WORD,
+                            .n = (size_t)look->span.words * FXT_WORD_BYTES,
                             .is_end = look->is_end,
                             .reader = reader};
     for (uint64_t at = first; at < end && at < look->span.words; at++)
-        if (starts_record_chain(&search, (size_t)at * FXT_WORD, 3))
+        if (starts_record_chain(&search, (size_t)at * FXT_WORD_BYTES, 3))
             return true;
     return false;
 }

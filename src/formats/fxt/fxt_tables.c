@@ -41,12 +41,12 @@ static uint32_t *writable_page(struct fxt_reader *reader, uint32_t **page, const
 {
     if (*page != shared)
         return *page;
-    uint32_t *own = alloc_zero(reader_alloc(reader), FXT_PAGE_SLOTS, sizeof *own);
-    if (!own)
+    uint32_t *ctx = alloc_zero(reader_alloc(reader), FXT_PAGE_SLOTS, sizeof *ctx);
+    if (!ctx)
         return NULL;
-    memcpy(own, shared, FXT_PAGE_SLOTS * sizeof *own);
-    *page = own;
-    return own;
+    memcpy(ctx, shared, FXT_PAGE_SLOTS * sizeof *ctx);
+    *page = ctx;
+    return ctx;
 }
 
 static void free_own_page(struct fxt_reader *reader, uint32_t *page, const uint32_t *shared)
@@ -64,10 +64,10 @@ static bool init_provider(struct fxt_reader *reader, struct fxt_provider *provid
     for (uint32_t i = 0; i < FXT_PAGES; i++)
         provider->page[i] = shared_page(reader, i);
     provider->threads = reader->empty_page;
-    clockmath_init(&provider->clock, FXT_DEFAULT_FREQUENCY);
+    clock_math_init(&provider->clock, FXT_DEFAULT_FREQUENCY);
     provider->track = context_add_track(t, &(ttr_track){.number = id, .source = reader->in->id});
     provider->schema = context_add_schema(
-        t, &(struct schema){.ops = &fxt_field_ops, .own = provider, .format = reader->in->format});
+        t, &(struct schema){.ops = &fxt_field_ops, .ctx = provider, .format = reader->in->format});
     provider->clock_index = input_add_clock(
         reader->in,
         &(ttr_clock){.name = "ticks", .provider = {"", 0}, .frequency = FXT_DEFAULT_FREQUENCY});
@@ -89,20 +89,21 @@ static struct fxt_provider *add_provider(struct fxt_reader *reader, uint32_t id)
 
 static bool select_provider(struct fxt_reader *reader, uint32_t id, uint64_t kind, bool *is_new)
 {
-    const uint32_t *known = pairmap_get(&reader->by_id, id, kind);
+    const uint32_t *known = pair_map_get(&reader->by_id, id, kind);
     *is_new = !known;
     if (known) {
         reader->provider = reader->providers[*known];
         return true;
     }
     if (reader->providers_n >= FXT_PROVIDERS_MAX) {
-        input_note(reader->in, TTR_NOTE_ODD, reader->at, "fxt.providers",
-                   "more than %u providers; the further ones share one state", FXT_PROVIDERS_MAX);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, reader->at, "fxt.providers",
+                             "more than %u providers; the further ones share one state",
+                             FXT_PROVIDERS_MAX);
         reader->provider = reader->providers[FXT_PROVIDERS_MAX - 1];
         return true;
     }
     struct fxt_provider *provider = add_provider(reader, id);
-    if (!provider || !pairmap_put(&reader->by_id, id, kind, (uint32_t)reader->providers_n - 1))
+    if (!provider || !pair_map_put(&reader->by_id, id, kind, (uint32_t)reader->providers_n - 1))
         return false;
     reader->provider = provider;
     return true;
@@ -129,9 +130,10 @@ void fxt_provider_check_unix_time(struct fxt_reader *reader)
             event->ticks < UNIX_TICKS_MIN || event->ticks >= UNIX_TICKS_END)
             continue;
         in->clocks[provider->clock_index].is_anchored = true;
-        input_note(in, TTR_NOTE_REMARK, event->offset, "fxt.unix-ticks",
-                   "no record contains the start of the clock, but its ticks are ns since 1970; "
-                   "taken for Unix times");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_REMARK, event->offset, "fxt.unix-ticks",
+            "no record contains the start of the clock, but its ticks are ns since 1970; "
+            "taken for Unix times");
     }
 }
 
@@ -181,7 +183,7 @@ void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency)
 {
     struct fxt_provider *provider = reader->provider;
     provider->is_unix_time_checked = false;
-    clockmath_init(&provider->clock, frequency);
+    clock_math_init(&provider->clock, frequency);
     reader->in->clocks[provider->clock_index].frequency = frequency;
 }
 
@@ -206,7 +208,7 @@ void fxt_free_providers(struct fxt_reader *reader)
         alloc_free(alloc, provider, 1, sizeof *provider);
     }
     alloc_free(alloc, reader->providers, reader->providers_capacity, sizeof *reader->providers);
-    pairmap_free(&reader->by_id);
+    pair_map_free(&reader->by_id);
 }
 
 ttr_id fxt_add_placeholder_string(const struct fxt_common *common, uint32_t index)
@@ -219,6 +221,6 @@ ttr_id fxt_add_placeholder_string(const struct fxt_common *common, uint32_t inde
 int64_t fxt_ticks_to_unix_ns(const struct fxt_provider *provider, uint64_t ticks, bool *clamped)
 {
     int64_t ns =
-        clockmath_ns_signed(&provider->clock, (int64_t)(ticks - provider->base_ticks), clamped);
-    return clockmath_add(provider->anchor_ns, ns, clamped);
+        signed_ticks_to_ns(&provider->clock, (int64_t)(ticks - provider->base_ticks), clamped);
+    return add_saturated(provider->anchor_ns, ns, clamped);
 }

@@ -18,7 +18,8 @@ static enum fxt_view_result fail_out_of_memory(struct fxt_reader *reader)
 static enum fxt_view_result emit_as_definition(struct fxt_reader *reader,
                                                const struct fxt_record *record)
 {
-    fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
+    fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD_BYTES,
+                        record->offset);
     return FXT_VIEWED;
 }
 
@@ -35,14 +36,14 @@ static bool measure_record(const struct fxt_reader *reader, const struct fxt_rec
 static ttr_event *start_event(struct fxt_reader *reader, const struct fxt_record *record,
                               const struct fxt_record_shape *shape, ttr_kind kind)
 {
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = (uint8_t)kind;
     event->flags = TTR_EVENT_RAW;
     if (shape->total > record->words || shape->is_cut || shape->is_broken)
         event->flags |= TTR_EVENT_PARTIAL;
     event->payload = record->bytes;
-    event->payload_size = record->words * FXT_WORD;
-    event->body = (uint32_t)shape->body * FXT_WORD;
+    event->payload_size = record->words * FXT_WORD_BYTES;
+    event->body = (uint32_t)shape->body * FXT_WORD_BYTES;
     event->schema = reader->provider->schema;
     event->provider = reader->provider->name;
     event->track = reader->provider->track;
@@ -71,10 +72,11 @@ static void set_event_without_time(const struct fxt_reader *reader, ttr_event *e
 static enum fxt_view_result view_provider_info(struct fxt_reader *reader,
                                                const struct fxt_record *record)
 {
-    struct cursor at = cursor_over(record->bytes, (size_t)record->words * FXT_WORD, record->offset);
+    struct cursor at =
+        cursor_init(record->bytes, (size_t)record->words * FXT_WORD_BYTES, record->offset);
     uint64_t n = fxt_get_bits(record->header, FXT_METADATA_NAME_BYTES);
-    (void)cursor_skip(&at, FXT_WORD);
-    const uint8_t *text = cursor_take(&at, n);
+    (void)cursor_skip(&at, FXT_WORD_BYTES);
+    const uint8_t *text = cursor_read_bytes(&at, n);
     if (!text)
         return FXT_BAD_SIZE;
     bool is_new;
@@ -95,10 +97,11 @@ static enum fxt_view_result view_provider_section(struct fxt_reader *reader,
     if (!fxt_provider_select(reader, id, &is_new))
         return fail_out_of_memory(reader);
     if (is_new)
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-provider",
-                   "a section of provider %u, which no record before it introduces; its tables "
-                   "begin empty",
-                   id);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-provider",
+            "a section of provider %u, which no record before it introduces; its tables "
+            "begin empty",
+            id);
     return emit_as_definition(reader, record);
 }
 
@@ -108,8 +111,8 @@ static enum fxt_view_result view_provider_event(struct fxt_reader *reader,
 {
     unsigned what = (unsigned)fxt_get_bits(record->header, FXT_METADATA_EVENT);
     if (what != 0) {
-        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.provider-event",
-                   "provider event %u, only 0 is known", what);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.provider-event",
+                             "provider event %u, only 0 is known", what);
         return emit_as_definition(reader, record);
     }
     /* The record may name another provider than the current one, which remains current. */
@@ -138,13 +141,14 @@ static enum fxt_view_result view_metadata(struct fxt_reader *reader,
         return view_provider_event(reader, record, &shape);
     case FXT_TRACE_INFO:
         if (record->header != FXT_MAGIC)
-            input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.trace-info",
-                       "trace info of an unknown type; kept, not used");
+            input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.trace-info",
+                                 "trace info of an unknown type; kept, not used");
         return emit_as_definition(reader, record);
     default:
-        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-metadata",
-                   "metadata of type %u, known are 1 to 4; skipped",
-                   (unsigned)fxt_get_bits(record->header, FXT_METADATA_KIND));
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset,
+                             "fxt.unknown-metadata",
+                             "metadata of type %u, known are 1 to 4; skipped",
+                             (unsigned)fxt_get_bits(record->header, FXT_METADATA_KIND));
         return emit_as_definition(reader, record);
     }
 }
@@ -162,8 +166,8 @@ static enum fxt_view_result view_initialization(struct fxt_reader *reader,
     if (frequency)
         fxt_provider_set_clock(reader, frequency);
     else
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.no-frequency",
-                   "0 ticks per second; the rate before is kept");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.no-frequency",
+                             "0 ticks per second; the rate before is kept");
     if (record->words >= FXT_INITIALIZATION_WORDS_ANCHORED)
         fxt_provider_set_anchor(reader, fxt_record_word(reader, record, 2),
                                 (int64_t)fxt_record_word(reader, record, 3));
@@ -174,14 +178,15 @@ static enum fxt_view_result view_string(struct fxt_reader *reader, const struct 
 {
     uint32_t index = (uint32_t)fxt_get_bits(record->header, FXT_STRING_INDEX);
     uint64_t n = fxt_get_bits(record->header, FXT_STRING_BYTES);
-    if (1 + fxt_words(n) != record->words && !(record->is_accepted && fxt_words(n) < record->words))
+    if (1 + fxt_words_for_bytes(n) != record->words &&
+        !(record->is_accepted && fxt_words_for_bytes(n) < record->words))
         return FXT_BAD_SIZE;
     if (index == 0) {
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.string-zero",
-                   "a definition of string 0, which is always empty; ignored");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.string-zero",
+                             "a definition of string 0, which is always empty; ignored");
         return emit_as_definition(reader, record);
     }
-    ttr_id text = ttr_text_add(reader->common.t, record->bytes + FXT_WORD, (size_t)n);
+    ttr_id text = ttr_text_add(reader->common.t, record->bytes + FXT_WORD_BYTES, (size_t)n);
     if (text == 0 && n)
         return fail_out_of_memory(reader);
     bool is_same = fxt_find_string_slot(reader->provider, index) == ~text;
@@ -200,8 +205,9 @@ static enum fxt_view_result view_thread(struct fxt_reader *reader, const struct 
         !(record->is_accepted && record->words > FXT_THREAD_WORDS))
         return FXT_BAD_SIZE;
     if (index == 0) {
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.thread-zero",
-                   "a definition of thread 0, which is reserved for inline threads; ignored");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.thread-zero",
+            "a definition of thread 0, which is reserved for inline threads; ignored");
         return emit_as_definition(reader, record);
     }
     ttr_id thread =
@@ -240,7 +246,8 @@ static enum fxt_view_result resolve_object_owner(struct fxt_reader *reader,
     uint32_t ref = (uint32_t)fxt_get_bits(record->header, FXT_USERSPACE_THREAD);
     if (ref || shape->inline_words == 2)
         return fxt_resolve_thread(reader, record, ref, 2, id);
-    *id = context_process(reader->common.t, reader->in->id, fxt_record_word(reader, record, 2));
+    *id = context_process_thread(reader->common.t, reader->in->id,
+                                 fxt_record_word(reader, record, 2));
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
@@ -284,7 +291,7 @@ static bool apply_kernel_object(struct fxt_reader *reader, ttr_event *event, uin
     uint16_t source = reader->in->id;
     if (type == FXT_KERNEL_PROCESS) {
         event->tag = TTR_OBJECT_PROCESS;
-        event->thread = context_process(t, source, event->link);
+        event->thread = context_process_thread(t, source, event->link);
         return event->thread && context_name_process(t, source, event->link, event->name);
     }
     if (type != FXT_KERNEL_THREAD)
@@ -384,9 +391,9 @@ static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct
     if (!record->is_accepted)
         return FXT_BAD_SIZE; /* the size cannot be checked by content; the records after it decide
                               */
-    input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-record",
-               "unknown record type %u, header %016llx; skipped by its size",
-               fxt_type(record->header), (unsigned long long)record->header);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.unknown-record",
+                         "unknown record type %u, header %016llx; skipped by its size",
+                         fxt_type(record->header), (unsigned long long)record->header);
     return emit_as_definition(reader, record);
 }
 
@@ -430,7 +437,8 @@ static enum fxt_view_result resolve_profiler_thread(struct fxt_reader *reader,
     uint32_t ref = (uint32_t)fxt_get_bits(record->header, FXT_PROFILER_THREAD);
     if (ref || shape->inline_words == 2)
         return fxt_resolve_thread(reader, record, ref, 2, id);
-    *id = context_process(reader->common.t, reader->in->id, fxt_record_word(reader, record, 2));
+    *id = context_process_thread(reader->common.t, reader->in->id,
+                                 fxt_record_word(reader, record, 2));
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
@@ -438,10 +446,11 @@ static enum fxt_view_result resolve_profiler_thread(struct fxt_reader *reader,
 static bool name_module(struct fxt_reader *reader, const struct fxt_record *record,
                         ttr_event *event)
 {
-    struct cursor at = cursor_over(record->bytes, (size_t)record->words * FXT_WORD, record->offset);
+    struct cursor at =
+        cursor_init(record->bytes, (size_t)record->words * FXT_WORD_BYTES, record->offset);
     uint64_t n = fxt_get_bits(record->header, FXT_MODULE_NAME_BYTES);
     (void)cursor_skip(&at, event->body);
-    const uint8_t *text = cursor_take(&at, n);
+    const uint8_t *text = cursor_read_bytes(&at, n);
     event->name = text ? ttr_text_add(reader->common.t, text, (size_t)n) : 0;
     return event->name || n == 0 || !text;
 }
@@ -484,10 +493,10 @@ static enum fxt_view_result resolve_large_names(struct fxt_reader *reader,
     uint32_t category = (uint32_t)fxt_get_bits(refs, FXT_LARGE_CATEGORY),
              name = (uint32_t)fxt_get_bits(refs, FXT_LARGE_NAME);
     enum fxt_view_result taken = fxt_resolve_string(reader, record, category, 2, &names->category);
-    *at = 2 + fxt_ref_words(category);
+    *at = 2 + fxt_ref_stream_words(category);
     if (taken == FXT_VIEWED)
         taken = fxt_resolve_string(reader, record, name, *at, &names->name);
-    *at += fxt_ref_words(name);
+    *at += fxt_ref_stream_words(name);
     return taken;
 }
 

@@ -166,19 +166,20 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
 {
     w->is_started = true;
     w->copied = (struct fxt_copied){.source = e->source, .is_active = true};
-    clockmath_init(&w->copied.clock, FXT_DEFAULT_FREQUENCY);
-    if (e->payload_size < FXT_WORD)
+    clock_math_init(&w->copied.clock, FXT_DEFAULT_FREQUENCY);
+    if (e->payload_size < FXT_WORD_BYTES)
         return;
     uint64_t header = load_u64le(e->payload);
-    w->is_big = (uint64_t)fxt_size_words(header) * FXT_WORD != e->payload_size &&
-                (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD == e->payload_size;
+    w->is_big =
+        (uint64_t)fxt_size_words(header) * FXT_WORD_BYTES != e->payload_size &&
+        (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD_BYTES == e->payload_size;
 }
 
 /* Updates provider and clock of the copied section from a copied definition. */
 static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
-    uint64_t header = e->payload_size >= FXT_WORD ? load_word(w, e->payload) : 0;
+    uint64_t header = e->payload_size >= FXT_WORD_BYTES ? load_word(w, e->payload) : 0;
     uint64_t metadata = fxt_get_bits(header, FXT_METADATA_KIND);
     bool is_section = metadata == FXT_PROVIDER_INFO || metadata == FXT_PROVIDER_SECTION;
     if (fxt_type(header) == FXT_METADATA && is_section) {
@@ -186,14 +187,14 @@ static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
         copied->provider = (uint32_t)fxt_get_bits(header, FXT_METADATA_PROVIDER);
     }
     if (fxt_type(header) != FXT_INITIALIZATION ||
-        e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD)
+        e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD_BYTES)
         return;
-    uint64_t frequency = load_word(w, e->payload + FXT_WORD);
+    uint64_t frequency = load_word(w, e->payload + FXT_WORD_BYTES);
     if (frequency)
-        clockmath_init(&copied->clock, frequency);
-    if (e->payload_size >= FXT_INITIALIZATION_WORDS_ANCHORED * FXT_WORD) {
-        copied->base_ticks = load_word(w, e->payload + (size_t)2 * FXT_WORD);
-        copied->base_ns = (int64_t)load_word(w, e->payload + (size_t)3 * FXT_WORD);
+        clock_math_init(&copied->clock, frequency);
+    if (e->payload_size >= FXT_INITIALIZATION_WORDS_ANCHORED * FXT_WORD_BYTES) {
+        copied->base_ticks = load_word(w, e->payload + (size_t)2 * FXT_WORD_BYTES);
+        copied->base_ns = (int64_t)load_word(w, e->payload + (size_t)3 * FXT_WORD_BYTES);
     }
 }
 
@@ -201,8 +202,8 @@ static void write_section(struct fxt_writer *w, uint32_t id)
 {
     struct fxt_output to;
     (void)fxt_begin_record(w, &to, 1,
-                           FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
-                               fxt_put(FXT_METADATA_PROVIDER, id));
+                           FXT_METADATA | fxt_set_bits(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
+                               fxt_set_bits(FXT_METADATA_PROVIDER, id));
 }
 
 /* Appends the event at `i` and the following ones whose payloads are adjacent in memory.  Returns
@@ -221,7 +222,7 @@ static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint
         if (e->kind == TTR_KIND_DEFINITION)
             track_copied_section(w, e);
         else
-            output_wrote(w->out, e);
+            output_count_event(w->out, e);
         if (++i == batch->n)
             break;
         e = ttr_batch_at(batch, i);
@@ -238,11 +239,11 @@ static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint
 static void write_start(struct fxt_writer *w)
 {
     w->is_started = true;
-    uint8_t *at = buffer_room(&w->out->buffer, FXT_WORD);
+    uint8_t *at = buffer_room(&w->out->buffer, FXT_WORD_BYTES);
     if (!at)
         return;
     store_u64le(at, FXT_MAGIC);
-    buffer_filled(&w->out->buffer, FXT_WORD);
+    buffer_commit(&w->out->buffer, FXT_WORD_BYTES);
 }
 
 /* Writes the records that introduce the event's provider: its name and its clock. */
@@ -252,13 +253,13 @@ static void write_provider(struct fxt_writer *w, uint32_t id)
     const ttr_event *e = w->event;
     ttr_text name = ttr_text_get(w->out->t, e->provider);
     if (name.n > UINT8_MAX) {
-        name.n = utf8_cut(name.p, name.n, UINT8_MAX);
+        name.n = utf8_truncated_length(name.p, name.n, UINT8_MAX);
         fxt_count_loss(w, FXT_LOST_TEXT);
     }
-    if (fxt_begin_record(w, &to, 1 + fxt_words(name.n),
-                         FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
-                             fxt_put(FXT_METADATA_PROVIDER, id) |
-                             fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
+    if (fxt_begin_record(w, &to, 1 + fxt_words_for_bytes(name.n),
+                         FXT_METADATA | fxt_set_bits(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+                             fxt_set_bits(FXT_METADATA_PROVIDER, id) |
+                             fxt_set_bits(FXT_METADATA_NAME_BYTES, name.n)))
         fxt_append_stream(&to, name.p, name.n);
     uint64_t words = w->is_anchored ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
     if (!fxt_begin_record(w, &to, words, FXT_INITIALIZATION))
@@ -276,7 +277,8 @@ static struct fxt_written_provider *add_target(struct fxt_writer *w)
     const struct alloc *alloc = &w->out->t->counted;
     if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1,
                        sizeof *w->targets) ||
-        !pairmap_put(&w->target_by, w->event->source, w->event->provider, (uint32_t)w->targets_n)) {
+        !pair_map_put(&w->target_by, w->event->source, w->event->provider,
+                      (uint32_t)w->targets_n)) {
         w->failed = true;
         return NULL;
     }
@@ -299,7 +301,7 @@ static bool enter_section(struct fxt_writer *w)
     w->is_inline = w->copied.is_active && !w->copied.has_provider;
     if (w->is_inline)
         return true;
-    const uint32_t *known = pairmap_get(&w->target_by, e->source, e->provider);
+    const uint32_t *known = pair_map_get(&w->target_by, e->source, e->provider);
     if (known) {
         w->target = &w->targets[*known];
         write_section(w, w->target->id);
@@ -321,19 +323,19 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
         fxt_slots_clear_if_stale(&w->target->threads, &w->out->t->counted);
     }
     fxt_write_kind(w);
-    output_wrote(w->out, e);
+    output_count_event(w->out, e);
 }
 
 /* --- Functions of format_fxt --- */
 
 ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct fxt_writer *w = out->own;
+    struct fxt_writer *w = out->ctx;
     const char *anchor = output_option(out, "anchor");
     w->out = out;
-    pairmap_init(&w->target_by, &out->t->counted);
-    pairmap_init(&w->by_koid, &out->t->counted);
-    pairmap_init(&w->introduced, &out->t->counted);
+    pair_map_init(&w->target_by, &out->t->counted);
+    pair_map_init(&w->by_koid, &out->t->counted);
+    pair_map_init(&w->introduced, &out->t->counted);
     if (anchor && strcmp(anchor, "yes") != 0 && strcmp(anchor, "no") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "option anchor=%s of fxt is neither yes nor no",
                     anchor);
@@ -343,8 +345,8 @@ ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
 
 ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    struct fxt_writer *w = out->own;
-    w->stamp = 1 + out->t->names_changes;
+    struct fxt_writer *w = out->ctx;
+    w->stamp = 1 + out->t->name_change_count;
     for (uint32_t i = 0; i < batch->n;) {
         const ttr_event *e = ttr_batch_at(batch, i);
         if (starts_copy(w, e))
@@ -361,7 +363,7 @@ ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_
 
 ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct fxt_writer *w = out->own;
+    struct fxt_writer *w = out->ctx;
     if (!w->is_started)
         write_start(w);
     w->event = NULL;
@@ -371,7 +373,7 @@ ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 
 void fxt_writer_free(struct ttr_writer *out)
 {
-    struct fxt_writer *w = out->own;
+    struct fxt_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     if (!w->out)
         return;
@@ -382,7 +384,7 @@ void fxt_writer_free(struct ttr_writer *out)
     alloc_free(alloc, w->targets, w->targets_capacity, sizeof *w->targets);
     alloc_free(alloc, w->known, w->known_n, sizeof *w->known);
     alloc_free(alloc, w->processes, w->processes_n, sizeof *w->processes);
-    pairmap_free(&w->target_by);
-    pairmap_free(&w->by_koid);
-    pairmap_free(&w->introduced);
+    pair_map_free(&w->target_by);
+    pair_map_free(&w->by_koid);
+    pair_map_free(&w->introduced);
 }

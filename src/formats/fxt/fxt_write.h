@@ -12,7 +12,7 @@
 #ifndef TRACETTA_FXT_WRITE_H
 #define TRACETTA_FXT_WRITE_H
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/endian.h"
 #include "formats/fxt/fxt_format.h"
 #include "model/output.h"
@@ -134,7 +134,7 @@ struct fxt_copied {
     bool is_active;
     bool has_provider; /* its current section can be resumed by a section record */
     uint32_t provider;
-    struct clockmath clock;
+    struct clock_math clock;
     uint64_t base_ticks;
     int64_t base_ns;
 };
@@ -149,14 +149,14 @@ struct fxt_writer {
     struct fxt_written_provider *targets,
         *target; /* target: provider of the current section; NULL if none, or a copied section */
     size_t targets_n, targets_capacity;
-    struct pairmap target_by; /* maps (source, provider name) to an index in `targets` */
+    struct pair_map target_by; /* maps (source, provider name) to an index in `targets` */
     uint16_t target_source;
     ttr_id target_name;
     struct fxt_thread_names *known; /* by thread id */
     size_t known_n;
-    struct pairmap introduced; /* pairs (process koid, thread koid) that some record contains */
+    struct pair_map introduced; /* pairs (process koid, thread koid) that some record contains */
     /* maps (koid, 0) to the thread that appeared last with it, which readers assign to that koid */
-    struct pairmap by_koid;
+    struct pair_map by_koid;
     ttr_id *processes; /* names as last written, by process index */
     size_t processes_n;
     uint32_t stamp; /* stamp of the current batch; it grows when a name changes */
@@ -175,7 +175,7 @@ struct fxt_writer {
 
 static inline void fxt_count_loss(struct fxt_writer *w, enum fxt_loss loss)
 {
-    output_lost(w->out, loss, w->event ? w->event->offset : 0);
+    output_count_loss(w->out, loss, w->event ? w->event->offset : 0);
 }
 
 /* Output position of a record.  Kept in a local variable so that the compiler knows that the stores
@@ -189,20 +189,21 @@ struct fxt_output {
 static inline void fxt_append_word(struct fxt_output *to, uint64_t word)
 {
     store_u64le(to->at, to->is_big ? __builtin_bswap64(word) : word);
-    to->at += FXT_WORD;
+    to->at += FXT_WORD_BYTES;
 }
 
 /* Starts a record of `words` words and appends its header.  Returns false if out of memory. */
 static inline bool fxt_begin_record(struct fxt_writer *w, struct fxt_output *to, uint64_t words,
                                     uint64_t header)
 {
-    *to = (struct fxt_output){.at = buffer_room(&w->out->buffer, words * FXT_WORD),
+    *to = (struct fxt_output){.at = buffer_room(&w->out->buffer, words * FXT_WORD_BYTES),
                               .is_big = w->is_big};
     if (!to->at)
         return false;
-    buffer_filled(&w->out->buffer, words * FXT_WORD);
+    buffer_commit(&w->out->buffer, words * FXT_WORD_BYTES);
     fxt_append_word(
-        to, header | fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
+        to,
+        header | fxt_set_bits(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
     return true;
 }
 
@@ -210,9 +211,9 @@ static inline void fxt_append_stream(struct fxt_output *to, const void *bytes, s
 {
     if (n == 0)
         return;
-    memset(to->at + (n - 1) / FXT_WORD * FXT_WORD, 0, FXT_WORD);
+    memset(to->at + (n - 1) / FXT_WORD_BYTES * FXT_WORD_BYTES, 0, FXT_WORD_BYTES);
     memcpy(to->at, bytes, n);
-    to->at += (n + FXT_WORD - 1) / FXT_WORD * FXT_WORD;
+    to->at += (n + FXT_WORD_BYTES - 1) / FXT_WORD_BYTES * FXT_WORD_BYTES;
 }
 
 static inline void fxt_append_text(struct fxt_output *to, const struct fxt_text *text)

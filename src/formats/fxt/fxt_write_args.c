@@ -13,9 +13,9 @@
 static uint64_t integer_type(const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
-    if (value->hint == TTR_HINT_POINTER)
+    if (value->hint == TTR_DISPLAY_POINTER)
         return FXT_ARG_POINTER;
-    if (value->hint == TTR_HINT_KOID || value->hint == TTR_HINT_THREAD)
+    if (value->hint == TTR_DISPLAY_KOID || value->hint == TTR_DISPLAY_THREAD)
         return FXT_ARG_KOID;
     bool fits =
         is_signed ? value->v.s >= INT32_MIN && value->v.s <= INT32_MAX : value->v.u <= UINT32_MAX;
@@ -26,27 +26,27 @@ static uint64_t integer_type(const ttr_value *value)
 
 static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg)
 {
-    if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0)
+    if ((value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) && value->count > 0)
         fxt_count_loss(w, FXT_LOST_FIELD_LABEL);
     uint64_t type = integer_type(value);
     ttr_thread thread;
     arg->header |= type;
     arg->value = value->v.u;
-    if (value->hint == TTR_HINT_THREAD && ttr_thread_get(w->out->t, (ttr_id)value->v.u, &thread))
+    if (value->hint == TTR_DISPLAY_THREAD && ttr_thread_get(w->out->t, (ttr_id)value->v.u, &thread))
         arg->value = thread.tid;
     if (type == FXT_ARG_INT32 || type == FXT_ARG_UINT32)
-        arg->header |= fxt_put(FXT_ARG_VALUE, arg->value & UINT32_MAX);
+        arg->header |= fxt_set_bits(FXT_ARG_VALUE, arg->value & UINT32_MAX);
 }
 
 /* Sets type and value of an argument.  Texts and bytes are cut to `room` words. */
 static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg,
                       uint32_t room)
 {
-    size_t limit =
-        (size_t)room * FXT_WORD < FXT_STRING_MAX ? (size_t)room * FXT_WORD : FXT_STRING_MAX;
+    size_t limit = (size_t)room * FXT_WORD_BYTES < FXT_STRING_MAX ? (size_t)room * FXT_WORD_BYTES
+                                                                  : FXT_STRING_MAX;
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        arg->header |= FXT_ARG_BOOLEAN | fxt_put(FXT_ARG_BOOL, value->v.u != 0);
+        arg->header |= FXT_ARG_BOOLEAN | fxt_set_bits(FXT_ARG_BOOL, value->v.u != 0);
         return;
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
@@ -61,15 +61,15 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
             arg->text = fxt_string_ref(w, value->text_id);
         else
             arg->text = fxt_inline_text(w, value->text, limit);
-        arg->header |= FXT_ARG_TEXT | fxt_put(FXT_ARG_STRING, arg->text.ref);
+        arg->header |= FXT_ARG_TEXT | fxt_set_bits(FXT_ARG_STRING, arg->text.ref);
         return;
     case TTR_TYPE_BYTES:
         arg->bytes = value->text;
-        if (arg->bytes.n > (size_t)room * FXT_WORD) {
-            arg->bytes.n = (size_t)room * FXT_WORD;
+        if (arg->bytes.n > (size_t)room * FXT_WORD_BYTES) {
+            arg->bytes.n = (size_t)room * FXT_WORD_BYTES;
             fxt_count_loss(w, FXT_LOST_TEXT);
         }
-        arg->header |= FXT_ARG_BLOB | fxt_put(FXT_ARG_VALUE, arg->bytes.n);
+        arg->header |= FXT_ARG_BLOB | fxt_set_bits(FXT_ARG_VALUE, arg->bytes.n);
         return;
     default:
         return; /* null has no value */
@@ -107,15 +107,15 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
                                : fxt_inline_text(w, field->name, FXT_INLINE_MAX);
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
-    uint32_t words = 1 + fxt_ref_words(arg->name.ref);
+    uint32_t words = 1 + fxt_ref_stream_words(arg->name.ref);
     if (words + !is_stream(field->value.type) > room || (words == room && field->value.text.n)) {
         fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
     set_value(w, &field->value, arg, room - words);
-    words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_words(arg->text.ref) +
-             (uint32_t)fxt_words(arg->bytes.n);
-    arg->header |= fxt_put(FXT_ARG_NAME, arg->name.ref) | fxt_put(FXT_ARG_SIZE, words);
+    words += fxt_arg_value_words((unsigned)arg->header & 15) + fxt_ref_stream_words(arg->text.ref) +
+             (uint32_t)fxt_words_for_bytes(arg->bytes.n);
+    arg->header |= fxt_set_bits(FXT_ARG_NAME, arg->name.ref) | fxt_set_bits(FXT_ARG_SIZE, words);
     w->args_words += words;
     w->args_n++;
 }

@@ -15,7 +15,7 @@ static uint64_t fxt_ns_to_section_ticks(struct fxt_writer *w, uint64_t ns)
         return ns;
     uint64_t base = w->copied.base_ns > 0 ? (uint64_t)w->copied.base_ns : 0;
     return w->copied.base_ticks +
-           clockmath_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
+           ns_to_ticks(&w->copied.clock, ns > base ? ns - base : 0, &clamped);
 }
 
 uint64_t fxt_convert_event_ticks(struct fxt_writer *w)
@@ -84,19 +84,20 @@ static void write_event(struct fxt_writer *w)
         fxt_count_loss(w, FXT_LOST_TIME_UNKNOWN);
     struct fxt_thread thread = fxt_thread_ref(w, e->thread);
     struct fxt_text category = fxt_string_ref(w, e->category), name = fxt_string_ref(w, e->name);
-    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_words(category.ref) +
-                     fxt_ref_words(name.ref) + has_last;
+    uint32_t words = 2 + fxt_thread_words(&thread) + fxt_ref_stream_words(category.ref) +
+                     fxt_ref_stream_words(name.ref) + has_last;
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - words);
     if (w->has_scope) {
         last = w->scope;
         has_last = 1;
         words++;
     }
-    if (!fxt_begin_record(
-            w, &to, words + w->args_words,
-            FXT_EVENT | fxt_put(FXT_EVENT_KIND, kind) | fxt_put(FXT_EVENT_ARGS, w->args_n) |
-                fxt_put(FXT_EVENT_THREAD, thread.ref) | fxt_put(FXT_EVENT_CATEGORY, category.ref) |
-                fxt_put(FXT_EVENT_NAME, name.ref)))
+    if (!fxt_begin_record(w, &to, words + w->args_words,
+                          FXT_EVENT | fxt_set_bits(FXT_EVENT_KIND, kind) |
+                              fxt_set_bits(FXT_EVENT_ARGS, w->args_n) |
+                              fxt_set_bits(FXT_EVENT_THREAD, thread.ref) |
+                              fxt_set_bits(FXT_EVENT_CATEGORY, category.ref) |
+                              fxt_set_bits(FXT_EVENT_NAME, name.ref)))
         return;
     fxt_append_word(&to, ticks);
     fxt_append_thread(&to, &thread);
@@ -154,12 +155,12 @@ static void write_legacy_switch(struct fxt_writer *w, const uint64_t priorities[
     struct fxt_thread outgoing = fxt_thread_ref(w, (ttr_id)e->link),
                       incoming = fxt_thread_ref(w, e->thread);
     if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&outgoing) + fxt_thread_words(&incoming),
-                          FXT_SCHEDULING | fxt_put(FXT_LEGACY_CPU, e->cpu) |
-                              fxt_put(FXT_LEGACY_STATE, state) |
-                              fxt_put(FXT_LEGACY_OUTGOING, outgoing.ref) |
-                              fxt_put(FXT_LEGACY_INCOMING, incoming.ref) |
-                              fxt_put(FXT_LEGACY_OUTGOING_PRIORITY, priorities[0]) |
-                              fxt_put(FXT_LEGACY_INCOMING_PRIORITY, priorities[1])))
+                          FXT_SCHEDULING | fxt_set_bits(FXT_LEGACY_CPU, e->cpu) |
+                              fxt_set_bits(FXT_LEGACY_STATE, state) |
+                              fxt_set_bits(FXT_LEGACY_OUTGOING, outgoing.ref) |
+                              fxt_set_bits(FXT_LEGACY_INCOMING, incoming.ref) |
+                              fxt_set_bits(FXT_LEGACY_OUTGOING_PRIORITY, priorities[0]) |
+                              fxt_set_bits(FXT_LEGACY_INCOMING_PRIORITY, priorities[1])))
         return;
     fxt_append_word(&to, ticks);
     fxt_append_thread(&to, &outgoing);
@@ -182,14 +183,15 @@ static void write_switch(struct fxt_writer *w)
     fxt_prepare_koid(w, e->thread);
     uint64_t ticks = fxt_event_ticks(w), outgoing = fxt_thread_koid(w, (ttr_id)e->link),
              incoming = fxt_thread_koid(w, e->thread);
-    uint64_t header = FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND,
-                                               is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
+    uint64_t header =
+        FXT_SCHEDULING |
+        fxt_set_bits(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
     if (!is_fiber)
-        header |= fxt_put(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) |
-                  fxt_put(FXT_SCHEDULING_STATE, state_of(w));
+        header |= fxt_set_bits(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) |
+                  fxt_set_bits(FXT_SCHEDULING_STATE, state_of(w));
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - 4);
     if (!fxt_begin_record(w, &to, 4 + w->args_words,
-                          header | fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
+                          header | fxt_set_bits(FXT_SCHEDULING_ARGS, w->args_n)))
         return;
     fxt_append_word(&to, ticks);
     fxt_append_word(&to, outgoing);
@@ -206,9 +208,9 @@ static void write_wake(struct fxt_writer *w)
              cpu = cpu_of(w, UINT16_MAX);
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - 3);
     if (!fxt_begin_record(w, &to, 3 + w->args_words,
-                          FXT_SCHEDULING | fxt_put(FXT_SCHEDULING_KIND, FXT_THREAD_WAKEUP) |
-                              fxt_put(FXT_SCHEDULING_CPU, cpu) |
-                              fxt_put(FXT_SCHEDULING_ARGS, w->args_n)))
+                          FXT_SCHEDULING | fxt_set_bits(FXT_SCHEDULING_KIND, FXT_THREAD_WAKEUP) |
+                              fxt_set_bits(FXT_SCHEDULING_CPU, cpu) |
+                              fxt_set_bits(FXT_SCHEDULING_ARGS, w->args_n)))
         return;
     fxt_append_word(&to, ticks);
     fxt_append_word(&to, koid);
@@ -226,9 +228,9 @@ static void write_log(struct fxt_writer *w)
     struct fxt_thread thread = fxt_thread_ref(w, w->event->thread);
     fxt_collect_args(w, &message, 1, 0);
     struct fxt_text text = fxt_inline_text(w, message.value.text, FXT_STRING_MAX);
-    if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&thread) + fxt_ref_words(text.ref),
-                          FXT_LOG | fxt_put(FXT_LOG_BYTES, text.ref & FXT_REF_LENGTH) |
-                              fxt_put(FXT_LOG_THREAD, thread.ref)))
+    if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&thread) + fxt_ref_stream_words(text.ref),
+                          FXT_LOG | fxt_set_bits(FXT_LOG_BYTES, text.ref & FXT_REF_LENGTH) |
+                              fxt_set_bits(FXT_LOG_THREAD, thread.ref)))
         return;
     fxt_append_word(&to, ticks);
     fxt_append_thread(&to, &thread);
@@ -241,7 +243,7 @@ static bool begin_profiler_record(struct fxt_writer *w, struct fxt_output *to, u
 {
     struct fxt_thread thread = fxt_thread_ref(w, w->event->thread);
     if (!fxt_begin_record(w, to, 2 + fxt_thread_words(&thread) + more_words,
-                          FXT_PROFILER | header | fxt_put(FXT_PROFILER_THREAD, thread.ref)))
+                          FXT_PROFILER | header | fxt_set_bits(FXT_PROFILER_THREAD, thread.ref)))
         return false;
     fxt_append_word(to, ticks);
     fxt_append_thread(to, &thread);
@@ -256,8 +258,8 @@ static void write_sample(struct fxt_writer *w)
     uint64_t ticks = fxt_event_ticks(w);
     fxt_collect_args(w, &frames, 1, 0);
     if (!begin_profiler_record(w, &to,
-                               fxt_put(FXT_PROFILER_KIND, FXT_BACKTRACE) |
-                                   fxt_put(FXT_BACKTRACE_FRAMES, w->frames_n),
+                               fxt_set_bits(FXT_PROFILER_KIND, FXT_BACKTRACE) |
+                                   fxt_set_bits(FXT_BACKTRACE_FRAMES, w->frames_n),
                                ticks, w->frames_n))
         return;
     for (uint32_t i = 0; i < w->frames_n; i++)
@@ -269,10 +271,10 @@ static void write_sample(struct fxt_writer *w)
 static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_output to;
-    if (!fxt_begin_record(w, &to, 1 + fxt_ref_words(name.ref) + fxt_words(data.n),
-                          FXT_BLOB | fxt_put(FXT_BLOB_NAME, name.ref) |
-                              fxt_put(FXT_BLOB_BYTES, data.n) |
-                              fxt_put(FXT_BLOB_TYPE, w->event->tag & 255)))
+    if (!fxt_begin_record(w, &to, 1 + fxt_ref_stream_words(name.ref) + fxt_words_for_bytes(data.n),
+                          FXT_BLOB | fxt_set_bits(FXT_BLOB_NAME, name.ref) |
+                              fxt_set_bits(FXT_BLOB_BYTES, data.n) |
+                              fxt_set_bits(FXT_BLOB_TYPE, w->event->tag & 255)))
         return;
     fxt_append_text(&to, &name);
     fxt_append_stream(&to, data.p, data.n);
@@ -292,16 +294,19 @@ static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     if (!is_bare)
         thread = fxt_thread_ref(w, e->thread);
     struct fxt_text category = fxt_string_ref(w, e->category);
-    uint64_t refs = fxt_put(FXT_LARGE_CATEGORY, category.ref) | fxt_put(FXT_LARGE_NAME, name.ref);
-    uint64_t words = 3 + fxt_ref_words(category.ref) + fxt_ref_words(name.ref) + fxt_words(data.n);
+    uint64_t refs =
+        fxt_set_bits(FXT_LARGE_CATEGORY, category.ref) | fxt_set_bits(FXT_LARGE_NAME, name.ref);
+    uint64_t words = 3 + fxt_ref_stream_words(category.ref) + fxt_ref_stream_words(name.ref) +
+                     fxt_words_for_bytes(data.n);
     if (!is_bare) {
-        refs |= fxt_put(FXT_LARGE_ARGS, w->args_n) | fxt_put(FXT_LARGE_THREAD, thread.ref);
+        refs |=
+            fxt_set_bits(FXT_LARGE_ARGS, w->args_n) | fxt_set_bits(FXT_LARGE_THREAD, thread.ref);
         words += 1 + fxt_thread_words(&thread) + w->args_words;
     }
     if (!fxt_begin_record(
             w, &to, words,
-            FXT_LARGE | fxt_put(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
-                fxt_put(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA)))
+            FXT_LARGE | fxt_set_bits(FXT_LARGE_KIND, FXT_LARGE_BLOB) |
+                fxt_set_bits(FXT_LARGE_FORMAT, is_bare ? FXT_LARGE_BARE : FXT_LARGE_WITH_METADATA)))
         return;
     fxt_append_word(&to, refs);
     fxt_append_text(&to, &category);
@@ -320,9 +325,10 @@ static void write_blob(struct fxt_writer *w)
     struct fxt_wanted_field data = {.name = "data", .type = TTR_TYPE_BYTES};
     const ttr_event *e = w->event;
     struct fxt_text name = fxt_string_ref(w, e->name);
-    fxt_collect_args(w, &data, 1, FXT_SIZE_MAX - 16 - 3 * FXT_INLINE_MAX / FXT_WORD);
+    fxt_collect_args(w, &data, 1, FXT_SIZE_MAX - 16 - 3 * FXT_INLINE_MAX / FXT_WORD_BYTES);
     ttr_text bytes = data.value.text;
-    bool fits = 1 + fxt_ref_words(name.ref) + fxt_words(bytes.n) <= FXT_SIZE_MAX && e->tag <= 255;
+    bool fits = 1 + fxt_ref_stream_words(name.ref) + fxt_words_for_bytes(bytes.n) <= FXT_SIZE_MAX &&
+                e->tag <= 255;
     bool is_plain = (e->flags & TTR_EVENT_NO_TIME) && e->opcode != FXT_LARGE && !e->category &&
                     !e->thread && w->args_n == 0;
     if (fits && is_plain)
@@ -348,12 +354,12 @@ static void write_pointer(struct fxt_writer *w)
     if (owner.tid_known ? !thread.ref : e->thread == 0)
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
     struct fxt_text name = fxt_string_ref(w, e->name);
-    uint32_t words = 2u + (thread.ref == 0) + fxt_ref_words(name.ref);
+    uint32_t words = 2u + (thread.ref == 0) + fxt_ref_stream_words(name.ref);
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - words);
     if (!fxt_begin_record(w, &to, words + w->args_words,
-                          FXT_USERSPACE_OBJECT | fxt_put(FXT_USERSPACE_THREAD, thread.ref) |
-                              fxt_put(FXT_USERSPACE_NAME, name.ref) |
-                              fxt_put(FXT_USERSPACE_ARGS, w->args_n)))
+                          FXT_USERSPACE_OBJECT | fxt_set_bits(FXT_USERSPACE_THREAD, thread.ref) |
+                              fxt_set_bits(FXT_USERSPACE_NAME, name.ref) |
+                              fxt_set_bits(FXT_USERSPACE_ARGS, w->args_n)))
         return;
     fxt_append_word(&to, e->link);
     if (!thread.ref)
@@ -373,7 +379,8 @@ static void add_process(struct fxt_writer *w)
     struct fxt_argument *arg = &w->args[w->args_n++];
     *arg = (struct fxt_argument){
         .value = thread.pid, .name = fxt_inline_text(w, (ttr_text){"process", 7}, FXT_INLINE_MAX)};
-    arg->header = FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 3) | fxt_put(FXT_ARG_NAME, arg->name.ref);
+    arg->header =
+        FXT_ARG_KOID | fxt_set_bits(FXT_ARG_SIZE, 3) | fxt_set_bits(FXT_ARG_NAME, arg->name.ref);
     w->args_words += 3;
 }
 
@@ -383,7 +390,7 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     struct fxt_wanted_field type = {.name = "type", .type = TTR_TYPE_UINT};
     const ttr_event *e = w->event;
     struct fxt_text name = fxt_string_ref(w, e->name);
-    uint32_t words = 2 + fxt_ref_words(name.ref);
+    uint32_t words = 2 + fxt_ref_stream_words(name.ref);
     fxt_collect_args(w, &type, kernel_type == 0, FXT_SIZE_MAX - words - 3);
     if (kernel_type == FXT_KERNEL_THREAD)
         add_process(w);
@@ -396,9 +403,9 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
                                   ? 0u
                                   : NO_THREAD));
     if (!fxt_begin_record(w, &to, words + w->args_words,
-                          FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, kernel_type & 255) |
-                              fxt_put(FXT_KERNEL_NAME, name.ref) |
-                              fxt_put(FXT_KERNEL_ARGS, w->args_n)))
+                          FXT_KERNEL_OBJECT | fxt_set_bits(FXT_KERNEL_TYPE, kernel_type & 255) |
+                              fxt_set_bits(FXT_KERNEL_NAME, name.ref) |
+                              fxt_set_bits(FXT_KERNEL_ARGS, w->args_n)))
         return;
     fxt_append_word(&to, e->link);
     fxt_append_text(&to, &name);
@@ -418,7 +425,8 @@ static ttr_text cut_to_byte(struct fxt_writer *w, ttr_text text, bool is_text)
     if (text.n <= UINT8_MAX)
         return text;
     fxt_count_loss(w, FXT_LOST_TEXT);
-    return (ttr_text){text.p, is_text ? utf8_cut(text.p, text.n, UINT8_MAX) : UINT8_MAX};
+    return (ttr_text){text.p,
+                      is_text ? utf8_truncated_length(text.p, text.n, UINT8_MAX) : UINT8_MAX};
 }
 
 static void write_module(struct fxt_writer *w)
@@ -431,9 +439,10 @@ static void write_module(struct fxt_writer *w)
     ttr_text name = cut_to_byte(w, ttr_text_get(w->out->t, w->event->name), true);
     ttr_text id = cut_to_byte(w, build_id.value.text, false);
     uint64_t header =
-        fxt_put(FXT_PROFILER_KIND, FXT_MODULE) | fxt_put(FXT_MODULE_ID, module_id(w)) |
-        fxt_put(FXT_MODULE_NAME_BYTES, name.n) | fxt_put(FXT_MODULE_BUILD_ID_BYTES, id.n);
-    if (!begin_profiler_record(w, &to, header, ticks, fxt_words(name.n) + fxt_words(id.n)))
+        fxt_set_bits(FXT_PROFILER_KIND, FXT_MODULE) | fxt_set_bits(FXT_MODULE_ID, module_id(w)) |
+        fxt_set_bits(FXT_MODULE_NAME_BYTES, name.n) | fxt_set_bits(FXT_MODULE_BUILD_ID_BYTES, id.n);
+    if (!begin_profiler_record(w, &to, header, ticks,
+                               fxt_words_for_bytes(name.n) + fxt_words_for_bytes(id.n)))
         return;
     fxt_append_stream(&to, name.p, name.n);
     fxt_append_stream(&to, id.p, id.n);
@@ -451,9 +460,9 @@ static void write_mapping(struct fxt_writer *w)
     fxt_collect_args(w, fields, 4, 0);
     if (fields[3].value.v.u > 7)
         fxt_count_loss(w, FXT_LOST_FIELD_PLACE);
-    uint64_t header = fxt_put(FXT_PROFILER_KIND, FXT_MAPPING) |
-                      fxt_put(FXT_MODULE_ID, module_id(w)) |
-                      fxt_put(FXT_MAPPING_FLAGS, fields[3].value.v.u & 7);
+    uint64_t header = fxt_set_bits(FXT_PROFILER_KIND, FXT_MAPPING) |
+                      fxt_set_bits(FXT_MODULE_ID, module_id(w)) |
+                      fxt_set_bits(FXT_MAPPING_FLAGS, fields[3].value.v.u & 7);
     if (!begin_profiler_record(w, &to, header, ticks, 3))
         return;
     for (unsigned i = 0; i < 3; i++)
@@ -500,8 +509,8 @@ static void write_gap(struct fxt_writer *w)
         fxt_count_loss(w, FXT_LOST_GAP_COUNT);
     fxt_collect_args(w, NULL, 0, 0);
     (void)fxt_begin_record(w, &to, 1,
-                           FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) |
-                               fxt_put(FXT_METADATA_PROVIDER, provider));
+                           FXT_METADATA | fxt_set_bits(FXT_METADATA_KIND, FXT_PROVIDER_EVENT) |
+                               fxt_set_bits(FXT_METADATA_PROVIDER, provider));
 }
 
 /* --- All kinds --- */

@@ -85,7 +85,7 @@ struct fxt_text fxt_inline_text(struct fxt_writer *w, ttr_text text, size_t limi
 {
     size_t n = text.n;
     if (n > limit) {
-        n = utf8_cut(text.p, n, limit);
+        n = utf8_truncated_length(text.p, n, limit);
         fxt_count_loss(w, FXT_LOST_TEXT);
     }
     return (struct fxt_text){.ref = n ? FXT_REF_INLINE | (uint32_t)n : 0, .p = text.p};
@@ -100,12 +100,12 @@ static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text t
         return fxt_inline_text(w, text, FXT_INLINE_MAX);
     size_t n = text.n;
     if (n > FXT_STRING_MAX) {
-        n = utf8_cut(text.p, n, FXT_STRING_MAX);
+        n = utf8_truncated_length(text.p, n, FXT_STRING_MAX);
         fxt_count_loss(w, FXT_LOST_TEXT);
     }
-    if (fxt_begin_record(w, &to, 1 + fxt_words(n),
-                         FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) |
-                             fxt_put(FXT_STRING_BYTES, n)))
+    if (fxt_begin_record(w, &to, 1 + fxt_words_for_bytes(n),
+                         FXT_STRING | fxt_set_bits(FXT_STRING_INDEX, slot) |
+                             fxt_set_bits(FXT_STRING_BYTES, n)))
         fxt_append_stream(&to, text.p, n);
     return (struct fxt_text){.ref = slot};
 }
@@ -145,19 +145,21 @@ static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bo
         key = fxt_inline_text(w, (ttr_text){"process", 7}, FXT_INLINE_MAX);
     struct fxt_text name =
         fxt_string_ref(w, is_thread ? thread->thread_name : thread->process_name);
-    uint64_t words = 2 + fxt_ref_words(name.ref) + (has_process ? 2 + fxt_ref_words(key.ref) : 0);
+    uint64_t words =
+        2 + fxt_ref_stream_words(name.ref) + (has_process ? 2 + fxt_ref_stream_words(key.ref) : 0);
     uint64_t type = is_thread ? FXT_KERNEL_THREAD : FXT_KERNEL_PROCESS;
     if (!fxt_begin_record(w, &to, words,
-                          FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) |
-                              fxt_put(FXT_KERNEL_NAME, name.ref) |
-                              fxt_put(FXT_KERNEL_ARGS, has_process)))
+                          FXT_KERNEL_OBJECT | fxt_set_bits(FXT_KERNEL_TYPE, type) |
+                              fxt_set_bits(FXT_KERNEL_NAME, name.ref) |
+                              fxt_set_bits(FXT_KERNEL_ARGS, has_process)))
         return;
     fxt_append_word(&to, is_thread ? thread->tid : thread->pid);
     fxt_append_text(&to, &name);
     if (!has_process)
         return;
-    fxt_append_word(&to, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 2 + fxt_ref_words(key.ref)) |
-                             fxt_put(FXT_ARG_NAME, key.ref));
+    fxt_append_word(&to, FXT_ARG_KOID |
+                             fxt_set_bits(FXT_ARG_SIZE, 2 + fxt_ref_stream_words(key.ref)) |
+                             fxt_set_bits(FXT_ARG_NAME, key.ref));
     fxt_append_text(&to, &key);
     fxt_append_word(&to, thread->pid);
 }
@@ -189,10 +191,10 @@ static void introduce_thread(struct fxt_writer *w, ttr_id id)
         return;
     (void)ttr_thread_get(w->out->t, id, &thread);
     w->known[id].is_introduced = true;
-    if (pairmap_get(&w->introduced, thread.pid, thread.tid))
+    if (pair_map_get(&w->introduced, thread.pid, thread.tid))
         return; /* another source has a thread with these koids, or the event has no thread */
-    if (!pairmap_put(&w->introduced, thread.pid, thread.tid, id) ||
-        !pairmap_put(&w->by_koid, thread.tid, 0, id))
+    if (!pair_map_put(&w->introduced, thread.pid, thread.tid, id) ||
+        !pair_map_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
 }
 
@@ -263,7 +265,8 @@ static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
     uint32_t slot = w->is_inline ? 0 : slots_add(w, &w->target->threads, id, 0);
     if (!slot)
         return in_place;
-    if (fxt_begin_record(w, &to, FXT_THREAD_WORDS, FXT_THREAD | fxt_put(FXT_THREAD_INDEX, slot))) {
+    if (fxt_begin_record(w, &to, FXT_THREAD_WORDS,
+                         FXT_THREAD | fxt_set_bits(FXT_THREAD_INDEX, slot))) {
         fxt_append_word(&to, thread.pid);
         fxt_append_word(&to, thread.tid);
     }
@@ -303,7 +306,7 @@ uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id)
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
         return 0;
     }
-    const uint32_t *last = pairmap_get(&w->by_koid, thread.tid, 0);
+    const uint32_t *last = pair_map_get(&w->by_koid, thread.tid, 0);
     if (last)
         (void)ttr_thread_get(w->out->t, *last, &taken_for);
     if (thread.pid_known && (!last || taken_for.pid != thread.pid))

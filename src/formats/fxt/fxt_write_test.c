@@ -23,9 +23,9 @@ struct world {
     size_t losses_n;
 };
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static int64_t push(void *ctx, const void *bytes, size_t n)
 {
-    struct world *w = own;
+    struct world *w = ctx;
     assert_true(n <= sizeof w->bytes - w->n);
     memcpy(w->bytes + w->n, bytes, n);
     w->n += n;
@@ -52,9 +52,9 @@ static void begin(struct world *w)
 static ttr_event *event(struct world *w, ttr_kind kind)
 {
     ttr_event_begin(w->b, kind, 100, "c", "n");
-    ttr_on_provider(w->b, "p");
-    ttr_on_thread(w->b, 4, 5);
-    return ttr_event_edit(w->b);
+    ttr_event_set_provider(w->b, "p");
+    ttr_event_set_thread(w->b, 4, 5);
+    return ttr_event_attributes(w->b);
 }
 
 static void put(struct world *w)
@@ -182,7 +182,7 @@ static void counters_asyncs_and_flows_end_with_their_id(void **state)
 
 static void put_value(struct world *w, const char *name, ttr_value value)
 {
-    ttr_put_field(w->b, &(ttr_field){.name = {name, strlen(name)}, .value = value});
+    ttr_add_field(w->b, &(ttr_field){.name = {name, strlen(name)}, .value = value});
 }
 
 static void every_value_type_has_an_argument_type(void **state)
@@ -190,18 +190,19 @@ static void every_value_type_has_an_argument_type(void **state)
     (void)state;
     begin(&world);
     event(&world, TTR_KIND_INSTANT);
-    ttr_put_null(world.b, "a");
-    ttr_put_int(world.b, "b", -2);
-    ttr_put_uint(world.b, "d", 0xffffffff);
-    ttr_put_int(world.b, "e", INT64_MIN);
-    ttr_put_uint(world.b, "f", UINT64_MAX);
-    ttr_put_float(world.b, "g", -0.0);
-    ttr_put_text(world.b, "h", "a text");
-    put_value(&world, "i", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 7});
-    put_value(&world, "j", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_KOID, .v.u = 8});
-    ttr_put_bool(world.b, "k", true);
-    ttr_put_bytes(world.b, "l", "\0\xff", 2);
-    ttr_put_text(world.b, "m", "");
+    ttr_add_null(world.b, "a");
+    ttr_add_int(world.b, "b", -2);
+    ttr_add_uint(world.b, "d", 0xffffffff);
+    ttr_add_int(world.b, "e", INT64_MIN);
+    ttr_add_uint(world.b, "f", UINT64_MAX);
+    ttr_add_float(world.b, "g", -0.0);
+    ttr_add_text(world.b, "h", "a text");
+    put_value(&world, "i",
+              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_POINTER, .v.u = 7});
+    put_value(&world, "j", (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_KOID, .v.u = 8});
+    ttr_add_bool(world.b, "k", true);
+    ttr_add_bytes(world.b, "l", "\0\xff", 2);
+    ttr_add_text(world.b, "m", "");
     put(&world);
     expect_no_loss(
         &world,
@@ -244,11 +245,11 @@ static void integers_keep_their_stored_width(void **state)
 static ttr_event *switch_event(struct world *w)
 {
     ttr_event_begin(w->b, TTR_KIND_SWITCH, 100, "", "");
-    ttr_on_provider(w->b, "p");
-    ttr_on_thread(w->b, 6, 7);
-    ttr_id outgoing = ttr_event_edit(w->b)->thread;
-    ttr_on_thread(w->b, 4, 5);
-    ttr_event *e = ttr_event_edit(w->b);
+    ttr_event_set_provider(w->b, "p");
+    ttr_event_set_thread(w->b, 6, 7);
+    ttr_id outgoing = ttr_event_attributes(w->b)->thread;
+    ttr_event_set_thread(w->b, 4, 5);
+    ttr_event *e = ttr_event_attributes(w->b);
     e->link = outgoing;
     e->tag = TTR_THREAD_BLOCKED;
     e->cpu = 9;
@@ -265,8 +266,8 @@ static void switch_with_priorities_is_legacy_record(void **state)
     (void)state;
     begin(&world);
     switch_event(&world);
-    ttr_put_uint(world.b, "outgoing_priority", 24);
-    ttr_put_uint(world.b, "incoming_priority", 255);
+    ttr_add_uint(world.b, "outgoing_priority", 24);
+    ttr_add_uint(world.b, "incoming_priority", 255);
     put(&world);
     expect_no_loss(&world, HEAD SWITCH_THREADS
                    "word64le [0..3]=8 [4..15]=2 [16..23]=9 [24..27]=3 [28..35]=1 [36..43]=2 "
@@ -278,7 +279,7 @@ static void switch_with_other_fields_is_modern_record(void **state)
     (void)state;
     begin(&world);
     switch_event(&world)->cpu = 65535;
-    ttr_put_int(world.b, "w", -1);
+    ttr_add_int(world.b, "w", -1);
     put(&world);
     expect_no_loss(&world,
                    HEAD SWITCH_THREADS KEY(
@@ -311,7 +312,7 @@ static void log_becomes_log_record(void **state)
     (void)state;
     begin(&world);
     nameless(&world, TTR_KIND_LOG);
-    ttr_put_text(world.b, "message", "it is nine");
+    ttr_add_text(world.b, "message", "it is nine");
     put(&world);
     expect_no_loss(
         &world, HEAD THREAD
@@ -326,7 +327,7 @@ static void blob_without_time_becomes_blob_record(void **state)
     e->category = e->thread = 0;
     e->flags |= TTR_EVENT_NO_TIME;
     e->tag = 2;
-    ttr_put_bytes(world.b, "data", "\1\2\3", 3);
+    ttr_add_bytes(world.b, "data", "\1\2\3", 3);
     put(&world);
     expect_no_loss(
         &world,
@@ -343,7 +344,7 @@ static void oversized_blob_becomes_bare_large_record(void **state)
     ttr_event *e = event(&world, TTR_KIND_BLOB);
     e->thread = 0;
     e->flags |= TTR_EVENT_NO_TIME;
-    ttr_put_bytes(world.b, "data", zeros, sizeof zeros);
+    ttr_add_bytes(world.b, "data", zeros, sizeof zeros);
     put(&world);
     expect_no_loss(&world,
                    HEAD KEY(1, "n")
@@ -356,8 +357,8 @@ static void blob_with_time_becomes_large_record_with_metadata(void **state)
     (void)state;
     begin(&world);
     event(&world, TTR_KIND_BLOB);
-    ttr_put_bytes(world.b, "data", "\1", 1);
-    ttr_put_bool(world.b, "f", true);
+    ttr_add_bytes(world.b, "data", "\1", 1);
+    ttr_add_bool(world.b, "f", true);
     put(&world);
     expect_no_loss(&world,
                    HEAD KEY(1, "n") KEY(2, "f") THREAD KEY(
@@ -380,8 +381,8 @@ static void objects_without_time_become_object_records(void **state)
     e->category = e->thread = 0;
     e->flags |= TTR_EVENT_NO_TIME;
     e->link = 77;
-    ttr_put_uint(world.b, "type", 17);
-    ttr_put_bool(world.b, "x", false);
+    ttr_add_uint(world.b, "type", 17);
+    ttr_add_bool(world.b, "x", false);
     put(&world);
     e = event(&world, TTR_KIND_OBJECT);
     e->category = 0;
@@ -408,20 +409,20 @@ static void modules_mappings_and_samples_become_profiler_records(void **state)
     e->category = 0;
     e->tag = TTR_OBJECT_MODULE;
     e->link = 300;
-    ttr_put_bytes(world.b, "build_id", "\xab\xcd", 2);
+    ttr_add_bytes(world.b, "build_id", "\xab\xcd", 2);
     put(&world);
     e = nameless(&world, TTR_KIND_OBJECT);
     e->tag = TTR_OBJECT_MAPPING;
     e->link = 300;
-    ttr_put_uint(world.b, "start", 0x1000);
-    ttr_put_uint(world.b, "size", 0x200);
-    ttr_put_uint(world.b, "address_in_module", 0x10);
-    ttr_put_uint(world.b, "flags", 5);
+    ttr_add_uint(world.b, "start", 0x1000);
+    ttr_add_uint(world.b, "size", 0x200);
+    ttr_add_uint(world.b, "address_in_module", 0x10);
+    ttr_add_uint(world.b, "flags", 5);
     put(&world);
     nameless(&world, TTR_KIND_SAMPLE);
     put_value(&world, "frames", (ttr_value){.type = TTR_TYPE_ARRAY, .count = 2});
     for (uint64_t pc = 1; pc <= 2; pc++)
-        ttr_put_field(world.b,
+        ttr_add_field(world.b,
                       &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = pc}});
     put(&world);
     expect_no_loss(&world,
@@ -469,7 +470,7 @@ static void name_of_thread_without_id_is_counted_as_lost(void **state)
 {
     (void)state;
     begin(&world);
-    ttr_id id = context_process(world.t, 0, 4);
+    ttr_id id = context_process_thread(world.t, 0, 4);
     context_name_thread(world.t, id, ttr_text_add(world.t, "main", 4));
     for (int i = 0; i < 2; i++) {
         event(&world, TTR_KIND_INSTANT)->thread = id;
@@ -512,7 +513,7 @@ static void each_provider_has_separate_tables(void **state)
     begin(&world);
     for (unsigned i = 0; i < 3; i++) {
         event(&world, TTR_KIND_INSTANT);
-        ttr_on_provider(world.b, i == 1 ? "q" : "p");
+        ttr_event_set_provider(world.b, i == 1 ? "q" : "p");
         put(&world);
     }
 #define INSTANT "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
@@ -539,7 +540,7 @@ static void sixteenth_field_is_counted_as_lost(void **state)
     begin(&world);
     event(&world, TTR_KIND_INSTANT);
     for (unsigned i = 0; i < 17; i++)
-        ttr_put_null(world.b, "");
+        ttr_add_null(world.b, "");
     put(&world);
     expect(&world, HEAD TABLES "word64le [0..3]=4 [4..15]=17 [20..23]=15 [24..31]=1 [32..47]=1 "
                                "[48..63]=2 u64le 100 repeat 15 { word64le [4..15]=1 }\n");
@@ -553,12 +554,12 @@ static void arrays_and_structs_become_dotted_names(void **state)
     begin(&world);
     event(&world, TTR_KIND_INSTANT);
     put_value(&world, "a", (ttr_value){.type = TTR_TYPE_ARRAY, .count = 2});
-    ttr_put_field(world.b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_NULL}});
-    ttr_put_field(world.b,
+    ttr_add_field(world.b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_NULL}});
+    ttr_add_field(world.b,
                   &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(world.b,
+    ttr_add_field(world.b,
                   &(ttr_field){.name = {"b", 1}, .depth = 2, .value = {.type = TTR_TYPE_NULL}});
-    ttr_put_null(world.b, "n");
+    ttr_add_null(world.b, "n");
     put(&world);
     expect(&world, HEAD TABLES
            "word64le [0..3]=4 [4..15]=7 [20..23]=3 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n"
@@ -575,14 +576,14 @@ static void value_labels_and_context_fields_are_counted_as_lost(void **state)
     event(&world, TTR_KIND_INSTANT);
     put_value(&world, "n",
               (ttr_value){.type = TTR_TYPE_UINT,
-                          .hint = TTR_HINT_ENUM,
+                          .hint = TTR_DISPLAY_ENUM,
                           .count = 1,
                           .text = {"A", 1},
                           .bits = 32,
                           .v.u = 7});
     put_value(&world, "n",
-              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .bits = 32, .v.u = 7});
-    ttr_put_field(world.b, &(ttr_field){.name = {"n", 1},
+              (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_FLAGS, .bits = 32, .v.u = 7});
+    ttr_add_field(world.b, &(ttr_field){.name = {"n", 1},
                                         .group = TTR_GROUP_COMMON,
                                         .value = {.type = TTR_TYPE_NULL}});
     put(&world);
@@ -603,9 +604,9 @@ static void long_texts_are_cut_at_character_and_counted(void **state)
     e->category = e->name = ttr_text_add(world.t, text, 33000);
     put(&world);
     event(&world, TTR_KIND_INSTANT);
-    ttr_put_text(world.b, "n", text);
-    ttr_put_null(world.b, "n");
-    ttr_put_text(world.b, "n", text);
+    ttr_add_text(world.b, "n", text);
+    ttr_add_null(world.b, "n");
+    ttr_add_text(world.b, "n", text);
     put(&world);
     end(&world);
     assert_int_equal(lost(&world, "text.length"), 4);
@@ -634,8 +635,8 @@ static void attributes_without_position_are_counted_as_lost(void **state)
     e = event(&world, TTR_KIND_WAKE);
     put(&world);
     event(&world, TTR_KIND_LOG);
-    ttr_put_text(world.b, "message", "");
-    ttr_put_bool(world.b, "more", true);
+    ttr_add_text(world.b, "message", "");
+    ttr_add_bool(world.b, "more", true);
     put(&world);
     end(&world);
     static const char *const once[] = {
@@ -656,7 +657,7 @@ static void full_thread_table_uses_inline_threads(void **state)
     begin(&world);
     for (uint64_t i = 0; i < 256; i++) {
         event(&world, TTR_KIND_INSTANT);
-        ttr_on_thread(world.b, 4, i);
+        ttr_event_set_thread(world.b, 4, i);
         put(&world);
     }
     end(&world);
@@ -672,7 +673,7 @@ static void full_table_is_cleared_after_many_inline_refs(void **state)
     begin(&world);
     for (uint64_t i = 0; i < 3000; i++) {
         event(&world, TTR_KIND_INSTANT);
-        ttr_on_thread(world.b, 4, i);
+        ttr_event_set_thread(world.b, 4, i);
         put(&world);
     }
     end(&world);
@@ -694,7 +695,7 @@ static void tables_of_many_providers_use_little_memory(void **state)
         char name[24];
         (void)snprintf(name, sizeof name, "provider %u", i);
         event(&world, TTR_KIND_INSTANT);
-        ttr_on_provider(world.b, name);
+        ttr_event_set_provider(world.b, name);
         put(&world);
     }
     end(&world);
@@ -715,16 +716,16 @@ static void unknown_option_is_refused(void **state)
     ttr_free(t);
 }
 
-static void *heap_resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *heap_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
-    const struct alloc *alloc = own;
-    return alloc->resize(alloc->own, old, old_size, new_size);
+    const struct alloc *alloc = ctx;
+    return alloc->resize(alloc->ctx, old, old_size, new_size);
 }
 
 static bool write_some(const struct alloc *alloc)
 {
     struct alloc copy = *alloc;
-    ttr_options options = {.size = sizeof options, .resize = heap_resize, .own = &copy};
+    ttr_options options = {.size = sizeof options, .resize = heap_resize, .ctx = &copy};
     bool ok = false;
     world.n = 0;
     world.t = ttr_new(&options);
@@ -734,8 +735,8 @@ static bool write_some(const struct alloc *alloc)
         ttr_status status = TTR_OK;
         for (unsigned i = 0; i < 40 && status == TTR_OK; i++) {
             event(&world, i % 2 ? TTR_KIND_INSTANT : TTR_KIND_COUNTER);
-            ttr_on_thread(world.b, i, i);
-            ttr_put_uint(world.b, i % 3 ? "x" : "y", i);
+            ttr_event_set_thread(world.b, i, i);
+            ttr_add_uint(world.b, i % 3 ? "x" : "y", i);
             status = ttr_event_end(world.b, world.out, NULL);
         }
         ok = ttr_finish(world.out, NULL) == TTR_OK && status == TTR_OK;

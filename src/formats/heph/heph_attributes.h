@@ -75,7 +75,7 @@ static inline bool heph_skip_attributes(struct cursor *c)
  * `header`, whose last two bytes are the length of the description. */
 static inline bool heph_is_valid_event(const uint8_t *packet, uint32_t size, uint32_t header)
 {
-    struct cursor c = cursor_over(packet + header, size - header, 0);
+    struct cursor c = cursor_init(packet + header, size - header, 0);
     return cursor_skip(&c, load_u16be(packet + header - 2)) && heph_skip_attributes(&c);
 }
 

@@ -26,7 +26,7 @@ static struct probe probe_layout(const struct window *window, const struct heph_
                                  uint64_t max_packet)
 {
     struct probe probe = {0, 0};
-    struct cursor c = cursor_over(window->bytes, window->n, 0);
+    struct cursor c = cursor_init(window->bytes, window->n, 0);
     while (probe.events < PROBE_EVENTS && cursor_left(&c) >= HEPH_FRAME_SIZE) {
         const uint8_t *packet = c.p;
         uint32_t size = heph_packet_size(packet);

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "support/corpus.h"
@@ -56,7 +58,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
     assert_int_equal(ttr_thread_count(t), expected->threads);
     assert_int_equal(report.notes_n, expected->notes);
     for (size_t i = 0; i < report.notes_n; i++)
-        assert_int_equal(report.notes[i].severity, TTR_NOTE_REMARK);
+        assert_int_equal(report.notes[i].severity, TTR_SEVERITY_REMARK);
     assert_int_equal(report.lost, 0);
     assert_true(report.clocks[0].is_anchored);
     ttr_close(reader);

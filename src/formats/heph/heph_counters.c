@@ -39,7 +39,7 @@
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc)
 {
     *counters = (struct heph_counters){.alloc = alloc};
-    pairmap_init(&counters->index, alloc);
+    pair_map_init(&counters->index, alloc);
 }
 
 void heph_counters_free(struct heph_counters *counters)
@@ -48,14 +48,14 @@ void heph_counters_free(struct heph_counters *counters)
         alloc_free(counters->alloc, counters->streams[i].ranges, counters->streams[i].capacity,
                    sizeof(struct heph_range));
     alloc_free(counters->alloc, counters->streams, counters->capacity, sizeof *counters->streams);
-    pairmap_free(&counters->index);
+    pair_map_free(&counters->index);
     counters->streams = NULL;
     counters->n = counters->capacity = 0;
 }
 
 uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id)
 {
-    const uint32_t *known = pairmap_get(&counters->index, id, 0);
+    const uint32_t *known = pair_map_get(&counters->index, id, 0);
     return known ? *known : UINT32_MAX;
 }
 
@@ -69,7 +69,7 @@ uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id, b
     bool has_room = alloc_reserve(counters->alloc, &streams, &counters->capacity, counters->n + 1,
                                   sizeof *counters->streams);
     counters->streams = streams;
-    if (!has_room || !pairmap_put(&counters->index, id, 0, (uint32_t)counters->n))
+    if (!has_room || !pair_map_put(&counters->index, id, 0, (uint32_t)counters->n))
         return UINT32_MAX;
     counters->streams[counters->n] = (struct heph_stream){.id = id};
     return (uint32_t)counters->n++;

@@ -10,7 +10,7 @@
 
 #include <tracetta/event.h>
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 
 #define HEPH_RANGES_MAX 4096u
 
@@ -39,8 +39,8 @@ struct heph_counters {
     const struct alloc *alloc;
     struct heph_stream *streams;
     size_t n, capacity;
-    struct pairmap index; /* maps (stream id, 0) to an index in `streams` */
-    uint32_t any;         /* bitwise OR of all counters; 0 if the writer does not count */
+    struct pair_map index; /* maps (stream id, 0) to an index in `streams` */
+    uint32_t any;          /* bitwise OR of all counters; 0 if the writer does not count */
 };
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc);

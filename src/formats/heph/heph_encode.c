@@ -15,7 +15,7 @@ void heph_append_u16(struct buffer *to, uint16_t x)
     if (at) {
         at[0] = (uint8_t)(x >> 8);
         at[1] = (uint8_t)x;
-        buffer_filled(to, 2);
+        buffer_commit(to, 2);
     }
 }
 
@@ -35,8 +35,8 @@ void heph_append_text(const struct heph_encoder *encoder, ttr_text text)
 {
     size_t n = text.n;
     if (n > HEPH_TEXT_MAX) {
-        n = utf8_cut(text.p, n, HEPH_TEXT_MAX);
-        output_lost(encoder->out, HEPH_LOST_TEXT, encoder->offset);
+        n = utf8_truncated_length(text.p, n, HEPH_TEXT_MAX);
+        output_count_loss(encoder->out, HEPH_LOST_TEXT, encoder->offset);
     }
     heph_append_u16(encoder->to, (uint16_t)n);
     buffer_add(encoder->to, text.p, n);
@@ -67,7 +67,7 @@ static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
     size_t n = bytes.n;
     if (n > (HEPH_TEXT_MAX - 2) / 2) {
         n = (HEPH_TEXT_MAX - 2) / 2;
-        output_lost(encoder->out, HEPH_LOST_TEXT, encoder->offset);
+        output_count_loss(encoder->out, HEPH_LOST_TEXT, encoder->offset);
     }
     heph_append_u16(encoder->to, (uint16_t)(2 + 2 * n));
     buffer_add_text(encoder->to, "0x");
@@ -99,16 +99,16 @@ static uint8_t stored_type(const ttr_value *value)
 static void count_changes(const struct heph_encoder *encoder, const ttr_value *value)
 {
     if (value->type == TTR_TYPE_NULL)
-        output_lost(encoder->out, HEPH_LOST_NULL, encoder->offset);
+        output_count_loss(encoder->out, HEPH_LOST_NULL, encoder->offset);
     if (value->type == TTR_TYPE_BOOL)
-        output_lost(encoder->out, HEPH_LOST_BOOL, encoder->offset);
-    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
+        output_count_loss(encoder->out, HEPH_LOST_BOOL, encoder->offset);
+    bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     if (value->type == TTR_TYPE_BYTES)
-        output_lost(encoder->out, HEPH_LOST_BYTES, encoder->offset);
+        output_count_loss(encoder->out, HEPH_LOST_BYTES, encoder->offset);
     else if (is_labelled && value->count > 0)
-        output_lost(encoder->out, HEPH_LOST_LABEL, encoder->offset);
-    else if (value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL)
-        output_lost(encoder->out, HEPH_LOST_HINT, encoder->offset);
+        output_count_loss(encoder->out, HEPH_LOST_LABEL, encoder->offset);
+    else if (value->hint != TTR_DISPLAY_NONE && !is_labelled && value->type != TTR_TYPE_NULL)
+        output_count_loss(encoder->out, HEPH_LOST_HINT, encoder->offset);
 }
 
 /* Appends a value; its type byte is already written. */
@@ -127,7 +127,7 @@ static void append_value(const struct heph_encoder *encoder, const ttr_value *va
         append_hex_text(encoder, value->text);
         break;
     default:
-        if (value->hint == TTR_HINT_THREAD &&
+        if (value->hint == TTR_DISPLAY_THREAD &&
             ttr_thread_get(encoder->out->t, (ttr_id)value->v.u, &thread))
             number = thread.tid;
         heph_append_u64(encoder->to, number);
@@ -140,10 +140,10 @@ static bool is_uniform_array(ttr_fields elements, uint32_t count)
     ttr_field field;
     uint8_t type = 0;
     for (uint32_t i = 0; i < count && ttr_fields_next(&elements, &field); i++) {
-        uint8_t own = stored_type(&field.value);
-        if (own == 0 || (type && own != type))
+        uint8_t ctx = stored_type(&field.value);
+        if (ctx == 0 || (type && ctx != type))
             return false;
-        type = own;
+        type = ctx;
     }
     return true;
 }
@@ -158,7 +158,7 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     buffer_add_byte(encoder->to, HEPH_TYPE_ARRAY | HEPH_TYPE_UINT);
     heph_append_u16(encoder->to, 0);
     if (count > HEPH_TEXT_MAX)
-        output_lost(encoder->out, HEPH_LOST_ELEMENTS, encoder->offset);
+        output_count_loss(encoder->out, HEPH_LOST_ELEMENTS, encoder->offset);
     for (uint32_t i = 0; i < count && ttr_fields_next(elements, &field); i++) {
         count_changes(encoder, &field.value);
         if (i == 0 && !encoder->to->failed)
@@ -189,7 +189,7 @@ static void build_field_path(const struct heph_encoder *encoder, struct level *l
     if (level->path_n)
         buffer_add_byte(encoder->path, '.');
     if (level->is_array)
-        buffer_add(encoder->path, digits, number_put_u64(digits, level->index++));
+        buffer_add(encoder->path, digits, number_format_u64(digits, level->index++));
     else
         buffer_add(encoder->path, name.p, name.n);
 }
@@ -202,7 +202,7 @@ static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
     uint8_t type = stored_type(value);
     if (field->depth == 0 &&
         (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
-        output_lost(encoder->out, HEPH_LOST_CONTEXT, encoder->offset);
+        output_count_loss(encoder->out, HEPH_LOST_CONTEXT, encoder->offset);
     build_field_path(encoder, &levels[field->depth], field->name);
     ttr_text path = {(const char *)encoder->path->bytes, encoder->path->n};
     if (type) {
@@ -215,7 +215,8 @@ static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
         append_array(encoder, fields, value->count);
     } else {
         bool is_array = value->type == TTR_TYPE_ARRAY;
-        output_lost(encoder->out, is_array ? HEPH_LOST_MIXED : HEPH_LOST_STRUCT, encoder->offset);
+        output_count_loss(encoder->out, is_array ? HEPH_LOST_MIXED : HEPH_LOST_STRUCT,
+                          encoder->offset);
         if (field->depth + 1u < FIELD_DEPTH_MAX)
             levels[field->depth + 1] =
                 (struct level){.path_n = encoder->path->n, .is_array = is_array};
@@ -230,7 +231,7 @@ void heph_append_fields(const struct heph_encoder *encoder, const ttr_event *eve
     ttr_fields_begin(encoder->out->t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth >= FIELD_DEPTH_MAX)
-            output_lost(encoder->out, HEPH_LOST_DEPTH, encoder->offset);
+            output_count_loss(encoder->out, HEPH_LOST_DEPTH, encoder->offset);
         else
             append_field(encoder, &fields, &field, levels);
     }

@@ -63,8 +63,8 @@ static bool counters_restart(struct packet_iter packets, const struct heph_count
 
 static struct packet_iter packet_iter_init(const struct input *in, const struct window *window)
 {
-    const struct heph_reader *reader = in->own;
-    return (struct packet_iter){.at = cursor_over(window->bytes, window->n, window->offset),
+    const struct heph_reader *reader = in->ctx;
+    return (struct packet_iter){.at = cursor_init(window->bytes, window->n, window->offset),
                                 .layout = reader->layout,
                                 .max_packet = reader->max_packet};
 }
@@ -73,7 +73,7 @@ static struct packet_iter packet_iter_init(const struct input *in, const struct 
  * memory. */
 static bool examine_window(struct input *in, struct heph_counters *counters)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     struct packet_iter packets = packet_iter_init(in, &in->window);
     uint64_t epoch;
     bool is_new;
@@ -98,7 +98,7 @@ static bool examine_window(struct input *in, struct heph_counters *counters)
 /* Searches the first epoch in the rest of a file, with a separate source. */
 static ttr_status search_rest_of_file(struct input *in, struct source *source, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     struct window window;
     uint64_t offset = 0, need = HEPH_FRAME_SIZE;
     ttr_status status;
@@ -127,7 +127,7 @@ static ttr_status search_rest_of_file(struct input *in, struct source *source, t
 
 static ttr_status declare_clock(struct input *in, ttr_error *error)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     ttr_clock clock = {.name = "heph", .frequency = 1000000000u, .is_anchored = reader->has_epoch};
     clock.anchor_ns = reader->epoch > INT64_MAX ? INT64_MAX : (int64_t)reader->epoch;
     return input_add_clock(in, &clock) == SIZE_MAX ? fail_memory(error) : TTR_OK;
@@ -135,7 +135,7 @@ static ttr_status declare_clock(struct input *in, ttr_error *error)
 
 ttr_status heph_find_epoch(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (reader->is_epoch_given)
         return declare_clock(in, error);
     struct heph_counters counters;
@@ -145,7 +145,7 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
     if (!is_good)
         return fail_memory(error);
     if (!reader->has_epoch && !in->window.at_end) {
-        struct source *again = source_again(in->source);
+        struct source *again = source_reopen(in->source);
         ttr_status status = again ? search_rest_of_file(in, again, error) : TTR_OK;
         source_close(again);
         if (status != TTR_OK)
@@ -156,7 +156,7 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
 
 static ttr_status take_epoch(struct input *in, uint64_t epoch, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     reader->epoch = epoch;
     reader->has_epoch = true;
     return declare_clock(in, error);
@@ -164,12 +164,12 @@ static ttr_status take_epoch(struct input *in, uint64_t epoch, ttr_error *error)
 
 ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (reader->is_epoch_given || (reader->has_epoch && epoch == reader->epoch))
         return TTR_OK;
     if (reader->offset < reader->epochs_until) {
-        input_note(
-            in, TTR_NOTE_ODD, reader->offset, "heph.second-epoch",
+        input_add_diagnostic(
+            in, TTR_SEVERITY_ODD, reader->offset, "heph.second-epoch",
             "the trace sets more than one epoch; expected one: the last holds for all of it");
         return TTR_OK;
     }
@@ -178,13 +178,15 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
     (void)cursor_skip(&packets.at, reader->offset - rest.offset);
     (void)packet_iter_next(&packets);
     if (reader->has_epoch && counters_restart(packets, &reader->counters)) {
-        input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.next-trace",
-                   "another trace follows in the same input: its streams count from the beginning "
-                   "and it has an epoch of its own");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_REMARK, reader->offset, "heph.next-trace",
+            "another trace follows in the same input: its streams count from the beginning "
+            "and it has an epoch of its own");
         reader->is_restart = true;
     } else {
-        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
-                   "an epoch follows events that were read without it; it applies from here on");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_ODD, reader->offset, "heph.late-epoch",
+            "an epoch follows events that were read without it; it applies from here on");
     }
     return take_epoch(in, epoch, error);
 }

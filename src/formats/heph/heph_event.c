@@ -23,7 +23,7 @@ static bool is_name(const struct heph_name *name, const struct heph_name *wanted
 /* Returns the cache slot of a description, filled on a miss.  Returns NULL if out of memory. */
 static const struct heph_name *intern_description(struct input *in, const uint8_t *p, uint32_t n)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     struct heph_name wanted = {.p = (const char *)p, .n = n};
     load_ends(p, n, &wanted.first, &wanted.last);
     struct heph_name *slot =
@@ -43,7 +43,7 @@ static const struct heph_name *intern_description(struct input *in, const uint8_
 static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substream,
                              struct heph_thread *slot)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     bool is_new = false;
     uint32_t index = heph_counters_add_stream(&reader->counters, stream, &is_new);
     ttr_id thread = context_thread(in->base.t, in->id, stream, substream);
@@ -67,7 +67,7 @@ static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substre
 static const struct heph_thread *intern_thread(struct input *in, uint32_t stream,
                                                uint64_t substream)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     struct heph_thread *slot = &reader->threads[hash_pair(stream, substream) % HEPH_THREAD_SLOTS];
     if (slot->thread && slot->stream == stream && slot->substream == substream)
         return slot;
@@ -93,7 +93,7 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
 {
     /* The caller has checked that header and description are inside the packet, which bounds all
      * loads here. */
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     const struct heph_layout *layout = reader->layout;
     uint32_t stream = load_u32be(packet + 8), counter = load_u32be(packet + 12);
     uint32_t description_n = load_u16be(packet + layout->description_length);
@@ -105,7 +105,7 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
         reader->is_out_of_memory = true;
         return NULL;
     }
-    ttr_event *event = input_event(in);
+    ttr_event *event = input_add_event(in);
     event->kind = TTR_KIND_SPAN;
     event->flags = TTR_EVENT_RAW;
     event->payload = packet;
@@ -128,10 +128,10 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
 
 void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     if (!(in->flags & TTR_READ_DEFINITIONS))
         return;
-    ttr_event *event = input_event(in);
+    ttr_event *event = input_add_event(in);
     event->kind = TTR_KIND_DEFINITION;
     event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
     event->time = reader->time;

@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fi
 static struct walk begin_fields(const ttr_event *event)
 {
     struct walk walk = {.is_careful = (event->flags & TTR_EVENT_PARTIAL) != 0};
-    walk.at = cursor_over(event->payload, event->payload_size, 0);
+    walk.at = cursor_init(event->payload, event->payload_size, 0);
     (void)cursor_skip(&walk.at, event->body);
     return walk;
 }
@@ -63,7 +63,7 @@ static bool read_scalar(struct cursor *c, uint8_t type, ttr_value *value)
     case HEPH_TYPE_TEXT:
         value->type = TTR_TYPE_TEXT;
         value->text.n = cursor_u16be(c);
-        value->text.p = (const char *)cursor_take(c, value->text.n);
+        value->text.p = (const char *)cursor_read_bytes(c, value->text.n);
         break;
     default:
         return false;
@@ -107,8 +107,8 @@ static bool read_undecoded_rest(struct walk *walk, ttr_field *field)
     size_t n = cursor_left(&walk->at);
     field->name = (ttr_text){"undecoded", 9};
     field->value.type = TTR_TYPE_BYTES;
-    field->value.hint = TTR_HINT_RAW;
-    field->value.text = (ttr_text){(const char *)cursor_take(&walk->at, n), n};
+    field->value.hint = TTR_DISPLAY_RAW;
+    field->value.text = (ttr_text){(const char *)cursor_read_bytes(&walk->at, n), n};
     return true;
 }
 
@@ -125,7 +125,7 @@ static bool next_field(ttr_fields *fields, ttr_field *field)
     if (walk->is_careful && !is_whole(walk->at))
         return read_undecoded_rest(walk, field);
     field->name.n = cursor_u16be(&walk->at);
-    field->name.p = (const char *)cursor_take(&walk->at, field->name.n);
+    field->name.p = (const char *)cursor_read_bytes(&walk->at, field->name.n);
     uint8_t type = cursor_u8(&walk->at);
     if (walk->at.failed)
         return false;

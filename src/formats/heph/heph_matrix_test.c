@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "support/corpus.h"
@@ -167,7 +168,7 @@ static void append_scalar(struct matrix *m, struct buffer *to, const ttr_value *
         break;
     default:
         append_format(to, "u%" PRIu64,
-                      value->hint == TTR_HINT_THREAD &&
+                      value->hint == TTR_DISPLAY_THREAD &&
                               ttr_thread_get(m->t, (ttr_id)value->v.u, &thread)
                           ? thread.tid
                           : value->v.u);
@@ -186,10 +187,10 @@ static bool is_plain(ttr_fields elements, uint32_t n)
     ttr_field field;
     char first = 0;
     for (uint32_t i = 0; i < n && ttr_fields_next(&elements, &field); i++) {
-        char own = stored_type_letter(&field.value);
-        if (!own || (first && own != first))
+        char ctx = stored_type_letter(&field.value);
+        if (!ctx || (first && ctx != first))
             return false;
-        first = own;
+        first = ctx;
     }
     return true;
 }
@@ -214,7 +215,7 @@ static void put_array(struct matrix *m, struct buffer *to, ttr_fields *elements,
 static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
                       const ttr_field *field, struct level *levels)
 {
-    struct level *own = &levels[field->depth], *outer = field->depth ? own - 1 : NULL;
+    struct level *ctx = &levels[field->depth], *outer = field->depth ? ctx - 1 : NULL;
     char number[16];
     ttr_text name = field->name;
     if (outer && outer->is_array)
@@ -224,8 +225,8 @@ static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
     append_format(&path, "%s%s", outer ? outer->path : "", outer && outer->path[0] ? "." : "");
     buffer_add(&path, name.p, name.n);
     bool is_array = field->value.type == TTR_TYPE_ARRAY;
-    *own = (struct level){.is_array = is_array};
-    (void)snprintf(own->path, sizeof own->path, "%.*s", (int)(path.n < 300 ? path.n : 300),
+    *ctx = (struct level){.is_array = is_array};
+    (void)snprintf(ctx->path, sizeof ctx->path, "%.*s", (int)(path.n < 300 ? path.n : 300),
                    path.n ? (const char *)path.bytes : "");
     if (stored_type_letter(&field->value) || (is_array && is_plain(*fields, field->value.count))) {
         append_format(to, " ");
@@ -748,7 +749,7 @@ static bool from_builder(uint64_t seed, unsigned n, int64_t base)
     bool ok = ttr_thread_name(m.t, 1, 5, "process one", "thread five");
     for (unsigned i = 0; i < n && ok; i++) {
         sources_make_event(b, &seed, base + i);
-        ok = ttr_event_take(b, &batch, NULL) == TTR_OK && write_one(&m, ttr_batch_at(&batch, 0));
+        ok = ttr_event_build(b, &batch, NULL) == TTR_OK && write_one(&m, ttr_batch_at(&batch, 0));
     }
     ok = ok && compare_ledger(&m);
     ttr_builder_free(b);

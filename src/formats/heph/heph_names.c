@@ -45,7 +45,7 @@ enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n)
 
 static bool name_stream(struct input *in, uint32_t stream)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     char text[32] = "coordinator";
     unsigned long long number = stream;
     if (stream >= OLD_SYNC_ACTORS_MIN)
@@ -60,7 +60,7 @@ static bool name_stream(struct input *in, uint32_t stream)
 
 static bool name_all_streams(struct input *in)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     for (size_t i = 0; i < reader->counters.n; i++)
         if (!name_stream(in, reader->counters.streams[i].id))
             return false;
@@ -69,14 +69,14 @@ static bool name_all_streams(struct input *in)
 
 bool heph_name_stream(struct input *in, uint32_t stream)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     return !reader->is_runtime || name_stream(in, stream);
 }
 
 /* Learns the number of workers from "Building runtime"; streams above it are other threads. */
 static bool learn_workers(struct input *in, const ttr_event *event)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr_field field;
     if (!ttr_field_find(in->base.t, event, "worker_threads", &field) ||
         field.value.type != TTR_TYPE_UINT)
@@ -100,7 +100,7 @@ static bool learn_actor(struct input *in, const ttr_event *event)
 
 bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_description_kind meaning)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (!reader->is_runtime) {
         reader->is_runtime = true;
         if (!name_all_streams(in))

@@ -26,7 +26,7 @@ bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uin
 static struct cursor attributes_cursor(const uint8_t *packet, uint32_t size,
                                        const struct heph_layout *layout)
 {
-    struct cursor c = cursor_over(packet, size, 0);
+    struct cursor c = cursor_init(packet, size, 0);
     (void)cursor_skip(&c, layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
     return c;
@@ -36,7 +36,7 @@ bool heph_is_valid_packet(const uint8_t *packet, uint32_t size, const struct hep
 {
     if (load_u32be(packet) != HEPH_MAGIC_METADATA)
         return size >= layout->header && heph_is_valid_event(packet, size, layout->header);
-    struct cursor c = cursor_over(packet, size, 0);
+    struct cursor c = cursor_init(packet, size, 0);
     (void)cursor_skip(&c, HEPH_FRAME_SIZE);
     return cursor_skip(&c, cursor_u16be(&c));
 }
@@ -51,10 +51,10 @@ bool heph_is_valid_nested_packet(const uint8_t *packet, uint32_t size,
 
 bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
 {
-    struct cursor c = cursor_over(packet, size, 0);
+    struct cursor c = cursor_init(packet, size, 0);
     (void)cursor_skip(&c, HEPH_FRAME_SIZE);
     uint16_t n = cursor_u16be(&c);
-    const uint8_t *name = cursor_take(&c, n);
+    const uint8_t *name = cursor_read_bytes(&c, n);
     if (size != HEPH_EPOCH_PACKET || load_u32be(packet) != HEPH_MAGIC_METADATA || n != 5 || !name ||
         memcmp(name, "epoch", 5) != 0)
         return false;
@@ -69,7 +69,7 @@ bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
 
 ttr_status heph_load_packet(struct input *in, uint64_t need, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (need > LARGE_PACKET && need < LARGE_WINDOW)
         need = 2 * need < LARGE_WINDOW ? 2 * need : LARGE_WINDOW;
     return input_fill(in, reader->offset, (size_t)need, error);

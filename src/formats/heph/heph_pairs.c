@@ -26,7 +26,7 @@
 void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc)
 {
     *pairs = (struct heph_pairs){.alloc = alloc, .unused = HEPH_NO_BEGIN};
-    pairmap_init(&pairs->tops, alloc);
+    pair_map_init(&pairs->tops, alloc);
 }
 
 void heph_pairs_free(struct heph_pairs *pairs)
@@ -34,7 +34,7 @@ void heph_pairs_free(struct heph_pairs *pairs)
     for (size_t i = 0; i < pairs->n; i++)
         buffer_free(&pairs->begins[i].attributes);
     alloc_free(pairs->alloc, pairs->begins, pairs->capacity, sizeof *pairs->begins);
-    pairmap_free(&pairs->tops);
+    pair_map_free(&pairs->tops);
 }
 
 struct pair_key {
@@ -85,12 +85,12 @@ bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event)
 struct heph_begin *heph_pairs_add_begin(struct heph_pairs *pairs, const ttr_event *event)
 {
     struct pair_key key = pair_key_of(event);
-    const uint32_t *top = pairmap_get(&pairs->tops, key.a, key.b);
+    const uint32_t *top = pair_map_get(&pairs->tops, key.a, key.b);
     uint32_t below = top ? *top : HEPH_NO_BEGIN;
     uint32_t slot = acquire_slot(pairs);
     if (slot == HEPH_NO_BEGIN)
         return NULL;
-    if (!pairmap_put(&pairs->tops, key.a, key.b, slot)) {
+    if (!pair_map_put(&pairs->tops, key.a, key.b, slot)) {
         release_slot(pairs, slot);
         return NULL;
     }
@@ -106,7 +106,7 @@ struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_e
                                            bool *is_good)
 {
     struct pair_key key = pair_key_of(end);
-    const uint32_t *top = pairmap_get(&pairs->tops, key.a, key.b);
+    const uint32_t *top = pair_map_get(&pairs->tops, key.a, key.b);
     if (!top || *top == HEPH_NO_BEGIN)
         return NULL;
     uint32_t slot = *top;
@@ -114,9 +114,9 @@ struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_e
     /* Threads are few and used again, so their entries stay; asynchronous ids are many and rarely
      * reused. */
     if (begin->below == HEPH_NO_BEGIN && key.b)
-        (void)pairmap_remove(&pairs->tops, key.a, key.b);
+        (void)pair_map_remove(&pairs->tops, key.a, key.b);
     else
-        *is_good = pairmap_put(&pairs->tops, key.a, key.b, begin->below);
+        *is_good = pair_map_put(&pairs->tops, key.a, key.b, begin->below);
     release_slot(pairs, slot);
     return begin;
 }

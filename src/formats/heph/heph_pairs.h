@@ -6,7 +6,7 @@
 #include <tracetta/event.h>
 
 #include "base/buffer.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 
 #define HEPH_NO_BEGIN UINT32_MAX
 /* maximum of slots at which an asynchronous begin is accepted, because it may never end */
@@ -25,7 +25,7 @@ struct heph_pairs {
     size_t n, capacity;
     uint32_t unused; /* first free slot */
     /* maps (thread id, 0) or (asynchronous id, category + 2^32) to the slot on top of its stack */
-    struct pairmap tops;
+    struct pair_map tops;
 };
 
 void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc);

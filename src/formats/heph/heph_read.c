@@ -14,10 +14,10 @@
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     const char *epoch = input_option(in, "epoch"), *layout = input_option(in, "layout");
     reader->is_epoch_given = reader->has_epoch = epoch != NULL;
-    if (epoch && !number_get_u64(epoch, strlen(epoch), &reader->epoch))
+    if (epoch && !number_parse_u64(epoch, strlen(epoch), &reader->epoch))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
                     epoch);
@@ -26,15 +26,16 @@ static ttr_status read_options(struct input *in, ttr_error *error)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "layout=%s: expected auto, 0.1 or pre-substream", layout);
     if (!reader->layout->substream && !layout)
-        input_note(in, TTR_NOTE_REMARK, 0, "heph.old-layout",
-                   "the events have no substream: read by the layout of before March 2021 "
-                   "(layout=0.1 reads them by today's)");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_REMARK, 0, "heph.old-layout",
+            "the events have no substream: read by the layout of before March 2021 "
+            "(layout=0.1 reads them by today's)");
     return TTR_OK;
 }
 
 ttr_status heph_open(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr *t = in->base.t;
     heph_counters_init(&reader->counters, &t->counted);
     in->version = "0.1.0";
@@ -42,9 +43,9 @@ ttr_status heph_open(struct input *in, ttr_error *error)
     if (in->max_record == UINT32_MAX)
         reader->max_packet = HEPH_PACKET_MAX_DEFAULT;
     reader->schema = context_add_schema(
-        t, &(struct schema){.ops = &heph_field_ops, .own = in, .format = &format_heph});
+        t, &(struct schema){.ops = &heph_field_ops, .ctx = in, .format = &format_heph});
     reader->nested = context_add_schema(
-        t, &(struct schema){.ops = &heph_nested_ops, .own = in, .format = &format_heph});
+        t, &(struct schema){.ops = &heph_nested_ops, .ctx = in, .format = &format_heph});
     if (!reader->schema || !reader->nested)
         return fail_memory(error);
     ttr_status status = heph_load_packet(in, OPEN_BYTES, error);
@@ -55,7 +56,7 @@ ttr_status heph_open(struct input *in, ttr_error *error)
 
 void heph_close(struct input *in)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     context_drop_schema(in->base.t, reader->schema);
     context_drop_schema(in->base.t, reader->nested);
     heph_counters_free(&reader->counters);
@@ -65,8 +66,8 @@ void heph_close(struct input *in)
  * no event. */
 static void read_event_run(struct input *in)
 {
-    struct heph_reader *reader = in->own;
-    struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
+    struct heph_reader *reader = in->ctx;
+    struct cursor c = cursor_init(in->window.bytes, in->window.n, in->window.offset);
     if (!cursor_skip(&c, reader->offset - c.offset))
         return;
     uint32_t header = reader->layout->header;
@@ -86,11 +87,11 @@ static void read_event_run(struct input *in)
 static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_t size,
                                 ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t epoch;
-    struct cursor c = cursor_over(packet, size, reader->offset);
+    struct cursor c = cursor_init(packet, size, reader->offset);
     (void)cursor_skip(&c, HEPH_FRAME_SIZE);
-    struct cursor option = cursor_part(&c, cursor_u16be(&c));
+    struct cursor option = cursor_slice(&c, cursor_u16be(&c));
     size_t n = cursor_left(&option);
     uint32_t name = intern_add(&in->base.t->strings, option.p, n);
     if (name == UINT32_MAX)
@@ -99,12 +100,14 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
     if (heph_parse_epoch(packet, size, &epoch))
         status = heph_apply_epoch(in, epoch, error);
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
-        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.bad-epoch",
-                   "the epoch has %zu bytes, expected 8; it is not used", cursor_left(&c));
+        input_add_diagnostic(in, TTR_SEVERITY_ODD, reader->offset, "heph.bad-epoch",
+                             "the epoch has %zu bytes, expected 8; it is not used",
+                             cursor_left(&c));
     else
-        input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.unknown-option",
-                   "the option \"%.*s\" is none of format 0.1.0; its %zu bytes are passed over",
-                   (int)(n < 64 ? n : 64), (const char *)option.p, cursor_left(&c));
+        input_add_diagnostic(
+            in, TTR_SEVERITY_REMARK, reader->offset, "heph.unknown-option",
+            "the option \"%.*s\" is none of format 0.1.0; its %zu bytes are passed over",
+            (int)(n < 64 ? n : 64), (const char *)option.p, cursor_left(&c));
     if (status != TTR_OK || reader->is_restart)
         return status;
     heph_emit_definition(in, packet, size, name);
@@ -116,7 +119,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
 static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, uint32_t size,
                                       ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     bool is_exact = heph_is_valid_packet(packet, size, reader->layout);
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
         return is_exact ? read_metadata(in, packet, size, error) : heph_recover_packet(in, error);
@@ -124,8 +127,8 @@ static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, u
         return TTR_OK; /* the packet was incomplete when the run stopped */
     if (!heph_is_valid_nested_packet(packet, size, reader->layout))
         return heph_recover_packet(in, error);
-    input_note(
-        in, TTR_NOTE_ODD, reader->offset, "heph.nested-array",
+    input_add_diagnostic(
+        in, TTR_SEVERITY_ODD, reader->offset, "heph.nested-array",
         "an array of arrays, which the format does not have; read with a count for each row");
     if (!heph_add_event(in, packet, size, reader->nested))
         return fail_memory(error);
@@ -156,36 +159,38 @@ static struct counted count_streams(const struct heph_counters *counters)
 
 static void note_counters(struct input *in)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     struct counted sum = count_streams(&reader->counters);
     if (!sum.is_used && reader->events > 1)
-        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.no-counters",
-                   "all event counters are 0: losses cannot be seen");
+        input_add_diagnostic(in, TTR_SEVERITY_REMARK, NO_OFFSET, "heph.no-counters",
+                             "all event counters are 0: losses cannot be seen");
     if (!sum.is_used)
         return;
     if (sum.late)
-        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.reordered",
-                   "%llu events come after later ones of their stream",
-                   (unsigned long long)sum.late);
+        input_add_diagnostic(in, TTR_SEVERITY_REMARK, NO_OFFSET, "heph.reordered",
+                             "%llu events come after later ones of their stream",
+                             (unsigned long long)sum.late);
     if (sum.restarts)
-        input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.second-writer",
-                   "a stream counts from 0 again while it goes on: it has more than one writer "
-                   "(%llu restarts)",
-                   (unsigned long long)sum.restarts);
+        input_add_diagnostic(
+            in, TTR_SEVERITY_REMARK, NO_OFFSET, "heph.second-writer",
+            "a stream counts from 0 again while it goes on: it has more than one writer "
+            "(%llu restarts)",
+            (unsigned long long)sum.restarts);
     if (sum.duplicates)
-        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.duplicate",
-                   "%llu event counters are there twice: events were copied or counted wrong",
-                   (unsigned long long)sum.duplicates);
+        input_add_diagnostic(
+            in, TTR_SEVERITY_ODD, NO_OFFSET, "heph.duplicate",
+            "%llu event counters are there twice: events were copied or counted wrong",
+            (unsigned long long)sum.duplicates);
     if (sum.strays)
-        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "heph.stray-counter",
-                   "%llu event counters are far from all others of their stream",
-                   (unsigned long long)sum.strays);
+        input_add_diagnostic(in, TTR_SEVERITY_ODD, NO_OFFSET, "heph.stray-counter",
+                             "%llu event counters are far from all others of their stream",
+                             (unsigned long long)sum.strays);
 }
 
 /* Emits one gap event per stream with lost events.  Leaves the batch empty if there are none. */
 static void emit_gaps(struct input *in)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (!reader->are_notes_emitted)
         note_counters(in);
     reader->are_notes_emitted = true;
@@ -194,7 +199,7 @@ static void emit_gaps(struct input *in)
         uint64_t strays, lost = heph_stream_count_lost(stream, &strays);
         if (lost == 0)
             continue;
-        ttr_event *event = input_event(in);
+        ttr_event *event = input_add_event(in);
         event->kind = TTR_KIND_GAP;
         event->flags = TTR_EVENT_NO_TIME;
         event->time = reader->time;
@@ -207,7 +212,7 @@ static void emit_gaps(struct input *in)
 /* Clears the counters, because a concatenated trace starts here. */
 static ttr_status begin_concatenated_trace(struct input *in)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     emit_gaps(in);
     if (in->n)
         return TTR_OK;
@@ -222,7 +227,7 @@ static ttr_status begin_concatenated_trace(struct input *in)
  * is empty. */
 static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (reader->is_restart)
         return begin_concatenated_trace(in);
     if (reader->offset < reader->zeros_until) {
@@ -253,7 +258,7 @@ static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 
 ttr_status heph_next(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr_status status = TTR_OK;
     while (in->n == 0 && status == TTR_OK) {
         if (!reader->is_lost && !reader->is_restart)

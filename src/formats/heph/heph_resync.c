@@ -96,9 +96,9 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
  * 0 if none follows. */
 static uint32_t find_true_size(struct input *in, const struct candidate *bad)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     const struct heph_layout *layout = reader->layout;
-    struct cursor c = cursor_over(bad->p, bad->left, reader->offset);
+    struct cursor c = cursor_init(bad->p, bad->left, reader->offset);
     (void)cursor_skip(&c, layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
     while (!c.failed && spend_work(reader, 8)) {
@@ -130,14 +130,14 @@ static bool has_only_wrong_magic(struct heph_reader *reader, const struct candid
 static ttr_status emit_repaired(struct input *in, const struct candidate *bad, uint32_t size,
                                 ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t offset = reader->offset;
     ttr_event *event = heph_add_event(in, bad->p, size, reader->schema);
     if (!event)
         return fail_memory(error);
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     reader->offset += size;
-    return input_damage(
+    return input_add_damage(
         in, offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
         "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
         load_u32be(bad->p), heph_packet_size(bad->p), size);
@@ -148,7 +148,7 @@ static ttr_status emit_repaired(struct input *in, const struct candidate *bad, u
 static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct candidate *bad,
                                   size_t until)
 {
-    struct cursor c = cursor_over(bad->p, until, 0);
+    struct cursor c = cursor_init(bad->p, until, 0);
     (void)cursor_skip(&c, reader->layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
     if (c.failed || load_u32be(bad->p) != HEPH_MAGIC_EVENT)
@@ -191,14 +191,14 @@ static bool contains_packets(struct heph_reader *reader, const struct candidate 
 static ttr_status emit_partial(struct input *in, const struct candidate *bad, uint32_t whole,
                                uint32_t until, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr_event *event = heph_add_event(in, bad->p, until, reader->schema);
     if (!event)
         return fail_memory(error);
     event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
     uint64_t offset = reader->offset + whole;
     reader->offset += until;
-    return input_damage(
+    return input_add_damage(
         in, offset, until - whole, "heph.bad-content", error,
         "an event packet of %u bytes has attributes that make sense up to byte %u of it",
         heph_packet_size(bad->p), whole);
@@ -216,7 +216,7 @@ static bool is_zero(const struct candidate *bad)
  * there.  Keeps only one window in memory. */
 static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     size_t n = 0;
     *end = reader->offset;
     do {
@@ -244,16 +244,16 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
  */
 static ttr_status resolve_zeros(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t end, from = reader->offset;
     bool is_tail;
     ttr_status status = count_zeros(in, &end, &is_tail, error);
     if (status != TTR_OK)
         return status;
     if (is_tail) {
-        input_note(in, TTR_NOTE_REMARK, from, "heph.zeros",
-                   "%llu zero bytes up to the end: room not written",
-                   (unsigned long long)(end - from));
+        input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "heph.zeros",
+                             "%llu zero bytes up to the end: room not written",
+                             (unsigned long long)(end - from));
         reader->zeros_until = end;
         return TTR_OK;
     }
@@ -264,7 +264,7 @@ static ttr_status resolve_zeros(struct input *in, ttr_error *error)
 void heph_skip_zeros(struct input *in)
 {
     static const uint8_t zeros[ZERO_PIECE_SIZE] = {0};
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     while (in->flags & TTR_READ_DEFINITIONS && in->n < in->batch &&
            reader->offset < reader->zeros_until) {
         uint64_t left = reader->zeros_until - reader->offset;
@@ -282,7 +282,7 @@ static bool is_oversized(struct heph_reader *reader, const struct candidate *bad
 {
     if (bad->left < LOOKAHEAD_SIZE || heph_packet_size(bad->p) <= reader->max_packet)
         return false;
-    struct cursor c = cursor_over(bad->p, bad->left, 0);
+    struct cursor c = cursor_init(bad->p, bad->left, 0);
     bool is_event = load_u32be(bad->p) == HEPH_MAGIC_EVENT;
     if (!is_event && load_u32be(bad->p) != HEPH_MAGIC_METADATA)
         return false;
@@ -299,7 +299,7 @@ static bool is_oversized(struct heph_reader *reader, const struct candidate *bad
 static ttr_status emit_oversized_start(struct input *in, const struct candidate *bad,
                                        ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint32_t whole = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
     ttr_event *event = whole ? heph_add_event(in, bad->p, whole, reader->schema) : NULL;
     if (whole && !event)
@@ -327,7 +327,7 @@ static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct can
 static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
                                              ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
     store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
     store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
@@ -335,7 +335,7 @@ static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct cand
     if (status == TTR_OK && !reader->is_restart)
         heph_emit_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
-        status = input_damage(
+        status = input_add_damage(
             in, reader->offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
             "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
             load_u32be(bad->p), heph_packet_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
@@ -358,7 +358,7 @@ static bool may_be_truncated(const struct heph_reader *reader, const struct cand
  */
 static ttr_status recover_bad_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     bool is_event = bad->left >= HEPH_FRAME_SIZE && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
     uint32_t size = is_event ? find_true_size(in, bad) : 0;
     if (size)
@@ -382,7 +382,7 @@ static ttr_status recover_bad_frame(struct input *in, const struct candidate *ba
 static ttr_status recover_bad_content(struct input *in, const struct candidate *bad, uint32_t size,
                                       ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (contains_packets(reader, bad, size))
         return recover_bad_frame(in, bad, error);
     uint32_t whole = count_valid_bytes(reader, bad, size);
@@ -390,7 +390,7 @@ static ttr_status recover_bad_content(struct input *in, const struct candidate *
         return emit_partial(in, bad, whole, size, error);
     uint64_t offset = reader->offset;
     reader->offset += size;
-    return input_damage(
+    return input_add_damage(
         in, offset, size, "heph.bad-content", error,
         "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
 }
@@ -399,7 +399,7 @@ static ttr_status recover_bad_content(struct input *in, const struct candidate *
 static ttr_status load_candidate(struct input *in, uint64_t need, struct candidate *bad,
                                  ttr_error *error)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     ttr_status status = heph_load_packet(in, need, error);
     if (status == TTR_OK)
         *bad = candidate_at(in, reader->offset, reader->offset + need);
@@ -408,7 +408,7 @@ static ttr_status load_candidate(struct input *in, uint64_t need, struct candida
 
 ttr_status heph_recover_packet(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     struct candidate bad;
     ttr_status status = load_candidate(in, LOOKAHEAD_SIZE, &bad, error);
     if (status == TTR_OK && is_zero(&bad))
@@ -432,25 +432,26 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
  * packet. */
 static ttr_status end_oversized_search(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     const uint64_t offset = reader->lost_from, n = reader->offset - offset,
                    until = reader->large_until;
     const bool is_cut = reader->offset < until &&
                         reader->offset == in->window.offset + in->window.n && in->window.at_end;
     reader->large_until = 0;
     if (reader->offset < until && !is_cut)
-        return input_damage(in, offset, n, "heph.bad-frame", error,
-                            "size is %u bytes, but another packet starts inside",
-                            reader->large_size);
-    ttr_status status = input_damage(in, offset, n, "heph.too-large", error,
-                                     "a packet of %u bytes, more than the %llu that may be held "
-                                     "(ttr_read_options.max_record): passed over",
-                                     reader->large_size, (unsigned long long)reader->max_packet);
+        return input_add_damage(in, offset, n, "heph.bad-frame", error,
+                                "size is %u bytes, but another packet starts inside",
+                                reader->large_size);
+    ttr_status status =
+        input_add_damage(in, offset, n, "heph.too-large", error,
+                         "a packet of %u bytes, more than the %llu that may be held "
+                         "(ttr_read_options.max_record): passed over",
+                         reader->large_size, (unsigned long long)reader->max_packet);
     if (status != TTR_OK)
-        return fail_option(error, status, "max_record");
+        return error_set_option(error, status, "max_record");
     if (is_cut)
-        status = input_damage(in, reader->offset, 0, "heph.truncated", error,
-                              "the input ends inside a packet of %u bytes", reader->large_size);
+        status = input_add_damage(in, reader->offset, 0, "heph.truncated", error,
+                                  "the input ends inside a packet of %u bytes", reader->large_size);
     return status != TTR_OK || !is_cut ? status
                                        : fail(error, TTR_E_TRUNCATED, offset,
                                               "the input ends inside a packet (heph.truncated)");
@@ -459,7 +460,7 @@ static ttr_status end_oversized_search(struct input *in, ttr_error *error)
 /* Ends a search and reports the skipped bytes as one damage. */
 static ttr_status end_search(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t offset = reader->lost_from, n = reader->offset - offset;
     reader->is_lost = false;
     if (reader->large_until)
@@ -467,12 +468,12 @@ static ttr_status end_search(struct input *in, ttr_error *error)
     if (n == 0)
         return TTR_OK;
     if (!reader->is_torn || !in->window.at_end)
-        return input_damage(
+        return input_add_damage(
             in, offset, n, "heph.no-packet", error,
             "no packet begins here (magic %08x or %08x and contents that fit were expected)",
             HEPH_MAGIC_EVENT, HEPH_MAGIC_METADATA);
     ttr_status status =
-        input_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
+        input_add_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
     return status == TTR_OK ? status
                             : fail(error, TTR_E_TRUNCATED, offset,
                                    "the input ends inside a packet (heph.truncated)");
@@ -480,7 +481,7 @@ static ttr_status end_search(struct input *in, ttr_error *error)
 
 ttr_status heph_search_packet(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr_status status = heph_load_packet(in, LOOKAHEAD_SIZE, error);
     if (status != TTR_OK)
         return status;

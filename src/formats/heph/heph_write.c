@@ -31,17 +31,17 @@ struct thread_address {
 
 ttr_status heph_writer_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     const struct alloc *alloc = &out->t->counted;
-    pairmap_init(&writer->streams, alloc);
-    pairmap_init(&writer->owners, alloc);
-    pairmap_init(&writer->spare, alloc);
-    pairmap_init(&writer->written_thread_names, alloc);
-    pairmap_init(&writer->written_process_names, alloc);
+    pair_map_init(&writer->streams, alloc);
+    pair_map_init(&writer->owners, alloc);
+    pair_map_init(&writer->spare, alloc);
+    pair_map_init(&writer->written_thread_names, alloc);
+    pair_map_init(&writer->written_process_names, alloc);
     heph_pairs_init(&writer->pairs, alloc);
     buffer_init(&writer->path, alloc);
     const char *epoch = output_option(out, "epoch");
-    if (epoch && !number_get_u64(epoch, strlen(epoch), &writer->epoch))
+    if (epoch && !number_parse_u64(epoch, strlen(epoch), &writer->epoch))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
                     epoch);
@@ -50,12 +50,12 @@ ttr_status heph_writer_create(struct ttr_writer *out, ttr_error *error)
 
 void heph_writer_free(struct ttr_writer *out)
 {
-    struct heph_writer *writer = out->own;
-    pairmap_free(&writer->streams);
-    pairmap_free(&writer->owners);
-    pairmap_free(&writer->spare);
-    pairmap_free(&writer->written_thread_names);
-    pairmap_free(&writer->written_process_names);
+    struct heph_writer *writer = out->ctx;
+    pair_map_free(&writer->streams);
+    pair_map_free(&writer->owners);
+    pair_map_free(&writer->spare);
+    pair_map_free(&writer->written_thread_names);
+    pair_map_free(&writer->written_process_names);
     heph_pairs_free(&writer->pairs);
     buffer_free(&writer->path);
     alloc_free(&out->t->counted, writer->counters, writer->counters_capacity,
@@ -65,15 +65,15 @@ void heph_writer_free(struct ttr_writer *out)
 /* Returns the next counter of a stream; the pointer is valid until the next call. */
 static uint32_t *stream_counter(struct ttr_writer *out, uint32_t stream)
 {
-    struct heph_writer *writer = out->own;
-    const uint32_t *index = pairmap_get(&writer->streams, stream, 0);
+    struct heph_writer *writer = out->ctx;
+    const uint32_t *index = pair_map_get(&writer->streams, stream, 0);
     if (index)
         return &writer->counters[*index];
     void *counters = writer->counters;
     bool has_room = alloc_reserve(&out->t->counted, &counters, &writer->counters_capacity,
                                   writer->counters_n + 1, sizeof *writer->counters);
     writer->counters = counters;
-    if (!has_room || !pairmap_put(&writer->streams, stream, 0, (uint32_t)writer->counters_n)) {
+    if (!has_room || !pair_map_put(&writer->streams, stream, 0, (uint32_t)writer->counters_n)) {
         writer->is_out_of_memory = true;
         return NULL;
     }
@@ -87,29 +87,29 @@ static bool claim_stream(struct heph_writer *writer, uint64_t pid, uint16_t sour
 {
     if (pid > UINT32_MAX)
         return false;
-    const uint32_t *owner = pairmap_get(&writer->owners, pid, 0);
+    const uint32_t *owner = pair_map_get(&writer->owners, pid, 0);
     if (owner)
         return *owner == source;
-    writer->is_out_of_memory |= !pairmap_put(&writer->owners, pid, 0, source);
+    writer->is_out_of_memory |= !pair_map_put(&writer->owners, pid, 0, source);
     return true;
 }
 
 static uint32_t spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
-    const uint32_t *known = pairmap_get(&writer->spare, pid, source);
+    const uint32_t *known = pair_map_get(&writer->spare, pid, source);
     if (known)
         return *known;
     uint32_t stream = FIRST_SPARE_STREAM + writer->spare_streams++;
-    while (pairmap_get(&writer->owners, stream, 0))
+    while (pair_map_get(&writer->owners, stream, 0))
         stream = FIRST_SPARE_STREAM + writer->spare_streams++;
-    writer->is_out_of_memory |= !pairmap_put(&writer->owners, stream, 0, UINT16_MAX) ||
-                                !pairmap_put(&writer->spare, pid, source, stream);
+    writer->is_out_of_memory |= !pair_map_put(&writer->owners, stream, 0, UINT16_MAX) ||
+                                !pair_map_put(&writer->spare, pid, source, stream);
     return stream;
 }
 
 static struct thread_address resolve_address(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     struct thread_address address = {.stream = 0};
     ttr_track track;
     if (!ttr_thread_get(out->t, event->thread, &address.thread) && event->kind == TTR_KIND_GAP &&
@@ -143,7 +143,7 @@ static bool is_of_heph(const ttr *t, const ttr_event *event)
  * times are Unix times. */
 static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     bool is_anchored = event->time > UNIX_TIME_MIN;
     if (writer->has_epoch)
         return;
@@ -161,10 +161,10 @@ static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 /* Returns a time relative to the epoch; earlier times become 0 and are counted as lost. */
 static uint64_t relative_time(struct ttr_writer *out, int64_t time, uint64_t offset)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     if (time >= 0 && (uint64_t)time >= writer->epoch)
         return (uint64_t)time - writer->epoch;
-    output_lost(out, HEPH_LOST_TIME, offset);
+    output_count_loss(out, HEPH_LOST_TIME, offset);
     return 0;
 }
 
@@ -180,7 +180,7 @@ struct packet {
 
 static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     return (struct heph_encoder){
         .out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
@@ -189,7 +189,7 @@ static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *
  * the copied trace. */
 static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     uint32_t *counter = stream_counter(out, packet->address.stream);
     if (counter && writer->is_copying_source && writer->copied == packet->event->source)
         *counter = packet->event->sequence;
@@ -198,16 +198,16 @@ static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet 
 
 static void begin_packet(struct ttr_writer *out, struct packet *packet)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     const ttr_event *event = packet->event;
     struct heph_encoder encoder = encoder_for(out, event);
     packet->address = resolve_address(out, event);
     if (!packet->address.thread.pid_known || !packet->address.thread.tid_known)
-        output_lost(out, HEPH_LOST_THREAD, event->offset);
+        output_count_loss(out, HEPH_LOST_THREAD, event->offset);
     uint64_t start = relative_time(out, event->time, event->offset), end;
     if (__builtin_add_overflow(start, packet->duration, &end)) {
         end = UINT64_MAX;
-        output_lost(out, HEPH_LOST_TIME, event->offset);
+        output_count_loss(out, HEPH_LOST_TIME, event->offset);
     }
     uint32_t counter = next_packet_counter(out, packet);
     packet->at = out->buffer.n;
@@ -218,7 +218,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     if (!writer->is_old)
         heph_append_u64(&out->buffer, packet->address.substream);
     else if (packet->address.substream)
-        output_lost(out, HEPH_LOST_THREAD, event->offset);
+        output_count_loss(out, HEPH_LOST_THREAD, event->offset);
     heph_append_u64(&out->buffer, start);
     heph_append_u64(&out->buffer, end);
     heph_append_text(&encoder, packet->description);
@@ -228,13 +228,13 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
 /* Appends a name unless it is the name last written for the thread.  Returns false if out of
  * memory. */
 static bool append_changed_name(const struct heph_encoder *encoder, const char *attribute,
-                                struct pairmap *told, ttr_id thread, ttr_id name)
+                                struct pair_map *told, ttr_id thread, ttr_id name)
 {
-    struct heph_writer *writer = encoder->out->own;
-    const uint32_t *last = pairmap_get(told, thread, 0);
+    struct heph_writer *writer = encoder->out->ctx;
+    const uint32_t *last = pair_map_get(told, thread, 0);
     if (!name || (last && *last == name))
         return false;
-    writer->is_out_of_memory |= !pairmap_put(told, thread, 0, name);
+    writer->is_out_of_memory |= !pair_map_put(told, thread, 0, name);
     heph_append_string(encoder, attribute, ttr_text_get(encoder->out->t, name));
     return true;
 }
@@ -243,7 +243,7 @@ static bool append_changed_name(const struct heph_encoder *encoder, const char *
  * a Heph trace follow from its numbers, so they are not stored. */
 static void append_changed_names(const struct heph_encoder *encoder, const struct packet *packet)
 {
-    struct heph_writer *writer = encoder->out->own;
+    struct heph_writer *writer = encoder->out->ctx;
     const ttr_thread *thread = &packet->address.thread;
     ttr_id id = packet->event->thread;
     if ((!thread->thread_name && !thread->process_name) ||
@@ -254,7 +254,7 @@ static void append_changed_names(const struct heph_encoder *encoder, const struc
     bool is_thread = append_changed_name(encoder, "thread", &writer->written_thread_names, id,
                                          thread->thread_name);
     if (is_process || is_thread)
-        output_lost(encoder->out, HEPH_LOST_NAME, encoder->offset);
+        output_count_loss(encoder->out, HEPH_LOST_NAME, encoder->offset);
 }
 
 /* Appends members of ttr_event that Heph has no field for, as attributes. */
@@ -263,19 +263,19 @@ static void append_attributes(const struct heph_encoder *encoder, const ttr_even
     struct ttr_writer *out = encoder->out;
     if (event->category) {
         heph_append_string(encoder, "category", ttr_text_get(out->t, event->category));
-        output_lost(out, HEPH_LOST_CATEGORY, event->offset);
+        output_count_loss(out, HEPH_LOST_CATEGORY, event->offset);
     }
     if (event->provider) {
         heph_append_string(encoder, "provider", ttr_text_get(out->t, event->provider));
-        output_lost(out, HEPH_LOST_PROVIDER, event->offset);
+        output_count_loss(out, HEPH_LOST_PROVIDER, event->offset);
     }
     if (event->flags & TTR_EVENT_HAS_CPU) {
         heph_append_uint(encoder, "cpu", event->cpu);
-        output_lost(out, HEPH_LOST_CPU, event->offset);
+        output_count_loss(out, HEPH_LOST_CPU, event->offset);
     }
     if (event->level) {
         heph_append_uint(encoder, "level", event->level);
-        output_lost(out, HEPH_LOST_LEVEL, event->offset);
+        output_count_loss(out, HEPH_LOST_LEVEL, event->offset);
     }
     if (event->activity)
         heph_append_bytes(encoder, "activity", (ttr_text){(const char *)event->activity, 16});
@@ -292,11 +292,11 @@ static void append_attributes(const struct heph_encoder *encoder, const ttr_even
     if (has_number && version)
         heph_append_uint(encoder, "event_version", version);
     if (event->activity || event->related || event->keyword || event->opcode || has_number)
-        output_lost(out, HEPH_LOST_ACTIVITY, event->offset);
+        output_count_loss(out, HEPH_LOST_ACTIVITY, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
-        output_lost(out, HEPH_LOST_CONTENT, event->offset);
+        output_count_loss(out, HEPH_LOST_CONTENT, event->offset);
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
-        output_lost(out, HEPH_LOST_MARK, event->offset);
+        output_count_loss(out, HEPH_LOST_MARK, event->offset);
 }
 
 /* Ends a packet: appends the names, and stores the size.  Attributes are dropped from a packet that
@@ -306,16 +306,16 @@ static void end_packet(struct ttr_writer *out, const struct packet *packet)
     struct heph_encoder encoder = encoder_for(out, packet->event);
     if (packet->address.is_spare) {
         heph_append_uint(&encoder, "pid", packet->address.pid);
-        output_lost(out, HEPH_LOST_PID, encoder.offset);
+        output_count_loss(out, HEPH_LOST_PID, encoder.offset);
     }
     append_changed_names(&encoder, packet);
     if (out->buffer.n - packet->at > HEPH_PACKET_MAX_DEFAULT) {
         out->buffer.n = packet->attributes;
-        output_lost(out, HEPH_LOST_PACKET, encoder.offset);
+        output_count_loss(out, HEPH_LOST_PACKET, encoder.offset);
     }
     if (!out->buffer.failed)
         store_u32be(out->buffer.bytes + packet->at + 4, (uint32_t)(out->buffer.n - packet->at));
-    output_wrote(out, packet->event);
+    output_count_event(out, packet->event);
 }
 
 /* Kinds other than spans: the loss to count, and extra attributes. */
@@ -368,9 +368,9 @@ static void append_kind(const struct heph_encoder *encoder, const ttr_event *eve
         append_link(encoder, event);
     if (rule->tag)
         heph_append_uint(encoder, rule->tag, event->tag);
-    output_lost(encoder->out, rule->loss, event->offset);
+    output_count_loss(encoder->out, rule->loss, event->offset);
     if (event->link && (event->kind == TTR_KIND_INSTANT || event->kind == TTR_KIND_NONE))
-        output_lost(encoder->out, HEPH_LOST_ID, event->offset);
+        output_count_loss(encoder->out, HEPH_LOST_ID, event->offset);
 }
 
 /* Writes an event as one packet; kinds other than spans get duration 0. */
@@ -386,12 +386,12 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
     begin_packet(out, &packet);
     heph_append_fields(&encoder, event);
     if (event->flags & TTR_EVENT_BACKWARD)
-        output_lost(out, HEPH_LOST_BACKWARD, event->offset);
+        output_count_loss(out, HEPH_LOST_BACKWARD, event->offset);
     if (!is_span)
         append_kind(&encoder, event);
     else if (event->link) {
         heph_append_uint(&encoder, "id", event->link);
-        output_lost(out, HEPH_LOST_ID, event->offset);
+        output_count_loss(out, HEPH_LOST_ID, event->offset);
     }
     append_attributes(&encoder, event);
     end_packet(out, &packet);
@@ -402,20 +402,20 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
     struct thread_address address = resolve_address(out, event);
-    const struct heph_writer *writer = out->own;
-    bool shows = event->link <= INT32_MAX && pairmap_get(&writer->streams, address.stream, 0);
+    const struct heph_writer *writer = out->ctx;
+    bool shows = event->link <= INT32_MAX && pair_map_get(&writer->streams, address.stream, 0);
     uint32_t *counter = stream_counter(out, address.stream);
     if (counter && event->link <= INT32_MAX)
         *counter += (uint32_t)event->link;
     if (!shows && event->link)
-        output_lost_many(out, HEPH_LOST_MISSING, event->link, event->offset);
+        output_count_losses(out, HEPH_LOST_MISSING, event->link, event->offset);
     write_single_packet(out, event);
 }
 
 /* Keeps a begin with its encoded attributes until its end arrives. */
 static void write_begin(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     struct heph_encoder encoder = encoder_for(out, event);
     struct heph_begin *begin = heph_pairs_add_begin(&writer->pairs, event);
     if (!begin) {
@@ -457,7 +457,7 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
                             .description = ttr_text_get(out->t, begin->event.name)};
     packet.duration = is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time;
     if (is_backward)
-        output_lost(out, HEPH_LOST_BACKWARD, end->offset);
+        output_count_loss(out, HEPH_LOST_BACKWARD, end->offset);
     begin_packet(out, &packet);
     buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
     encoder.offset = end->offset;
@@ -467,17 +467,17 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
         heph_append_uint(&encoder, "id", begin->event.link);
     } else if (begin->event.link) {
         heph_append_uint(&encoder, "id", begin->event.link);
-        output_lost(out, HEPH_LOST_ID, begin->event.offset);
+        output_count_loss(out, HEPH_LOST_ID, begin->event.offset);
     }
     if (end_differs(&begin->event, end))
-        output_lost(out, HEPH_LOST_END, end->offset);
-    output_lost(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
+        output_count_loss(out, HEPH_LOST_END, end->offset);
+    output_count_loss(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
 }
 
 static void write_end(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     bool is_good = true;
     const struct heph_begin *begin = heph_pairs_remove_begin(&writer->pairs, event, &is_good);
     writer->is_out_of_memory |= !is_good;
@@ -501,7 +501,7 @@ static void write_unfinished_begin(struct ttr_writer *out, const struct heph_beg
 
 static void encode(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     choose_epoch(out, event);
     switch (event->kind) {
     case TTR_KIND_BEGIN:
@@ -527,15 +527,15 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
  * equals that trace.  The first event decides; later sources do not stop the copy. */
 static bool copies_source(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     if (writer->is_copying_source || writer->has_epoch || schema->format != out->format ||
         output_option(out, "epoch"))
         return writer->is_copying_source && writer->copied == event->source;
-    const struct input *in = schema->own;
+    const struct input *in = schema->ctx;
     if (!(in->flags & TTR_READ_DEFINITIONS) || in->time_offset)
         return false;
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     writer->is_copying_source = writer->has_epoch = true;
     writer->is_old = reader->layout->substream == 0;
     writer->copied = event->source;
@@ -546,7 +546,7 @@ static bool copies_source(struct ttr_writer *out, const ttr_event *event)
 /* Appends a packet of the copied trace; counters of packets inserted between continue from it. */
 static void copy_packet(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     uint64_t epoch;
     buffer_add(&out->buffer, event->payload, event->payload_size);
     if (event->kind == TTR_KIND_DEFINITION) {
@@ -566,9 +566,9 @@ static void copy_packet(struct ttr_writer *out, const ttr_event *event)
  * layout, and its stream unchanged. */
 static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
-    const struct input *in = context_schema(out->t, event->schema)->own;
-    const struct heph_reader *reader = in->own;
+    struct heph_writer *writer = out->ctx;
+    const struct input *in = context_schema(out->t, event->schema)->ctx;
+    const struct heph_reader *reader = in->ctx;
     choose_epoch(out, event);
     return reader->layout->substream && !writer->is_old && !(event->flags & TTR_EVENT_CLAMPED) &&
            (uint64_t)event->time - event->ticks == writer->epoch &&
@@ -601,7 +601,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 
 static ttr_status check_memory(const struct ttr_writer *out, ttr_error *error)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     return writer->is_out_of_memory || out->buffer.failed ? fail_memory(error) : TTR_OK;
 }
 
@@ -618,7 +618,7 @@ ttr_status heph_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error 
 
 ttr_status heph_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     for (size_t i = 0; i < writer->pairs.n; i++) {
         const struct heph_begin *begin = &writer->pairs.begins[i];
         if (begin->is_open)

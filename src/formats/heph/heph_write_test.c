@@ -6,6 +6,7 @@
 #include "support/writing.h"
 
 #include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #define EPOCH "75d11d4d 00000017 0005 65706f6368 "
 
@@ -15,9 +16,9 @@ static void span_becomes_packet_of_its_process_and_thread(void **state)
     (void)state;
     writing_open(&w, "heph", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_SPAN, 100, NULL, "My event");
-    ttr_on_thread(w.builder, 0, 1);
-    ttr_event_edit(w.builder)->duration = 100;
-    ttr_put_uint(w.builder, "Test", 123);
+    ttr_event_set_thread(w.builder, 0, 1);
+    ttr_event_attributes(w.builder)->duration = 100;
+    ttr_add_uint(w.builder, "Test", 123);
     writing_end(&w);
     writing_finish(&w);
     support_assert_hex(
@@ -33,7 +34,7 @@ static void unix_times_write_epoch_first(void **state)
     (void)state;
     writing_open(&w, "heph", 0, (const char *const[]){"epoch=1610113734118010000", NULL});
     ttr_event_begin(w.builder, TTR_KIND_SPAN, 1610113734118010005, NULL, "");
-    ttr_on_thread(w.builder, 0, 0);
+    ttr_event_set_thread(w.builder, 0, 0);
     writing_end(&w);
     writing_finish(&w);
     support_assert_hex(w.text, w.n,
@@ -50,7 +51,7 @@ static void begins_and_ends_become_spans_with_consecutive_counters(void **state)
     for (int i = 0; i < 4; i++) {
         ttr_event_begin(w.builder, i < 2 ? TTR_KIND_BEGIN : TTR_KIND_END, 10 * i, NULL,
                         i == 0 || i == 3 ? "a" : "b");
-        ttr_on_thread(w.builder, 3, 4);
+        ttr_event_set_thread(w.builder, 3, 4);
         writing_end(&w);
     }
     assert_int_equal(writing_lost(&w, "kind.pair"), 2);
@@ -66,8 +67,8 @@ static void begins_and_ends_become_spans_with_consecutive_counters(void **state)
 static void begin_async(struct writing *w, ttr_kind kind, const char *name, uint64_t id)
 {
     ttr_event_begin(w->builder, kind, 1, "io", name);
-    ttr_on_thread(w->builder, 3, 4);
-    ttr_event_edit(w->builder)->link = id;
+    ttr_event_set_thread(w->builder, 3, 4);
+    ttr_event_attributes(w->builder)->link = id;
     writing_end(w);
 }
 
@@ -130,8 +131,8 @@ static void gap_before_stream_start_is_counted_as_lost(void **state)
     writing_open(&w, "heph", 0, NULL);
     for (unsigned i = 0; i < 2; i++) {
         ttr_event_begin(w.builder, TTR_KIND_GAP, 1000 + i, NULL, NULL);
-        ttr_on_thread(w.builder, 7, 9);
-        ttr_event_edit(w.builder)->link = 18626;
+        ttr_event_set_thread(w.builder, 7, 9);
+        ttr_event_attributes(w.builder)->link = 18626;
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "events.missing"),
                          18626); /* the second gap shows in the counters */
@@ -163,8 +164,8 @@ static void long_strings_are_cut_at_character_and_counted(void **state)
         memcpy(text + i, "\xc3\xa9", 2);
     writing_open(&w, "heph", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_SPAN, 1, NULL, "x");
-    ttr_on_thread(w.builder, 0, 0);
-    ttr_put_text(w.builder, "k", text);
+    ttr_event_set_thread(w.builder, 0, 0);
+    ttr_add_text(w.builder, "k", text);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.long-text"), 1);
     writing_finish(&w);
@@ -179,21 +180,21 @@ static void value_labels_and_context_fields_are_counted_as_lost(void **state)
     (void)state;
     writing_open(&w, "heph", 0, NULL);
     writing_begin(&w, TTR_KIND_SPAN, 1, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"e", 1},
                                           .value = {.type = TTR_TYPE_UINT,
-                                                    .hint = TTR_HINT_ENUM,
+                                                    .hint = TTR_DISPLAY_ENUM,
                                                     .count = 1,
                                                     .text = {"A", 1},
                                                     .v.u = 5}});
-    ttr_put_field(
-        w.builder,
-        &(ttr_field){
-            .name = {"f", 1},
-            .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_FLAGS, .text = {"", 0}, .v.u = 5}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"n", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"f", 1},
+                                          .value = {.type = TTR_TYPE_UINT,
+                                                    .hint = TTR_DISPLAY_FLAGS,
+                                                    .text = {"", 0},
+                                                    .v.u = 5}});
+    ttr_add_field(w.builder, &(ttr_field){.name = {"n", 1},
                                           .group = TTR_GROUP_COMMON,
                                           .value = {.type = TTR_TYPE_TEXT,
-                                                    .hint = TTR_HINT_NUMBER,
+                                                    .hint = TTR_DISPLAY_DECIMAL,
                                                     .text = {"18446744073709551616", 20}}});
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.label"), 1);
@@ -212,7 +213,7 @@ static void renamed_thread_writes_its_name_again(void **state)
         if (i == 2)
             assert_true(ttr_thread_name(w.t, 1, 2, NULL, "b"));
         ttr_event_begin(w.builder, TTR_KIND_SPAN, 0, NULL, "");
-        ttr_on_thread(w.builder, 1, 2);
+        ttr_event_set_thread(w.builder, 1, 2);
         writing_end(&w);
     }
     assert_int_equal(writing_lost(&w, "thread.name"), 2);
@@ -236,19 +237,19 @@ static void structs_and_mixed_arrays_become_dotted_attributes(void **state)
     (void)state;
     writing_open(&w, "heph", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_SPAN, 0, NULL, "");
-    ttr_on_thread(w.builder, 0, 0);
-    ttr_put_field(w.builder,
+    ttr_event_set_thread(w.builder, 0, 0);
+    ttr_add_field(w.builder,
                   &(ttr_field){.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(
+    ttr_add_field(
         w.builder,
         &(ttr_field){.name = {"a", 1}, .depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(w.builder,
+    ttr_add_field(w.builder,
                   &(ttr_field){.name = {"m", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -1}});
-    ttr_put_field(w.builder,
+    ttr_add_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
+    ttr_add_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -1}});
+    ttr_add_field(w.builder,
                   &(ttr_field){.name = {"p", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -2}});
+    ttr_add_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_INT, .v.s = -2}});
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.struct"), 1);
     assert_int_equal(writing_lost(&w, "field.mixed-array"), 1);

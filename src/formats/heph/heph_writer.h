@@ -14,10 +14,10 @@ struct heph_writer {
     uint32_t spare_streams;
     uint32_t *counters; /* next counter, by index of the stream */
     size_t counters_n, counters_capacity;
-    struct pairmap streams; /* maps (stream, 0) to an index in `counters` */
-    struct pairmap owners;  /* maps (stream, 0) to the source whose process uses it */
-    struct pairmap spare;   /* maps (pid, source) to its stream if that differs from the pid */
-    struct pairmap written_thread_names,
+    struct pair_map streams; /* maps (stream, 0) to an index in `counters` */
+    struct pair_map owners;  /* maps (stream, 0) to the source whose process uses it */
+    struct pair_map spare;   /* maps (pid, source) to its stream if that differs from the pid */
+    struct pair_map written_thread_names,
         written_process_names; /* maps (thread, 0) to the name last written */
     struct heph_pairs pairs;
     struct buffer path;

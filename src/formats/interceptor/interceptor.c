@@ -15,7 +15,7 @@
 #define RECORD_PROBE_SIZE (INTERCEPTOR_SIZE_BYTES + EVENT_HEADER_NAME_MAX + EVENT_HEADER_BYTES)
 
 struct interceptor {
-    struct event_headers *headers;
+    struct event_header_decoder *headers;
     uint64_t at;        /* file offset of the next record */
     uint64_t lost_from; /* file offset where the skipped bytes start; UINT64_MAX if none */
     const char *reason; /* reason why the record at lost_from is invalid */
@@ -31,7 +31,7 @@ struct record {
 static bool has_level_of_event(ttr_text text, const uint8_t *event)
 {
     struct event_header_name name;
-    return event_header_name_take(text, &name) && name.level == event[7] &&
+    return event_header_parse_name(text, &name) && name.level == event[7] &&
            (event[0] & ~EVENT_HEADER_FLAGS) == 0;
 }
 
@@ -63,66 +63,67 @@ static bool is_valid_record(struct cursor c, bool is_big_endian)
     struct record record;
     if (!parse_record(c, is_big_endian, &record) || !cursor_skip(&c, record.body))
         return false;
-    const uint8_t *event = cursor_take(&c, EVENT_HEADER_BYTES);
+    const uint8_t *event = cursor_read_bytes(&c, EVENT_HEADER_BYTES);
     bool has_order = event && !(event[0] & EVENT_HEADER_LITTLE_ENDIAN) == is_big_endian;
     return has_order && has_level_of_event(record.name, event);
 }
 
 static unsigned interceptor_bid(const struct peek *peek)
 {
-    struct cursor c = cursor_over(peek->bytes, peek->n, 0);
+    struct cursor c = cursor_init(peek->bytes, peek->n, 0);
     return is_valid_record(c, false) || is_valid_record(c, true) ? 100 : 0;
 }
 
-static struct event_header_raw raw(const void *own, const ttr_event *event)
+static struct event_header_raw raw(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct event_header_raw){event->payload + event->body,
                                      event->payload_size - event->body};
 }
 
 static ttr_status interceptor_open(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     reader->lost_from = UINT64_MAX;
-    reader->headers = event_headers_new(
-        &(struct event_headers_spec){.t = in->base.t, .format = in->format, .own = in, .raw = raw});
+    reader->headers = event_header_decoder_new(&(struct event_header_decoder_spec){
+        .t = in->base.t, .format = in->format, .ctx = in, .raw = raw});
     if (!reader->headers)
         return fail_memory(error);
     ttr_status status = input_fill(in, 0, RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
         return status;
-    reader->is_big_endian = is_valid_record(cursor_over(in->window.bytes, in->window.n, 0), true);
+    reader->is_big_endian = is_valid_record(cursor_init(in->window.bytes, in->window.n, 0), true);
     return TTR_OK;
 }
 
 static void interceptor_close(struct input *in)
 {
-    const struct interceptor *reader = in->own;
-    event_headers_free(reader->headers);
+    const struct interceptor *reader = in->ctx;
+    event_header_decoder_free(reader->headers);
 }
 
 static ttr_status add_event(struct input *in, const uint8_t *p, const struct record *record,
                             ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     const char *why;
-    struct event_header_kind *kind = event_headers_kind(reader->headers, record->name, 0, NULL);
+    struct event_header_tracepoint *kind =
+        event_header_add_tracepoint(reader->headers, record->name, 0, NULL);
     if (!kind)
         return fail_memory(error);
-    ttr_event *event = input_event(in);
+    ttr_event *event = input_add_event(in);
     event->payload = p;
     event->payload_size = record->size;
     event->body = record->body;
     event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
     event->offset = reader->at;
-    if (!event_header_take(kind, raw(in, event), event, &why)) {
+    if (!event_header_decode(kind, raw(in, event), event, &why)) {
         in->n--;
         return fail_memory(error);
     }
     if (why)
-        input_note(in, TTR_NOTE_ODD, reader->at, "event_header.bad-event",
-                   "an event of \"%.*s\": %s", (int)record->name.n, record->name.p, why);
+        input_add_diagnostic(in, TTR_SEVERITY_ODD, reader->at, "event_header.bad-event",
+                             "an event of \"%.*s\": %s", (int)record->name.n, record->name.p, why);
     reader->at += record->size;
     return TTR_OK;
 }
@@ -130,15 +131,15 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
 /* Adds complete records in the window to the batch, up to the first invalid one. */
 static ttr_status read_records(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
-    struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
+    struct interceptor *reader = in->ctx;
+    struct cursor c = cursor_init(in->window.bytes, in->window.n, in->window.offset);
     struct record record;
     ttr_status status = TTR_OK;
     if (reader->at < in->window.offset || !cursor_skip(&c, reader->at - in->window.offset))
         return TTR_OK;
     while (status == TTR_OK && in->n < in->batch &&
            parse_record(c, reader->is_big_endian, &record)) {
-        const uint8_t *p = cursor_take(&c, record.size);
+        const uint8_t *p = cursor_read_bytes(&c, record.size);
         if (!p)
             break;
         status = add_event(in, p, &record, error);
@@ -149,11 +150,11 @@ static ttr_status read_records(struct input *in, ttr_error *error)
 /* Searches the next record in the window. All skipped bytes are reported as one damage. */
 static ttr_status search_record(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     ttr_status status = input_fill(in, reader->at, (size_t)2 * RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
         return status;
-    struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
+    struct cursor c = cursor_init(in->window.bytes, in->window.n, in->window.offset);
     (void)cursor_skip(&c, reader->at - in->window.offset);
     bool is_found = false;
     while (!is_found && cursor_left(&c) > (in->window.at_end ? 0 : RECORD_PROBE_SIZE)) {
@@ -165,22 +166,22 @@ static ttr_status search_record(struct input *in, ttr_error *error)
         return TTR_OK;
     uint64_t from = reader->lost_from;
     reader->lost_from = UINT64_MAX;
-    return input_damage(in, from, reader->at - from, "interceptor.bad-record", error,
-                        "no record of an event (%s): the next one is searched", reader->reason);
+    return input_add_damage(in, from, reader->at - from, "interceptor.bad-record", error,
+                            "no record of an event (%s): the next one is searched", reader->reason);
 }
 
 /* Handles what ended a run of records: the end of the window or of the input, or damage.  The batch
  * is empty. */
 static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     struct record record;
     ttr_status status = input_fill(in, reader->at, RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
         return status;
     if (in->window.n == 0)
         return TTR_END;
-    bool is_good = parse_record(cursor_over(in->window.bytes, in->window.n, reader->at),
+    bool is_good = parse_record(cursor_init(in->window.bytes, in->window.n, reader->at),
                                 reader->is_big_endian, &record);
     if (is_good && record.size > in->window.n) {
         status = input_fill(in, reader->at, record.size, error);
@@ -196,9 +197,9 @@ static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 
 static ttr_status interceptor_next(struct input *in, ttr_error *error)
 {
-    const struct interceptor *reader = in->own;
+    const struct interceptor *reader = in->ctx;
     ttr_status status = TTR_OK;
-    event_headers_batch(reader->headers);
+    event_header_begin_batch(reader->headers);
     while (in->n == 0 && status == TTR_OK) {
         if (reader->lost_from != UINT64_MAX)
             status = search_record(in, error);
@@ -213,8 +214,8 @@ static ttr_status interceptor_next(struct input *in, ttr_error *error)
 static bool interceptor_describe(struct input *in, size_t i, struct event_class *about,
                                  uint64_t *events)
 {
-    const struct interceptor *reader = in->own;
-    return event_headers_describe(reader->headers, i, about, events);
+    const struct interceptor *reader = in->ctx;
+    return event_header_describe(reader->headers, i, about, events);
 }
 
 static const struct format_reader reader = {

@@ -6,10 +6,10 @@
  * are kept. A line except its fields is written into memory that is reserved once. Left out:
  * storage details (ticks, offsets, sequence numbers), definitions, and reading. */
 #include "base/endian.h"
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "base/status.h"
 #include "encodings/json/field_json.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
@@ -59,25 +59,25 @@ static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
 static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct jsonl *own = out->own;
+    struct jsonl *ctx = out->ctx;
     const char *times = output_option(out, "times");
-    own->has_text_times = times && strcmp(times, "string") == 0;
-    if (times && !own->has_text_times && strcmp(times, "number") != 0)
+    ctx->has_text_times = times && strcmp(times, "string") == 0;
+    if (times && !ctx->has_text_times && strcmp(times, "number") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "option jsonl.times cannot be \"%s\": expected number or string", times);
-    field_json_init(&own->fields, out->t, &out->buffer);
-    buffer_init(&own->context_text, out->buffer.alloc);
-    field_json_init(&own->context, out->t, &own->context_text);
+    field_json_init(&ctx->fields, out->t, &out->buffer);
+    buffer_init(&ctx->context_text, out->buffer.alloc);
+    field_json_init(&ctx->context, out->t, &ctx->context_text);
     for (size_t i = 0; i < THREAD_TEXTS; i++)
-        buffer_init(&own->thread_texts[i].text, out->buffer.alloc);
+        buffer_init(&ctx->thread_texts[i].text, out->buffer.alloc);
     return TTR_OK;
 }
 
 /* Appends a key and an escaped string. Returns 1 if the string is not UTF-8, which is a loss. */
 static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
-    struct jsonl *own = out->own;
-    const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
+    struct jsonl *ctx = out->ctx;
+    const struct text_piece *piece = text_cache_get(&ctx->fields.texts, out->t, id);
     buffer_add_text(to, key);
     buffer_add(to, piece->text.p, piece->text.n);
     buffer_add_byte(to, '"');
@@ -87,14 +87,14 @@ static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char 
 static void count_text_losses(struct ttr_writer *out, const ttr_event *event, unsigned n)
 {
     while (n-- > 0)
-        output_lost(out, FIELD_JSON_TEXT, event->offset);
+        output_count_loss(out, FIELD_JSON_TEXT, event->offset);
 }
 
 /* Writes a key that every line has, with null if its value is unknown. */
 static inline char *put_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
 {
-    at = put_text(at, key);
-    return is_known ? put_u64(at, value) : put_text(at, "null");
+    at = emit_constant(at, key);
+    return is_known ? emit_u64(at, value) : emit_constant(at, "null");
 }
 
 static void format_thread(struct ttr_writer *out, struct thread_text *thread_text)
@@ -107,7 +107,7 @@ static void format_thread(struct ttr_writer *out, struct thread_text *thread_tex
     if (begin) {
         at = put_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
         at = put_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
-        buffer_filled(text, (size_t)(at - begin));
+        buffer_commit(text, (size_t)(at - begin));
     }
     thread_text->ids_n = text->n;
     if (known->process_name)
@@ -129,8 +129,8 @@ static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
 
 static const struct thread_text *get_thread_text(struct ttr_writer *out, const ttr_event *event)
 {
-    struct jsonl *own = out->own;
-    struct thread_text *thread_text = &own->thread_texts[event->thread % THREAD_TEXTS];
+    struct jsonl *ctx = out->ctx;
+    struct thread_text *thread_text = &ctx->thread_texts[event->thread % THREAD_TEXTS];
     ttr_thread known = {.pid_known = false};
     (void)ttr_thread_get(out->t, event->thread, &known);
     if (!thread_text->is_kept || thread_text->thread != event->thread ||
@@ -195,15 +195,15 @@ static char *put_tag(char *at, const ttr_event *event)
 {
     const char *text = tag_text(event);
     if (event->kind == TTR_KIND_GAP && event->tag == TTR_GAP_PACKETS)
-        return put_u64(put_text(at, ",\"packets\":"), event->sequence);
+        return emit_u64(emit_constant(at, ",\"packets\":"), event->sequence);
     if (!text && event->tag == 0 && event->kind != TTR_KIND_BLOB)
         return at;
-    at = put_text(at, ",\"tag\":");
+    at = emit_constant(at, ",\"tag\":");
     if (!text)
-        return put_u64(at, event->tag);
-    at = put_text(at, "\"");
-    at = put_text(at, text);
-    return put_text(at, "\"");
+        return emit_u64(at, event->tag);
+    at = emit_constant(at, "\"");
+    at = emit_constant(at, text);
+    return emit_constant(at, "\"");
 }
 
 static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
@@ -213,9 +213,9 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
     if (!is_thread || event->link > UINT32_MAX || !ttr_thread_get(t, (ttr_id)event->link, &from))
         return at;
     if (from.pid_known)
-        at = put_u64(put_text(at, ",\"from_pid\":"), from.pid);
+        at = emit_u64(emit_constant(at, ",\"from_pid\":"), from.pid);
     if (from.tid_known)
-        at = put_u64(put_text(at, ",\"from_tid\":"), from.tid);
+        at = emit_u64(emit_constant(at, ",\"from_tid\":"), from.tid);
     return at;
 }
 
@@ -226,7 +226,7 @@ static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
         event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
     at = put_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
     if (has_id(event->kind))
-        at = put_u64(put_text(at, ",\"id\":"), event->link);
+        at = emit_u64(emit_constant(at, ",\"id\":"), event->link);
     at = put_outgoing(at, t, event);
     return put_tag(at, event);
 }
@@ -269,10 +269,10 @@ static char *put_flags(char *at, unsigned flags)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!(flags & names[i].flag))
             continue;
-        at = put_text(at, told++ ? "," : ",\"flags\":[");
-        at = put_text(at, names[i].text);
+        at = emit_constant(at, told++ ? "," : ",\"flags\":[");
+        at = emit_constant(at, names[i].text);
     }
-    return told ? put_text(at, "]") : at;
+    return told ? emit_constant(at, "]") : at;
 }
 
 /* Writes four bytes, the lowest first, as eight hexadecimal digits, all at once in a 64-bit word.
@@ -292,10 +292,10 @@ static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
 {
     if (!bytes)
         return at;
-    at = put_text(at, key);
+    at = emit_constant(at, key);
     for (size_t i = 0; i < 16; i += 4)
         at = put_four_hex_bytes(at, load_u32le(bytes + i));
-    return put_text(at, "\"");
+    return emit_constant(at, "\"");
 }
 
 /* Writes the keys that only some formats have. */
@@ -303,15 +303,15 @@ static char *put_rare(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     if (event->keyword)
-        at = put_u64(put_text(at, ",\"keyword\":"), event->keyword);
+        at = emit_u64(emit_constant(at, ",\"keyword\":"), event->keyword);
     if (event->opcode)
-        at = put_u64(put_text(at, ",\"opcode\":"), event->opcode);
+        at = emit_u64(emit_constant(at, ",\"opcode\":"), event->opcode);
     at = put_bytes16(at, ",\"activity\":\"", event->activity);
     at = put_bytes16(at, ",\"related\":\"", event->related);
     if (!ttr_event_number(t, event, &number, &version))
         return at;
-    at = put_u64(put_text(at, ",\"event_id\":"), number);
-    return put_u64(put_text(at, ",\"event_version\":"), version);
+    at = emit_u64(emit_constant(at, ",\"event_id\":"), number);
+    return emit_u64(emit_constant(at, ",\"event_version\":"), version);
 }
 
 static char *put_track(char *at, const ttr *t, const ttr_event *event)
@@ -319,25 +319,25 @@ static char *put_track(char *at, const ttr *t, const ttr_event *event)
     ttr_track track;
     if (!ttr_track_get(t, event->track, &track))
         return at;
-    return put_u64(put_text(at, ",\"track\":"), track.number);
+    return emit_u64(emit_constant(at, ",\"track\":"), track.number);
 }
 
 /* Writes a time as a number. Its seconds are usually those of the event before, so their digits are
  * cached. */
-static char *put_time(struct jsonl *own, char *at, int64_t time)
+static char *put_time(struct jsonl *ctx, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
     if (time < (int64_t)nano)
-        return put_i64(at, time);
+        return emit_i64(at, time);
     uint64_t second = (uint64_t)time / nano;
-    if (second != own->second || !own->second_n) {
+    if (second != ctx->second || !ctx->second_n) {
         char digits[NUMBER_MAX];
-        own->second = second;
-        own->second_n = (uint8_t)number_put_u64(digits, second);
-        memcpy(own->second_text, digits, sizeof own->second_text);
+        ctx->second = second;
+        ctx->second_n = (uint8_t)number_format_u64(digits, second);
+        memcpy(ctx->second_text, digits, sizeof ctx->second_text);
     }
-    at = put_cached(at, (ttr_text){own->second_text, own->second_n});
-    number_put_nine(at, (uint32_t)((uint64_t)time % nano));
+    at = emit_cached_piece(at, (ttr_text){ctx->second_text, ctx->second_n});
+    number_format_9_digits(at, (uint32_t)((uint64_t)time % nano));
     return at + 9;
 }
 
@@ -345,28 +345,28 @@ static char *put_time(struct jsonl *own, char *at, int64_t time)
  * the Unix epoch: "165...","time":"2022-04-21T10:11:12.123456789Z" */
 static char *put_text_time(char *at, int64_t time)
 {
-    at = put_text(put_i64(put_text(at, "\""), time), "\"");
-    if (!time_is_unix(time))
+    at = emit_constant(emit_i64(emit_constant(at, "\""), time), "\"");
+    if (!is_unix_time(time))
         return at;
-    at = put_text(at, ",\"time\":\"");
-    return put_text(at + number_put_iso(at, time), "\"");
+    at = emit_constant(at, ",\"time\":\"");
+    return emit_constant(at + number_format_iso(at, time), "\"");
 }
 
 /* Writes the time, and the part that events of one name share. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
-    struct jsonl *own = out->own;
-    struct title *title = &own->titles[(event->name ^ event->kind) % TITLES];
+    struct jsonl *ctx = out->ctx;
+    struct title *title = &ctx->titles[(event->name ^ event->kind) % TITLES];
     char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + 2 * NUMBER_MAX +
                                                         TIME_TEXT + TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
     bool is_kept = is_title_of_event(title, event);
-    char *at = put_text(begin, "{\"time_ns\":");
-    at = own->has_text_times ? put_text_time(at, event->time) : put_time(own, at, event->time);
+    char *at = emit_constant(begin, "{\"time_ns\":");
+    at = ctx->has_text_times ? put_text_time(at, event->time) : put_time(ctx, at, event->time);
     if (is_kept)
-        at = put_cached(at, (ttr_text){title->text, title->n});
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+        at = emit_cached_piece(at, (ttr_text){title->text, title->n});
+    buffer_commit(&out->buffer, (size_t)(at - begin));
     if (is_kept)
         count_text_losses(out, event, title->changed);
     else
@@ -377,19 +377,19 @@ static void write_head(struct ttr_writer *out, const ttr_event *event)
 {
     const struct thread_text *thread_text = get_thread_text(out, event);
     const char *text = (const char *)thread_text->text.bytes;
-    ttr_id source = context_told_path(out->t, event->source);
+    ttr_id source = context_displayed_path(out->t, event->source);
     write_title(out, event);
     char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + thread_text->text.n),
          *at = begin;
     if (!begin)
         return;
-    at = put_cached(at, (ttr_text){text, thread_text->ids_n});
+    at = emit_cached_piece(at, (ttr_text){text, thread_text->ids_n});
     at = put_numbers(at, out->t, event);
     at = put_level(at, event);
-    at = put_cached(
+    at = emit_cached_piece(
         at, (ttr_text){text + thread_text->ids_n, thread_text->text.n - thread_text->ids_n});
     at = put_track(at, out->t, event);
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+    buffer_commit(&out->buffer, (size_t)(at - begin));
     if (source)
         count_text_losses(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
 }
@@ -401,33 +401,33 @@ static void write_tail(struct ttr_writer *out, const ttr_event *event)
         return;
     at = put_flags(at, event->flags);
     at = put_rare(at, out->t, event);
-    at = put_text(at, ",\"fields\":{");
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+    at = emit_constant(at, ",\"fields\":{");
+    buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct jsonl *own = out->own;
+    struct jsonl *ctx = out->ctx;
     write_head(out, event);
     write_tail(out, event);
-    field_json_begin(&own->fields);
-    field_json_begin(&own->context);
-    if (field_json_parts(&own->fields, &own->context, event)) {
+    field_json_begin(&ctx->fields);
+    field_json_begin(&ctx->context);
+    if (field_json_append_fields_apart(&ctx->fields, &ctx->context, event)) {
         buffer_add_text(&out->buffer, "},\"context\":{");
-        buffer_add(&out->buffer, own->context_text.bytes, own->context_text.n);
-        out->buffer.failed |= own->context_text.failed;
-        buffer_clear(&own->context_text);
-        field_json_tell(&own->context, out, event->offset);
+        buffer_add(&out->buffer, ctx->context_text.bytes, ctx->context_text.n);
+        out->buffer.failed |= ctx->context_text.failed;
+        buffer_clear(&ctx->context_text);
+        field_json_report_losses(&ctx->context, out, event->offset);
     }
     buffer_add(&out->buffer, "}}\n", 3);
-    field_json_tell(&own->fields, out, event->offset);
-    out->buffer.failed |= own->fields.texts.failed | own->context.texts.failed;
-    output_wrote(out, event);
+    field_json_report_losses(&ctx->fields, out, event->offset);
+    out->buffer.failed |= ctx->fields.texts.failed | ctx->context.texts.failed;
+    output_count_event(out, event);
 }
 
 static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    return output_each(out, batch, write_event, error);
+    return output_write_each_event(out, batch, write_event, error);
 }
 
 /* No line depends on those before it. */
@@ -443,12 +443,12 @@ static ttr_status jsonl_finish(struct ttr_writer *out, ttr_error *error)
 
 static void jsonl_drop(struct ttr_writer *out)
 {
-    struct jsonl *own = out->own;
-    field_json_free(&own->fields);
-    field_json_free(&own->context);
-    buffer_free(&own->context_text);
+    struct jsonl *ctx = out->ctx;
+    field_json_free(&ctx->fields);
+    field_json_free(&ctx->context);
+    buffer_free(&ctx->context_text);
     for (size_t i = 0; i < THREAD_TEXTS; i++)
-        buffer_free(&own->thread_texts[i].text);
+        buffer_free(&ctx->thread_texts[i].text);
 }
 
 static const ttr_option_info options[] = {

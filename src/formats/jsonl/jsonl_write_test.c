@@ -14,13 +14,13 @@ static void event_prints_one_line_with_ordered_keys(void **state)
     writing_open(&w, "jsonl", 0, NULL);
     ttr_thread_name(w.t, 7, 9, "server", "worker");
     writing_begin(&w, TTR_KIND_SPAN, 1650535872123456789, "read");
-    ttr_event *event = ttr_event_edit(w.builder);
+    ttr_event *event = ttr_event_attributes(w.builder);
     event->duration = 1500;
     event->cpu = 3;
     event->flags = TTR_EVENT_HAS_CPU | TTR_EVENT_CLAMPED | TTR_EVENT_PARTIAL;
     event->level = TTR_LEVEL_WARNING;
-    ttr_put_uint(w.builder, "bytes", UINT64_MAX);
-    ttr_put_text(w.builder, "path", "/a");
+    ttr_add_uint(w.builder, "bytes", UINT64_MAX);
+    ttr_add_text(w.builder, "path", "/a");
     writing_end(&w);
     writing_expect(&w, "{\"time_ns\":1650535872123456789,\"kind\":\"span\",\"provider\":\"prov\","
                        "\"category\":\"cat\",\"name\":\"read\","
@@ -48,14 +48,14 @@ static void kind_specific_keys_are_printed(void **state)
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_FLOW_STEP, 1, "", "f");
-    ttr_event_edit(w.builder)->link = UINT64_MAX;
+    ttr_event_attributes(w.builder)->link = UINT64_MAX;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_SWITCH, 2, "", "");
-    ttr_on_thread(w.builder, 1, 2);
-    ttr_id outgoing = ttr_event_edit(w.builder)->thread;
-    ttr_on_thread(w.builder, 3, 4);
-    ttr_event_edit(w.builder)->link = outgoing;
-    ttr_event_edit(w.builder)->tag = TTR_THREAD_BLOCKED;
+    ttr_event_set_thread(w.builder, 1, 2);
+    ttr_id outgoing = ttr_event_attributes(w.builder)->thread;
+    ttr_event_set_thread(w.builder, 3, 4);
+    ttr_event_attributes(w.builder)->link = outgoing;
+    ttr_event_attributes(w.builder)->tag = TTR_THREAD_BLOCKED;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_BLOB, 3, "", "b");
     writing_end(&w);
@@ -77,17 +77,17 @@ static void context_fields_are_in_own_object(void **state)
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, NULL, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"vpid", 4},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"vpid", 4},
                                           .group = TTR_GROUP_COMMON,
                                           .value = {.type = TTR_TYPE_INT, .v.s = 7}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"a", 1},
                                           .group = TTR_GROUP_CONTEXT,
                                           .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"b", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"b", 1},
                                           .group = TTR_GROUP_CONTEXT,
                                           .depth = 1,
                                           .value = {.type = TTR_TYPE_NULL}});
-    ttr_put_uint(w.builder, "vpid", 8);
+    ttr_add_uint(w.builder, "vpid", 8);
     writing_end(&w);
     writing_expect(&w, "{\"time_ns\":0,\"kind\":\"instant\",\"provider\":\"\",\"category\":\"\","
                        "\"name\":\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,"
@@ -103,13 +103,13 @@ static void track_and_source_are_printed_with_several_inputs(void **state)
     for (uint16_t i = 1; i <= 2; i++) {
         assert_int_equal(context_add_source(w.t, i == 1 ? "a" : "b\"", "fxt"), i);
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "", "");
-        ttr_event_edit(w.builder)->source = i;
-        ttr_event_edit(w.builder)->track =
+        ttr_event_attributes(w.builder)->source = i;
+        ttr_event_attributes(w.builder)->track =
             context_add_track(w.t, &(ttr_track){.number = 5, .source = i});
-        ttr_event_edit(w.builder)->keyword = UINT64_MAX;
-        ttr_event_edit(w.builder)->opcode = 3;
-        ttr_event_edit(w.builder)->activity = id;
-        ttr_event_edit(w.builder)->related = id;
+        ttr_event_attributes(w.builder)->keyword = UINT64_MAX;
+        ttr_event_attributes(w.builder)->opcode = 3;
+        ttr_event_attributes(w.builder)->activity = id;
+        ttr_event_attributes(w.builder)->related = id;
         writing_end(&w);
     }
 #define RARE                                                      \
@@ -130,12 +130,12 @@ static void gap_prints_duration_and_counts(void **state)
     (void)state;
     writing_open(&w, "jsonl", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_GAP, 5, "", "");
-    ttr_event_edit(w.builder)->link = 7;
-    ttr_event_edit(w.builder)->duration = 1500;
+    ttr_event_attributes(w.builder)->link = 7;
+    ttr_event_attributes(w.builder)->duration = 1500;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, 5, "", "");
-    ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
-    ttr_event_edit(w.builder)->sequence = 3;
+    ttr_event_attributes(w.builder)->tag = TTR_GAP_PACKETS;
+    ttr_event_attributes(w.builder)->sequence = 3;
     writing_end(&w);
 #define GAP                                                                                      \
     "{\"time_ns\":5,\"kind\":\"gap\",\"provider\":\"\",\"category\":\"\",\"name\":\"\",\"pid\":" \
@@ -214,9 +214,9 @@ struct pushed {
     struct buffer all;
 };
 
-static int64_t collect_pushed(void *own, const void *bytes, size_t n)
+static int64_t collect_pushed(void *ctx, const void *bytes, size_t n)
 {
-    struct pushed *pushed = own;
+    struct pushed *pushed = ctx;
     buffer_add(&pushed->all, bytes, n);
     return (int64_t)n;
 }
@@ -232,23 +232,23 @@ static void write_large(const char *format, uint32_t n, struct pushed *pushed)
     assert_true(builder && out);
     buffer_init(&pushed->all, alloc_default());
     ttr_event_begin(builder, TTR_KIND_INSTANT, 7, "c", "large");
-    ttr_put_uint(builder, "first", 1);
-    ttr_put_field(builder,
+    ttr_add_uint(builder, "first", 1);
+    ttr_add_field(builder,
                   &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = n}});
     for (uint32_t i = 0; i < n; i++) {
-        ttr_put_field(builder, &(ttr_field){.name = {"", 0},
+        ttr_add_field(builder, &(ttr_field){.name = {"", 0},
                                             .depth = 1,
                                             .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-        ttr_put_field(builder, &(ttr_field){.name = {"first", 5},
+        ttr_add_field(builder, &(ttr_field){.name = {"first", 5},
                                             .depth = 2,
                                             .value = {.type = TTR_TYPE_UINT, .v.u = i}});
-        ttr_put_field(builder, &(ttr_field){.name = {"text", 4},
+        ttr_add_field(builder, &(ttr_field){.name = {"text", 4},
                                             .depth = 2,
                                             .value = {.type = TTR_TYPE_TEXT,
                                                       .text = {"of some length", 14}}});
     }
-    ttr_put_uint(builder, "first", 2);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_uint(builder, "first", 2);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
     ttr_builder_free(builder);

@@ -6,7 +6,7 @@
 #ifndef TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 #define TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "encodings/event_header/event_header.h"
 #include "encodings/json/field_json.h"
 

@@ -130,7 +130,7 @@ static void time_prints_without_zone_or_as_number(void **state)
         buffer_clear(&to);
         char *at = (char *)buffer_room(&to, 2 * NUMBER_MAX);
         assert_non_null(at);
-        buffer_filled(&to, (size_t)(microsoft_put_time(at, cases[i].s) - at));
+        buffer_commit(&to, (size_t)(microsoft_put_time(at, cases[i].s) - at));
         assert_string_equal(terminated_text(&to), cases[i].text);
     }
     buffer_free(&to);

@@ -137,10 +137,10 @@ static void add_number(struct field_json *json, const struct declared *declared,
                        bool is_big_endian)
 {
     ttr_value value = {.type = TTR_TYPE_UINT,
-                       .v.u = tracepoint_load(p, declared->element, is_big_endian)};
+                       .v.u = tracepoint_load_integer(p, declared->element, is_big_endian)};
     if (declared->look == LOOK_SIGNED) {
         value.type = TTR_TYPE_INT;
-        value.v.s = tracepoint_sign(value.v.u, declared->element);
+        value.v.s = tracepoint_sign_extend(value.v.u, declared->element);
     }
     value.base = declared->look == LOOK_UNSIGNED ? 0 : 16;
     microsoft_add_value(json->to, json->t, &value);
@@ -162,20 +162,21 @@ static void add_field(struct field_json *json, const struct tracepoint *tp,
     struct declared declared = classify_field(field, tp->all->spec.long_bytes);
     const uint8_t *p = raw.p;
     size_t n = 0;
-    if (!tracepoint_bytes(field, is_big_endian, raw, &p, &n))
+    if (!tracepoint_locate_bytes(field, is_big_endian, raw, &p, &n))
         n = 0;
-    field_json_field_name(json, &(ttr_field){.name = field->name, .name_id = field->name_id});
+    field_json_append_field_name(json,
+                                 &(ttr_field){.name = field->name, .name_id = field->name_id});
     if (declared.look == LOOK_TEXT) {
         add_characters(json->to, p, n);
     } else if (declared.look == LOOK_BYTES && (!declared.is_array || declared.element == 1)) {
         microsoft_add_bytes(json->to, p, n);
     } else if (declared.is_array) {
-        field_json_open(json, &array);
+        field_json_open_value(json, &array);
         for (size_t at = 0; n - at >= declared.element; at += declared.element) {
-            field_json_element(json);
+            field_json_append_separator(json);
             add_number(json, &declared, p + at, is_big_endian);
         }
-        field_json_close(json);
+        field_json_close_value(json);
     } else if (n < declared.element) {
         buffer_add_text(json->to, "null");
     } else {
@@ -185,12 +186,12 @@ static void add_field(struct field_json *json, const struct tracepoint *tp,
 
 bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event)
 {
-    const struct tracepoint *tp = tracepoint_of(json->t, event);
+    const struct tracepoint *tp = tracepoint_of_event(json->t, event);
     struct event_header_head head;
     if (!tp || tp->is_broken || event_header_head(json->t, event, &head))
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
     for (uint32_t i = tp->common_n; i < tp->fields_n; i++)
         add_field(json, tp, &tp->field[i], raw);
     return true;

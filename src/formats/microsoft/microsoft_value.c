@@ -8,13 +8,13 @@
  * |  address               as inet_ntop */
 #include <math.h>
 
-#include "base/bits.h"
-#include "base/jsontext.h"
+#include "base/bit_cursor.h"
+#include "base/json_writer.h"
 #include "base/number.h"
-#include "base/shortest.h"
+#include "base/shortest_double.h"
 #include "base/utf.h"
 #include "base/wide.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "formats/microsoft/microsoft.h"
 
 /* --- Floats --- */
@@ -33,10 +33,10 @@ static struct decimal shortest_single(double x)
         dropped++;
         struct decimal rounded = {.digits = all.digits / scale + (all.digits % scale >= scale / 2),
                                   .exponent = all.exponent + dropped};
-        size_t n = number_put_u64(text, rounded.digits);
+        size_t n = number_format_u64(text, rounded.digits);
         text[n++] = 'e';
-        n += number_put_i64(text + n, rounded.exponent);
-        if (!number_get_double(text, n, &back) || (float)back != (float)x)
+        n += number_format_i64(text + n, rounded.exponent);
+        if (!number_parse_double(text, n, &back) || (float)back != (float)x)
             break;
         best = rounded;
     }
@@ -77,7 +77,7 @@ static size_t put_scientific(char *to, const char *digits, size_t n, int exponen
     uint64_t size = (uint64_t)(exponent < 0 ? -exponent : exponent);
     if (size < 10)
         to[at++] = '0';
-    return at + number_put_u64(to + at, size);
+    return at + number_format_u64(to + at, size);
 }
 
 static size_t put_fixed(char *to, const char *digits, size_t n, int point)
@@ -102,7 +102,7 @@ static size_t put_positive(char *to, double x, unsigned bits)
 {
     char digits[NUMBER_MAX];
     struct decimal decimal = bits == 32 ? shortest_single(x) : shortest_decimal(x);
-    size_t n = number_put_u64(digits, decimal.digits);
+    size_t n = number_format_u64(digits, decimal.digits);
     /* point: number of digits before the decimal point */
     int point = (int)n + decimal.exponent, exponent = point - 1;
     size_t scientific = n + (n > 1) + 2 + (exponent > -100 && exponent < 100 ? 2 : 3);
@@ -137,21 +137,21 @@ void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
     const uint8_t *p = bytes;
     size_t begin = 0;
     for (size_t at = 0; at < n;) {
-        size_t length = p[at] < 0x80 ? 1 : utf8_character(p + at, n - at);
+        size_t length = p[at] < 0x80 ? 1 : utf8_char_length(p + at, n - at);
         const size_t control =
             p[at] < 0x20
                 ? 0
-                : utf8_control(p + at,
-                               n - at); /* json_escape escapes these, but JSON allows them */
+                : utf8_control_length(
+                      p + at, n - at); /* json_append_escaped escapes these, but JSON allows them */
         if (length == 0 || control) {
             char wide[4];
-            (void)json_escape(to, p + begin, at - begin);
-            buffer_add(to, wide, utf8_put(wide, p[at + (control == 2)]));
+            (void)json_append_escaped(to, p + begin, at - begin);
+            buffer_add(to, wide, utf8_encode(wide, p[at + (control == 2)]));
             begin = at + (control ? control : 1);
         }
         at += length ? length : 1;
     }
-    (void)json_escape(to, p + begin, n - begin);
+    (void)json_append_escaped(to, p + begin, n - begin);
 }
 
 void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
@@ -168,7 +168,7 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
         at[put++] = (uint8_t) "0123456789abcdef"[p[i] & 15];
     }
     at[put++] = '"';
-    buffer_filled(to, put);
+    buffer_commit(to, put);
 }
 
 char *microsoft_put_time(char *at, int64_t unix_s)
@@ -176,8 +176,8 @@ char *microsoft_put_time(char *at, int64_t unix_s)
     /* Range of seconds whose years, counted from 1900, fit in an int. */
     const int64_t first = INT64_C(-67768040609740800), last = INT64_C(67768036191676799);
     if (unix_s >= first && unix_s <= last)
-        return at + number_put_date_time(at, unix_s);
-    return put_text(put_i64(put_text(at, "TIME("), unix_s), ")");
+        return at + number_format_date_time(at, unix_s);
+    return emit_constant(emit_i64(emit_constant(at, "TIME("), unix_s), ")");
 }
 
 static void add_time(struct buffer *to, int64_t unix_s)
@@ -217,18 +217,18 @@ static void add_float(struct buffer *to, double x, unsigned bits)
 static void add_signed(struct buffer *to, int64_t x)
 {
     char text[NUMBER_MAX];
-    buffer_add(to, text, number_put_i64(text, x));
+    buffer_add(to, text, number_format_i64(text, x));
 }
 
 static void add_unsigned(struct buffer *to, uint64_t x)
 {
     char text[NUMBER_MAX];
-    buffer_add(to, text, number_put_u64(text, x));
+    buffer_add(to, text, number_format_u64(text, x));
 }
 
 static void add_errno(struct buffer *to, const ttr_value *value)
 {
-    const char *name = event_header_errno((uint32_t)value->v.s);
+    const char *name = event_header_errno_name((uint32_t)value->v.s);
     buffer_add_byte(to, '"');
     buffer_add_text(to, name ? name : "ERRNO");
     buffer_add_byte(to, '(');
@@ -246,9 +246,10 @@ void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value
         buffer_add_text(to, value->v.u ? "true" : "false");
         return;
     case TTR_TYPE_UINT:
-        if (value->base == 16 || value->hint == TTR_HINT_POINTER)
+        if (value->base == 16 || value->hint == TTR_DISPLAY_POINTER)
             add_hex(to, value->v.u);
-        else if (value->hint == TTR_HINT_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
+        else if (value->hint == TTR_DISPLAY_THREAD &&
+                 ttr_thread_get(t, (ttr_id)value->v.u, &thread))
             add_unsigned(to, thread.tid);
         else
             add_unsigned(to, value->v.u);
@@ -273,7 +274,8 @@ void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value
 void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
                         const ttr_value *value)
 {
-    enum event_header_format meaning = event_header_meaning(item->encoding, item->format, item->n);
+    enum event_header_format meaning =
+        event_header_effective_format(item->encoding, item->format, item->n);
     if (meaning == EVENT_HEADER_ERRNO && value->type == TTR_TYPE_INT) {
         add_errno(to, value);
     } else if (meaning == EVENT_HEADER_TIME && value->type == TTR_TYPE_TEXT) {
@@ -281,7 +283,7 @@ void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
                          ? (item->is_big_endian ? load_u32be(item->p) : load_u32le(item->p))
                          : (item->is_big_endian ? load_u64be(item->p) : load_u64le(item->p));
         buffer_add_byte(to, '"');
-        add_time(to, bits_sign(x, 8 * item->n));
+        add_time(to, bits_sign_extend(x, 8 * item->n));
         buffer_add_byte(to, '"');
     } else {
         microsoft_add_value(to, NULL, value);

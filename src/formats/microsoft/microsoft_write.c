@@ -8,10 +8,10 @@
  * around the events of a file; reading. */
 #include <string.h>
 
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "base/number.h"
 #include "base/status.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "encodings/json/timeline.h"
 #include "formats/microsoft/microsoft.h"
 #include "model/output.h"
@@ -36,11 +36,11 @@ static ttr_status read_yes_no(const struct ttr_writer *out, const char *key, boo
 
 static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct microsoft *own = out->own;
-    field_json_init(&own->fields, out->t, &out->buffer);
-    buffer_init(&own->name, &out->t->counted);
-    ttr_status status = read_yes_no(out, "blanks", &own->fields.spaced, error);
-    return status == TTR_OK ? read_yes_no(out, "tags", &own->has_tags, error) : status;
+    struct microsoft *ctx = out->ctx;
+    field_json_init(&ctx->fields, out->t, &out->buffer);
+    buffer_init(&ctx->name, &out->t->counted);
+    ttr_status status = read_yes_no(out, "blanks", &ctx->fields.spaced, error);
+    return status == TTR_OK ? read_yes_no(out, "tags", &ctx->has_tags, error) : status;
 }
 
 /* --- Fields --- */
@@ -52,7 +52,7 @@ static bool is_text_equal(ttr_text name, const char *what)
 
 /* Writes the field name as stored, with its tag. A field called "meta" becomes "meta#2", because
  * the last object has that name. */
-static void add_name(struct microsoft *own, const ttr_field *field,
+static void add_name(struct microsoft *ctx, const ttr_field *field,
                      const struct event_header_item *item)
 {
     char tag[NUMBER_MAX] = ";tag=0x";
@@ -63,58 +63,58 @@ static void add_name(struct microsoft *own, const ttr_field *field,
     bool is_taken = field->depth == 0 && is_text_equal(named.name, "meta");
     bool is_same =
         named.name.n == field->name.n && memcmp(named.name.p, field->name.p, named.name.n) == 0;
-    uint16_t tag_number = own->has_tags ? item->tag : 0;
+    uint16_t tag_number = ctx->has_tags ? item->tag : 0;
     if (tag_number == 0 && !is_taken && is_same) {
-        field_json_field_name(&own->fields, field);
+        field_json_append_field_name(&ctx->fields, field);
         return;
     }
-    buffer_clear(&own->name);
-    buffer_add(&own->name, named.name.p, named.name.n);
+    buffer_clear(&ctx->name);
+    buffer_add(&ctx->name, named.name.p, named.name.n);
     for (int shift = 12; shift >= 0 && tag_number; shift -= 4)
         if (n > 7 || tag_number >> shift)
             tag[n++] = "0123456789ABCDEF"[tag_number >> shift & 15];
-    buffer_add(&own->name, tag, tag_number ? n : 0);
-    buffer_add(&own->name, "#2", is_taken ? 2 : 0);
-    named.name = (ttr_text){(const char *)own->name.bytes, own->name.n};
+    buffer_add(&ctx->name, tag, tag_number ? n : 0);
+    buffer_add(&ctx->name, "#2", is_taken ? 2 : 0);
+    named.name = (ttr_text){(const char *)ctx->name.bytes, ctx->name.n};
     named.name_id = 0;
-    field_json_field_name(&own->fields, &named);
+    field_json_append_field_name(&ctx->fields, &named);
 }
 
-static void add_field(struct microsoft *own, const ttr_fields *fields, const ttr_field *field)
+static void add_field(struct microsoft *ctx, const ttr_fields *fields, const ttr_field *field)
 {
-    struct field_json *json = &own->fields;
+    struct field_json *json = &ctx->fields;
     struct event_header_item item;
     while (json->depth > field->depth)
-        field_json_close(json);
+        field_json_close_value(json);
     bool is_known = event_header_item(fields, &item);
     if (!is_known)
         item = (struct event_header_item){.name = {"", 0}};
     if (json->objects[json->depth])
-        add_name(own, field, &item);
+        add_name(ctx, field, &item);
     else
-        field_json_element(json);
+        field_json_append_separator(json);
     if (field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT)
-        field_json_open(json, &field->value);
+        field_json_open_value(json, &field->value);
     else if (item.encoding)
         microsoft_add_item(json->to, &item, &field->value);
     else
         microsoft_add_value(json->to, json->t, &field->value);
 }
 
-static void add_fields(struct microsoft *own, const ttr_event *event)
+static void add_fields(struct microsoft *ctx, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
     bool is_shown = true;
-    ttr_fields_begin(own->fields.t, event, &fields);
+    ttr_fields_begin(ctx->fields.t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0)
             is_shown = field.group == TTR_GROUP_PAYLOAD;
         if (is_shown)
-            add_field(own, &fields, &field);
+            add_field(ctx, &fields, &field);
     }
-    while (own->fields.depth > 0)
-        field_json_close(&own->fields);
+    while (ctx->fields.depth > 0)
+        field_json_close_value(&ctx->fields);
 }
 
 /* --- Object around the fields --- */
@@ -135,14 +135,14 @@ static void add_key(struct meta *meta, const char *name)
         *meta->at++ = ' ';
     meta->has_any = true;
     *meta->at++ = '"';
-    meta->at = put_text(meta->at, name);
-    meta->at = put_text(meta->at, meta->spaced ? "\": " : "\":");
+    meta->at = emit_constant(meta->at, name);
+    meta->at = emit_constant(meta->at, meta->spaced ? "\": " : "\":");
 }
 
 static void add_number(struct meta *meta, const char *name, uint64_t x)
 {
     add_key(meta, name);
-    meta->at = put_u64(meta->at, x);
+    meta->at = emit_u64(meta->at, x);
 }
 
 static void add_number_if(struct meta *meta, const char *name, uint64_t x)
@@ -157,7 +157,7 @@ static void add_hex_if(struct meta *meta, const char *name, uint64_t x)
     if (!x)
         return;
     add_key(meta, name);
-    meta->at = put_text(meta->at, "\"0x");
+    meta->at = emit_constant(meta->at, "\"0x");
     while (x >> shift == 0)
         shift -= 4;
     for (; shift >= 0; shift -= 4)
@@ -171,21 +171,21 @@ static void add_uuid_if(struct meta *meta, const char *name, const uint8_t *byte
         return;
     add_key(meta, name);
     *meta->at++ = '"';
-    meta->at = event_header_put_uuid(meta->at, bytes);
+    meta->at = event_header_write_uuid(meta->at, bytes);
     *meta->at++ = '"';
 }
 
 static void add_time(struct meta *meta, int64_t time)
 {
     int64_t s = time / 1000000000 - (time % 1000000000 < 0);
-    bool is_unix = time_is_unix(time);
+    bool is_unix = is_unix_time(time);
     add_key(meta, "time");
     if (is_unix)
         *meta->at++ = '"';
-    meta->at = is_unix ? microsoft_put_time(meta->at, s) : put_i64(meta->at, s);
+    meta->at = is_unix ? microsoft_put_time(meta->at, s) : emit_i64(meta->at, s);
     *meta->at++ = '.';
-    number_put_nine(meta->at, (uint32_t)(time - s * 1000000000));
-    meta->at = put_text(meta->at + 9, is_unix ? "Z\"" : "");
+    number_format_9_digits(meta->at, (uint32_t)(time - s * 1000000000));
+    meta->at = emit_constant(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
 /* Returns the thread on which the event happened: for switches and wake-ups the other one. */
@@ -210,7 +210,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
     if (!event_header_head(json->t, event, &head))
         head = (struct event_header_head){.level = (uint8_t)event_header_level(event->level),
                                           .opcode = event->opcode};
-    field_json_constant_name(json, "meta");
+    field_json_append_constant_name(json, "meta");
     char *begin = (char *)buffer_room(json->to, META_ROOM);
     if (!begin)
         return;
@@ -234,14 +234,14 @@ static void add_meta(struct field_json *json, const ttr_event *event)
     add_hex_if(&meta, "tag", head.tag);
     add_uuid_if(&meta, "activity", event->activity);
     add_uuid_if(&meta, "relatedActivity", event->related);
-    meta.at = put_text(meta.at, meta.spaced ? " }" : "}");
-    buffer_filled(json->to, (size_t)(meta.at - begin));
+    meta.at = emit_constant(meta.at, meta.spaced ? " }" : "}");
+    buffer_commit(json->to, (size_t)(meta.at - begin));
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct microsoft *own = out->own;
-    struct field_json *json = &own->fields;
+    struct microsoft *ctx = out->ctx;
+    struct field_json *json = &ctx->fields;
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
@@ -250,18 +250,18 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     }
     buffer_add_byte(&out->buffer, '{');
     field_json_begin(json);
-    field_json_constant_name(json, "n");
+    field_json_append_constant_name(json, "n");
     buffer_add_byte(&out->buffer, '"');
     microsoft_add_text(&out->buffer, provider.p, provider.n);
     buffer_add_byte(&out->buffer, ':');
     microsoft_add_text(&out->buffer, name.p, name.n);
     buffer_add_byte(&out->buffer, '"');
     if (!microsoft_add_tracepoint(json, event))
-        add_fields(own, event);
+        add_fields(ctx, event);
     add_meta(json, event);
     buffer_add_text(&out->buffer, json->spaced ? " }\n" : "}\n");
-    field_json_tell(json, out, event->offset);
-    output_wrote(out, event);
+    field_json_report_losses(json, out, event->offset);
+    output_count_event(out, event);
 }
 
 /* Returns true if perf-decode prints the event. Records of perf.data other than samples have no
@@ -279,13 +279,13 @@ static bool is_shown(const ttr *t, const ttr_event *event)
 
 static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct microsoft *own = out->own;
+    const struct microsoft *ctx = out->ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_shown(out->t, event))
             continue;
         write_event(out, event);
-        out->buffer.failed |= own->fields.texts.failed || own->name.failed;
+        out->buffer.failed |= ctx->fields.texts.failed || ctx->name.failed;
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
@@ -300,9 +300,9 @@ static ttr_status microsoft_finish(struct ttr_writer *out, ttr_error *error)
 
 static void microsoft_drop(struct ttr_writer *out)
 {
-    struct microsoft *own = out->own;
-    field_json_free(&own->fields);
-    buffer_free(&own->name);
+    struct microsoft *ctx = out->ctx;
+    field_json_free(&ctx->fields);
+    buffer_free(&ctx->name);
 }
 
 static const ttr_option_info options[] = {

@@ -17,7 +17,7 @@
  *
  *   nettrace_read.c      opening; the loop above; events of V1 and V2
  *   nettrace_objects.c   V3 to V5: object frames, and resynchronisation after damage
- *   nettrace_search.c    V1, V2, V6: resynchronisation after damage
+ *   nettrace_resync.c    V1, V2, V6: resynchronisation after damage
  *   nettrace_trace.c     the Trace object: clock, pointer size, process
  *   nettrace_header.c    decoding of event headers
  *   nettrace_scan.c      a block becomes runs; sequence counters; metadata events of V3 to V5
@@ -29,7 +29,7 @@
  *   nettrace_metadata6.c V6: metadata
  *   nettrace_labels.c    V6: label lists
  *   nettrace_types.c     event types: metadata plus schema
- *   nettrace_readings.c  layouts of payloads, compiled at first use
+ *   nettrace_layouts.c  layouts of payloads, compiled at first use
  *   nettrace_fields.c    field iterator
  *   nettrace_spans.c     spans of the runtime: collections, compilation, thread pool
  *   nettrace_symbols.c   functions and modules that runtime events declare
@@ -47,9 +47,9 @@
 #define TRACETTA_NETTRACE_H
 
 #include "base/arena.h"
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/cursor.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "formats/nettrace/nettrace_header.h"
 #include "model/input.h"
 #include "layout/layout.h"
@@ -130,9 +130,9 @@ struct nettrace_types {
     size_t dense_n;
     struct nettrace_type **all;
     size_t all_n, all_capacity;
-    struct pairmap sparse;         /* number to index in `all`, for other numbers */
-    struct pairmap known;          /* (hash of stored bytes, number) to index in `all` */
-    struct pairmap providers;      /* (provider, 0) to provider number */
+    struct pair_map sparse;        /* number to index in `all`, for other numbers */
+    struct pair_map known;         /* (hash of stored bytes, number) to index in `all` */
+    struct pair_map providers;     /* (provider, 0) to provider number */
     struct nettrace_type **sorted; /* `all` sorted by provider, for descriptions */
     size_t sorted_n, sorted_capacity;
     /* metadata number of the last event with metadata that were not yet read; 0 if none */
@@ -152,11 +152,11 @@ struct nettrace_capture_thread {
 };
 
 struct nettrace_threads {
-    struct pairmap by_index; /* V6: (thread index, 0) to thread id */
+    struct pair_map by_index; /* V6: (thread index, 0) to thread id */
     struct nettrace_capture_thread *capture;
     size_t capture_n, capture_capacity;
     /* (thread id of the OS, 0) to index in `capture`; V6: (id of the model, 0) */
-    struct pairmap by_id;
+    struct pair_map by_id;
     struct {
         uint64_t tid;
         ttr_id thread;
@@ -238,7 +238,7 @@ struct nettrace_stacks {
     size_t at_n, at_capacity;
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
-    struct pairmap others; /* number to index in `at` */
+    struct pair_map others; /* number to index in `at` */
     /* fast path: stacks at[number - fast_first] with addresses that can be copied as native 64-bit
      * integers; fast_n is 0 if that is not possible for all */
     uint32_t fast_first, fast_n;
@@ -260,7 +260,7 @@ struct nettrace_labels {
     size_t bytes_n, bytes_capacity;
     struct nettrace_label_list *list;
     size_t list_n, list_capacity;
-    struct pairmap by_number; /* number of a list to index in `list` */
+    struct pair_map by_number; /* number of a list to index in `list` */
 };
 
 /* A process that uses a mapping of a file. */
@@ -272,7 +272,7 @@ struct nettrace_mapping {
 struct nettrace_universal {
     struct nettrace_mapping *mapping;
     size_t n, capacity;
-    struct pairmap by_id; /* (mapping id, 0) to the first entry in `mapping` */
+    struct pair_map by_id; /* (mapping id, 0) to the first entry in `mapping` */
 };
 
 /* Kinds of pieces. A piece is a contiguous part of the input: an object, a block or the file head.
@@ -312,7 +312,7 @@ struct nettrace_reader {
     unsigned version;
     uint32_t pointer_bytes;
     uint64_t pid;
-    struct clockmath clock;
+    struct clock_math clock;
     uint64_t sync_ticks;
     int64_t sync_ns;
     uint64_t
@@ -410,7 +410,7 @@ TTR_MUST ttr_status nettrace_queue_trailing_bytes(struct nettrace_reader *reader
 /* Reads the object at reader->at (V3 to V5), or searches for the next one after damage. */
 TTR_MUST ttr_status nettrace_read_object(struct nettrace_reader *reader);
 
-/* --- nettrace_search.c --- */
+/* --- nettrace_resync.c --- */
 
 /* Searches for the next event (V1, V2) or block (V6) after damage and sets reader->at to it. Also
  * recognises the end mark of V1 and V2. */
@@ -509,14 +509,14 @@ void nettrace_stacks_free(struct nettrace_reader *reader);
 const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
                                       uint32_t *n);
 
-/* Implements ttr_event_frames(): copies up to `room` addresses, returns the count of all. `own` is
+/* Implements ttr_event_frames(): copies up to `room` addresses, returns the count of all. `ctx` is
  * the event's type. */
-uint32_t nettrace_copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+uint32_t nettrace_copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room);
 
 /* Implements ttr_event_stack(): returns the stored addresses without a copy, or NULL if they are
- * not native 64-bit integers. `own` is the event's type. */
-const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, uint32_t *n);
+ * not native 64-bit integers. `ctx` is the event's type. */
+const uint64_t *nettrace_borrow_frames(const void *ctx, const ttr_event *event, uint32_t *n);
 
 /* Reads an address of 4 or 8 bytes. */
 static inline uint64_t nettrace_load_address(const uint8_t *p, uint32_t bytes)
@@ -585,7 +585,7 @@ struct nettrace_definition {
     bool is_known;
     struct type *root;             /* type of the payload; NULL if unknown */
     ttr_text message, description; /* V6 only; they point into the record */
-    uint8_t could_lie;             /* interpretations that are possible, see nettrace_readings.c */
+    uint8_t could_lie;             /* interpretations that are possible, see nettrace_layouts.c */
     const uint8_t *bytes;          /* stored bytes of the record, in V6 without the number */
     size_t bytes_n;
 };
@@ -620,7 +620,7 @@ static inline struct nettrace_type *nettrace_find_type(const struct nettrace_typ
 bool nettrace_describe_type(struct input *in, size_t i, struct event_class *about,
                             uint64_t *events);
 
-/* --- nettrace_readings.c --- */
+/* --- nettrace_layouts.c --- */
 
 /* Returns the layout of the event's type that fits the size of its payload, compiled at first use;
  * NULL if the fields are unknown. */

@@ -68,7 +68,7 @@ static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
 static ttr_status parse_threads(struct nettrace_reader *reader, struct cursor *c)
 {
     while (cursor_left(c) > 0 && !c->failed) {
-        struct cursor row = cursor_part(c, cursor_u16le(c));
+        struct cursor row = cursor_slice(c, cursor_u16le(c));
         if (!c->failed && !parse_thread_row(reader, &row))
             return fail_memory(reader->error);
         c->failed |= row.failed;
@@ -120,8 +120,8 @@ static ttr_status parse_stacks6(struct nettrace_reader *reader, struct cursor *c
 static ttr_status parse_first_trace(struct nettrace_reader *reader, struct cursor *c)
 {
     if (reader->has_trace) {
-        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.second-trace",
-                   "a second Trace block: it is not used");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, c->offset, "nettrace.second-trace",
+                             "a second Trace block: it is not used");
         return TTR_OK;
     }
     reader->has_trace = true;
@@ -149,8 +149,8 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
     case NETTRACE_BLOCK_LABELS:
         return nettrace_labels_parse(reader, c);
     default:
-        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "nettrace.unknown-block",
-                   "a block of unknown kind %u: skipped", kind);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, c->offset, "nettrace.unknown-block",
+                             "a block of unknown kind %u: skipped", kind);
         return TTR_OK;
     }
 }
@@ -181,16 +181,17 @@ static ttr_status report_cut_block(struct nettrace_reader *reader, uint64_t offs
                                    uint32_t size)
 {
     reader->is_over = true;
-    return input_damage(reader->in, offset, left, "nettrace.cut", reader->error,
-                        "the trace ends inside a block of %u bytes; all complete events are kept",
-                        size);
+    return input_add_damage(
+        reader->in, offset, left, "nettrace.cut", reader->error,
+        "the trace ends inside a block of %u bytes; all complete events are kept", size);
 }
 
 static ttr_status report_missing_end6(struct nettrace_reader *reader)
 {
     reader->is_over = true;
-    input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
-               "the trace ends without an end mark: its recorder was stopped; all events are kept");
+    input_add_diagnostic(
+        reader->in, TTR_SEVERITY_ODD, reader->at, "nettrace.no-end",
+        "the trace ends without an end mark: its recorder was stopped; all events are kept");
     return TTR_OK;
 }
 
@@ -205,7 +206,7 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
     ttr_status status = nettrace_load_bytes(reader, at, extent->next - at, &bytes);
     if (status != TTR_OK)
         return status;
-    struct cursor c = cursor_over(bytes.p, (size_t)(extent->next - at), at);
+    struct cursor c = cursor_init(bytes.p, (size_t)(extent->next - at), at);
     bool is_used =
         extent->next - at > 4 && (kind == NETTRACE_BLOCK_EVENTS || kind == NETTRACE_BLOCK_STACKS ||
                                   kind == NETTRACE_BLOCK_LABELS);
@@ -218,10 +219,11 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
     }
     uint64_t from = is_used && c.offset < extent->next ? c.offset : at,
              to = is_used && c.offset == extent->next ? at + 4 : extent->next;
-    return input_damage(reader->in, from, to - from, "nettrace.bad-block", reader->error,
-                        "a block of kind %u with a size that does not lead to the next block; its "
-                        "complete parts are used",
-                        kind);
+    return input_add_damage(
+        reader->in, from, to - from, "nettrace.bad-block", reader->error,
+        "a block of kind %u with a size that does not lead to the next block; its "
+        "complete parts are used",
+        kind);
 }
 
 /* Reads a block with a right size, or one that the input truncates. `is_strange`: its kind is
@@ -235,7 +237,7 @@ static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kin
     if (status != TTR_OK)
         return status;
     bool is_cut = bytes.n < size;
-    struct cursor c = cursor_over(bytes.p, is_cut ? bytes.n : size, at + 4);
+    struct cursor c = cursor_init(bytes.p, is_cut ? bytes.n : size, at + 4);
     reader->at = at + 4 + (is_cut ? bytes.n : size);
     status = parse_block_content6(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, &c, is_cut);
     if (status != TTR_OK)
@@ -246,14 +248,16 @@ static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kin
         return report_cut_block(reader, cursor_left(&c) ? c.offset : at,
                                 cursor_left(&c) ? cursor_left(&c) : 0, size);
     if (is_strange)
-        return input_damage(reader->in, at + 3, 1, "nettrace.bad-kind", reader->error,
-                            "a block of unknown kind %u that holds events; they are kept", kind);
-    return c.failed ? input_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block",
-                                   reader->error,
-                                   "a block of kind %u that declares more than it contains; its "
-                                   "complete parts are used",
-                                   kind)
-                    : TTR_OK;
+        return input_add_damage(reader->in, at + 3, 1, "nettrace.bad-kind", reader->error,
+                                "a block of unknown kind %u that holds events; they are kept",
+                                kind);
+    return c.failed
+               ? input_add_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block",
+                                  reader->error,
+                                  "a block of kind %u that declares more than it contains; its "
+                                  "complete parts are used",
+                                  kind)
+               : TTR_OK;
 }
 
 ttr_status nettrace_read_block6(struct nettrace_reader *reader)

@@ -63,9 +63,9 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
                                   bool *is_bare)
 {
     static const uint8_t no_fields[4];
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info bare = *info;
-    bare.shape = cursor_over(no_fields, sizeof no_fields, 0);
+    bare.shape = cursor_init(no_fields, sizeof no_fields, 0);
     buffer_clear(&w->scratch);
     *is_bare =
         w->classes_n >= CLASSES_MAX || !nettrace_append_metadata(&w->scratch, w->version, info);
@@ -76,12 +76,12 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
     if (w->scratch.failed)
         return 0;
     uint64_t hash = hash_bytes(w->scratch.bytes, w->scratch.n);
-    const uint32_t *known = keymap_get(&w->rows, hash);
+    const uint32_t *known = key_map_get(&w->rows, hash);
     if (known)
         return *known;
     uint32_t number = ++w->classes_n;
     append_metadata_row(w, number, w->scratch.bytes, w->scratch.n);
-    return keymap_put(&w->rows, hash, number) ? number : 0;
+    return key_map_put(&w->rows, hash, number) ? number : 0;
 }
 
 /* --- By shape --- */
@@ -89,10 +89,10 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
 /* Returns the next free event id of a provider. */
 static uint32_t next_event_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 {
-    struct nettrace_writer *w = out->own;
-    const uint32_t *last = pairmap_get(&w->ids, provider, 0);
+    struct nettrace_writer *w = out->ctx;
+    const uint32_t *last = pair_map_get(&w->ids, provider, 0);
     uint32_t id = last ? *last + 1 : is_spare ? FIRST_SPARE : 1;
-    w->is_out_of_memory |= !pairmap_put(&w->ids, provider, 0, id);
+    w->is_out_of_memory |= !pair_map_put(&w->ids, provider, 0, id);
     return id;
 }
 
@@ -107,7 +107,7 @@ static bool has_nettrace_source(const struct ttr_writer *out, const ttr_event *e
 static void append_class_key(struct ttr_writer *out, const ttr_event *event)
 {
     enum { KEY = 24 };
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     uint8_t *at = buffer_room(&w->shape, KEY);
     if (!at)
         return;
@@ -118,13 +118,13 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
                              (uint32_t)nettrace_output_opcode(w, event) << 8 |
                              (uint32_t)event->kind << 16);
     store_u32le(at + 20, has_nettrace_source(out, event));
-    buffer_filled(&w->shape, KEY);
+    buffer_commit(&w->shape, KEY);
 }
 
 static void describe_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
                            struct nettrace_class_info *info)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const char *kind = ttr_kind_text(event->kind);
     *info = (struct nettrace_class_info){.keyword = event->keyword,
                                          .level = clr_level(event->level),
@@ -133,7 +133,7 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
         event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
     info->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
     info->id = next_event_id(out, event->provider, has_nettrace_source(out, event));
-    info->shape = cursor_over(w->shape.bytes, shape_n, 0);
+    info->shape = cursor_init(w->shape.bytes, shape_n, 0);
 }
 
 /* Adds the class of an event and stores its number under the hash of its key. Returns 0 if memory
@@ -141,7 +141,7 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
 static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
                                    uint64_t hash)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
     describe_class(out, event, shape_n, &info);
@@ -152,25 +152,25 @@ static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *even
     uint32_t with = number | (is_bare ? CLASS_IS_BARE : 0) |
                     (flaws.is_broken ? CLASS_IS_BROKEN : 0) |
                     (flaws.has_zeros ? CLASS_HAS_ZEROS : 0);
-    return number && keymap_put(&w->classes, hash, with) ? with : 0;
+    return number && key_map_put(&w->classes, hash, with) ? with : 0;
 }
 
 uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     size_t shape_n = w->shape.n;
     append_class_key(out, event);
     if (w->shape.failed)
         return 0;
     uint64_t hash = hash_bytes(w->shape.bytes, w->shape.n);
-    const uint32_t *known = keymap_get(&w->classes, hash);
+    const uint32_t *known = key_map_get(&w->classes, hash);
     uint32_t number = known ? *known : add_class_of_shape(out, event, shape_n, hash);
     if (number & CLASS_IS_BROKEN)
-        output_lost(out, NETTRACE_LOST_TEXT, event->offset);
+        output_count_loss(out, NETTRACE_LOST_TEXT, event->offset);
     if (number & CLASS_HAS_ZEROS)
-        output_lost(out, NETTRACE_LOST_NUL, event->offset);
+        output_count_loss(out, NETTRACE_LOST_NUL, event->offset);
     if (number & CLASS_IS_BARE) {
-        output_lost(out, NETTRACE_LOST_LARGE, event->offset);
+        output_count_loss(out, NETTRACE_LOST_LARGE, event->offset);
         buffer_clear(&w->payload);
     }
     return number & CLASS_NUMBER;
@@ -185,13 +185,13 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     ttr_text provider = ttr_text_get(out->t, event->provider);
     bool is_sampler =
         provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info = {.provider = {sampler, sizeof sampler - 1},
                                        .name = {"", 0},
                                        .keyword = event->keyword,
                                        .level = clr_level(event->level),
                                        .opcode = nettrace_output_opcode(w, event),
-                                       .shape = cursor_over(no_fields, sizeof no_fields, 0)};
+                                       .shape = cursor_init(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
     ttr_fields fields;
     ttr_field field;
@@ -208,7 +208,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
         type = is_type ? (uint32_t)field.value.v.u : type;
     }
     if (!is_sampler)
-        output_lost(out, NETTRACE_LOST_SAMPLE, event->offset);
+        output_count_loss(out, NETTRACE_LOST_SAMPLE, event->offset);
     bool is_bare;
     buffer_clear(&w->payload);
     nettrace_append_u32(&w->payload, type);
@@ -220,7 +220,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
 static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
                                 const struct nettrace_type *type, unsigned reading)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
     struct buffer texts;
@@ -255,7 +255,7 @@ static unsigned layout_index_of(const struct nettrace_type *type, const ttr_even
 
 static bool reserve_source_classes(struct ttr_writer *out, ttr_id schema)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     size_t n = w->source_classes_n ? w->source_classes_n : 64;
     if (schema < w->source_classes_n)
         return true;
@@ -284,11 +284,11 @@ static bool has_label_fields(const struct nettrace_type *type, const ttr_event *
 
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->format != out->format || schema->ops != &nettrace_field_ops)
         return 0;
-    const struct nettrace_type *type = schema->own;
+    const struct nettrace_type *type = schema->ctx;
     if (type->reader->pointer_bytes != w->trace_info.pointer_bytes ||
         (!nettrace_is_v6(w) && has_label_fields(type, event)))
         return 0;

@@ -10,15 +10,15 @@ void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
 {
     *copy = (struct nettrace_copy){.version = reader->version, .source = source};
     buffer_init(&copy->bytes, alloc);
-    pairmap_init(&copy->dropped, alloc);
-    pairmap_init(&copy->moved, alloc);
+    pair_map_init(&copy->dropped, alloc);
+    pair_map_init(&copy->moved, alloc);
 }
 
 void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
 {
     buffer_free(&copy->bytes);
-    pairmap_free(&copy->dropped);
-    pairmap_free(&copy->moved);
+    pair_map_free(&copy->dropped);
+    pair_map_free(&copy->moved);
     alloc_free(alloc, copy->held, copy->held_capacity, sizeof *copy->held);
     alloc_free(alloc, copy->marks, copy->marks_capacity, sizeof *copy->marks);
 }

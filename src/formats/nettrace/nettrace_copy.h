@@ -22,7 +22,7 @@
 #define TRACETTA_NETTRACE_COPY_H
 
 #include "formats/nettrace/nettrace.h"
-#include "formats/nettrace/nettrace_put.h"
+#include "formats/nettrace/nettrace_bytes.h"
 
 /* A piece that waits for its events. */
 struct nettrace_held {
@@ -40,8 +40,8 @@ struct nettrace_copy {
     uint64_t *marks; /* one bit per byte of the source: an event that arrived starts there */
     size_t mark_words, marks_capacity;
     uint64_t marks_from;          /* source offset of the first bit */
-    struct pairmap dropped;       /* (capture thread, 0) to the number of its events left out */
-    struct pairmap moved;         /* V1, V2: (offset of metadata, 0) to their new offset */
+    struct pair_map dropped;      /* (capture thread, 0) to the number of its events left out */
+    struct pair_map moved;        /* V1, V2: (offset of metadata, 0) to their new offset */
     uint64_t end_before, end_now; /* V1, V2: source and output offset of the end mark */
     bool has_trace, has_end;
 };

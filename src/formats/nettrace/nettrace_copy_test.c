@@ -280,7 +280,7 @@ static bool copy_with_failing_allocation(const struct hexa *hexa, size_t fail_at
     support_heap_init(&heap, fail_at);
     buffer_init(&to, alloc_default());
     ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
     ttr_read_options reading = {
         .size = sizeof reading, .flags = TTR_READ_DEFINITIONS, .from = "nettrace"};
     ttr *t = ttr_new(&options);

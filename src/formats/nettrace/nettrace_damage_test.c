@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -313,7 +314,7 @@ static void read_damaged_trace(struct seen *seen, const uint8_t *bytes, size_t n
     for (size_t i = 0; i < report.regions_n; i++)
         record_reported_range(seen, report.regions[i].offset, report.regions[i].bytes);
     for (size_t i = 0; i < report.notes_n; i++)
-        if (report.notes[i].severity != TTR_NOTE_REMARK)
+        if (report.notes[i].severity != TTR_SEVERITY_REMARK)
             record_reported_range(seen, report.notes[i].first_offset, 0);
     ttr_close(reader);
     ttr_free(t);

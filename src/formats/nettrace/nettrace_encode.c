@@ -20,11 +20,11 @@ enum { LABEL_ACTIVITY = 1, LABEL_RELATED = 2, LABEL_LAST = 0x80 };
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
 {
     nettrace_region_init(&w->region, alloc);
-    keymap_init(&w->classes, alloc);
-    keymap_init(&w->rows, alloc);
-    pairmap_init(&w->ids, alloc);
-    pairmap_init(&w->thread_of, alloc);
-    pairmap_init(&w->of_track, alloc);
+    key_map_init(&w->classes, alloc);
+    key_map_init(&w->rows, alloc);
+    pair_map_init(&w->ids, alloc);
+    pair_map_init(&w->thread_of, alloc);
+    pair_map_init(&w->of_track, alloc);
     buffer_init(&w->shape, alloc);
     buffer_init(&w->payload, alloc);
     buffer_init(&w->scratch, alloc);
@@ -33,11 +33,11 @@ void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 {
     nettrace_region_free(&w->region);
-    keymap_free(&w->classes);
-    keymap_free(&w->rows);
-    pairmap_free(&w->ids);
-    pairmap_free(&w->thread_of);
-    pairmap_free(&w->of_track);
+    key_map_free(&w->classes);
+    key_map_free(&w->rows);
+    pair_map_free(&w->ids);
+    pair_map_free(&w->thread_of);
+    pair_map_free(&w->of_track);
     buffer_free(&w->shape);
     buffer_free(&w->payload);
     buffer_free(&w->scratch);
@@ -56,7 +56,7 @@ static const struct nettrace_reader *nettrace_reader_of(const struct ttr_writer 
                                                         const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    const struct nettrace_type *type = schema->own;
+    const struct nettrace_type *type = schema->ctx;
     return schema->format == out->format && schema->ops == &nettrace_field_ops ? type->reader
                                                                                : NULL;
 }
@@ -75,7 +75,7 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
         if (is_it && attribute.value.type == TTR_TYPE_UINT)
             number = attribute.value.v.u;
         else if (is_it && attribute.value.type == TTR_TYPE_TEXT)
-            (void)number_get_u64(attribute.value.text.p, attribute.value.text.n, &number);
+            (void)number_parse_u64(attribute.value.text.p, attribute.value.text.n, &number);
     }
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
@@ -84,7 +84,7 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
  * enough that no ticks are negative. */
 static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
 {
-    bool is_dated = time_is_unix(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
+    bool is_dated = is_unix_time(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
     w->trace_info.frequency = (uint64_t)NS_PER_SECOND;
     w->trace_info.sync_ms = is_dated ? event->time / NS_PER_MS : 0;
     w->base_ticks = event->time < 0 ? (uint64_t)0 - (uint64_t)event->time : 0;
@@ -94,7 +94,7 @@ static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
 static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
                              const struct nettrace_reader *reader)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct input *in = reader->in;
     w->trace_info.processors =
         find_number_attribute(out->t, event->source, "processors", "HardwareThreadCount");
@@ -116,7 +116,7 @@ static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
 static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 {
     enum { ONLY_ONE = 2 }; /* source 0 of a context holds events that a program makes itself */
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = event ? nettrace_reader_of(out, event) : NULL;
     const ttr_event none = {.time = 0};
     ttr_thread thread;
@@ -151,7 +151,7 @@ static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
 
 static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     bool has_ticks = event->source == w->clock_source && !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
                      : has_ticks          ? event->ticks
@@ -159,11 +159,11 @@ static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
     bool is_early = w->has_source_clock ? ticks < w->last_ticks
                                         : event->time < (int64_t)(w->last_ticks - w->base_ticks);
     if (is_early) {
-        output_lost(out, NETTRACE_LOST_ORDER, event->offset);
+        output_count_loss(out, NETTRACE_LOST_ORDER, event->offset);
         ticks = w->last_ticks;
     }
     if (event->source && ticks != event->ticks && !(event->flags & TTR_EVENT_NO_TIME))
-        output_lost(out, NETTRACE_LOST_TICKS, event->offset);
+        output_count_loss(out, NETTRACE_LOST_TICKS, event->offset);
     w->last_ticks = ticks;
     return ticks;
 }
@@ -174,7 +174,7 @@ static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
  * thread; SIZE_MAX if memory is exhausted. */
 static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     ttr_track track;
     if (event->track && event->track == w->last_track &&
         (w->is_capture || w->last_capture == thread))
@@ -184,7 +184,7 @@ static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, 
     if (w->is_capture && ttr_track_get(out->t, event->track, &track))
         capture = nettrace_thread_index_of_tid(w, w->threads[thread].pid, track.number);
     if (capture == SIZE_MAX ||
-        (event->track && !pairmap_put(&w->of_track, event->track, 0, (uint32_t)capture)))
+        (event->track && !pair_map_put(&w->of_track, event->track, 0, (uint32_t)capture)))
         return SIZE_MAX;
     w->last_track = event->track;
     w->last_capture = capture;
@@ -196,7 +196,7 @@ static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, 
 static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event *event,
                                          ttr_error *error)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     size_t thread = nettrace_thread_index(out, event->thread);
     if (thread == SIZE_MAX || !nettrace_count_lost_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
@@ -208,7 +208,7 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
 static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
                                struct nettrace_header *header)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     size_t thread = nettrace_thread_index(out, event->thread);
     size_t capture = thread == SIZE_MAX ? SIZE_MAX : capture_thread_of(out, event, thread);
     if (capture == SIZE_MAX)
@@ -238,7 +238,7 @@ static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nett
 
 static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = nettrace_reader_of(out, event);
     bool is_lost = false;
     if (reader && reader->pointer_bytes == w->trace_info.pointer_bytes)
@@ -265,7 +265,7 @@ static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *even
             nettrace_append_u64(&w->scratch, w->frames[i]);
     }
     if (is_lost)
-        output_lost(out, NETTRACE_LOST_POINTER, event->offset);
+        output_count_loss(out, NETTRACE_LOST_POINTER, event->offset);
     uint32_t number = w->scratch.failed ? 0
                                         : nettrace_intern_bytes(&w->region.stacks, w->scratch.bytes,
                                                                 w->scratch.n, true);
@@ -277,7 +277,7 @@ static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *even
 static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *event,
                                     bool is_source_class)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = is_source_class ? nettrace_reader_of(out, event) : NULL;
     uint8_t list[34], *to = list;
     const uint8_t *p = list;
@@ -306,41 +306,41 @@ static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *eve
 static void count_event_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence,
                                bool is_described)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     uint64_t offset = event->offset;
     ttr_thread thread = {0};
     bool has_thread = ttr_thread_get(out->t, event->thread, &thread);
     if (!has_thread || !thread.tid_known || !thread.pid_known)
-        output_lost(out, NETTRACE_LOST_THREAD, offset);
+        output_count_loss(out, NETTRACE_LOST_THREAD, offset);
     else if (!nettrace_is_v6(w) && thread.pid != w->trace_info.pid)
-        output_lost(out, NETTRACE_LOST_PID, offset);
+        output_count_loss(out, NETTRACE_LOST_PID, offset);
     if (event->sequence && event->sequence != sequence)
-        output_lost(out, NETTRACE_LOST_SEQUENCE, offset);
+        output_count_loss(out, NETTRACE_LOST_SEQUENCE, offset);
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
-        output_lost(out, NETTRACE_LOST_MARK, offset);
+        output_count_loss(out, NETTRACE_LOST_MARK, offset);
     if (event->flags & TTR_EVENT_BACKWARD)
-        output_lost(out, NETTRACE_LOST_BACKWARD, offset);
+        output_count_loss(out, NETTRACE_LOST_BACKWARD, offset);
     if (event->flags & TTR_EVENT_PARTIAL)
-        output_lost(out, NETTRACE_LOST_PARTIAL, offset);
+        output_count_loss(out, NETTRACE_LOST_PARTIAL, offset);
     if (context_schema(out->t, event->schema)->has_texts)
-        output_lost(out, NETTRACE_LOST_TEXTS, offset);
+        output_count_loss(out, NETTRACE_LOST_TEXTS, offset);
     if (is_described)
         return;
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
-        output_lost(out, NETTRACE_LOST_NUMBER, offset);
+        output_count_loss(out, NETTRACE_LOST_NUMBER, offset);
     uint8_t opcode = nettrace_output_opcode(w, event),
-            by_name = activity_opcode(ttr_text_get(out->t, event->name));
+            by_name = activity_opcode_of_name(ttr_text_get(out->t, event->name));
     opcode = opcode ? opcode : by_name; /* the opcode that a reader will derive */
     if (event->opcode && opcode != event->opcode)
-        output_lost(out, NETTRACE_LOST_OPCODE, offset);
+        output_count_loss(out, NETTRACE_LOST_OPCODE, offset);
     if (!event->opcode && opcode && opcode == by_name &&
         (event->kind < TTR_KIND_ASYNC_BEGIN || event->kind > TTR_KIND_ASYNC_END))
-        output_lost(out, NETTRACE_LOST_START_NAME, offset);
+        output_count_loss(out, NETTRACE_LOST_START_NAME, offset);
     if (!event->name)
-        output_lost(out, NETTRACE_LOST_NAME, offset);
+        output_count_loss(out, NETTRACE_LOST_NAME, offset);
     if (!event->provider)
-        output_lost(out, NETTRACE_LOST_PROVIDER, offset);
+        output_count_loss(out, NETTRACE_LOST_PROVIDER, offset);
 }
 
 /* Encodes the content of an event: returns its metadata number and sets the payload. Returns 0 if
@@ -348,7 +348,7 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
 static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
                                const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     uint32_t number = nettrace_class_of_source(out, event);
     *is_source_class = number != 0;
     if (number) {
@@ -374,15 +374,15 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
  * shows. */
 static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
-    const uint32_t *known = event->track ? pairmap_get(&w->of_track, event->track, 0) : NULL;
+    struct nettrace_writer *w = out->ctx;
+    const uint32_t *known = event->track ? pair_map_get(&w->of_track, event->track, 0) : NULL;
     ttr_source source;
     ttr_track track;
     bool is_capture = ttr_source_get(out->t, event->source, &source) && source.format &&
                       strcmp(source.format, "nettrace") == 0 &&
                       ttr_track_get(out->t, event->track, &track);
     if (event->link == 0) {
-        output_lost(out, NETTRACE_LOST_GAP_UNKNOWN, event->offset);
+        output_count_loss(out, NETTRACE_LOST_GAP_UNKNOWN, event->offset);
         return TTR_OK;
     }
     size_t index = known        ? *known
@@ -393,8 +393,8 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
     struct nettrace_output_thread *thread = &w->threads[index];
     (void)nettrace_declare_thread(out, index);
     uint32_t room = (uint32_t)INT32_MAX - thread->missing;
-    output_lost(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
-                event->offset);
+    output_count_loss(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
+                      event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
     if (!nettrace_is_v6(w) && thread->sequence ==
                                   /* a reader ignores loss before a thread's first event, so a
@@ -412,7 +412,7 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
 
 ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const uint8_t *payload = NULL;
     bool is_source_class = false;
     if (w->mode != NETTRACE_ENCODES)
@@ -437,7 +437,7 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     if (!header.metadata || w->is_out_of_memory)
         return fail_memory(error);
     nettrace_region_add_event(w, &header, payload);
-    output_wrote(out, event);
+    output_count_event(out, event);
     status = nettrace_region_write_full_blocks(out, error);
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }
@@ -445,7 +445,7 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
 /* Counts losses of names that became known after the last event of their thread. */
 static bool count_late_names(struct ttr_writer *out)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     bool is_good = true;
     for (ttr_id id = 1; id < w->by_id_n && is_good; id++)
         is_good =
@@ -455,7 +455,7 @@ static bool count_late_names(struct ttr_writer *out)
 
 ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (w->mode != NETTRACE_ENCODES)
         write_trace_start(out, NULL);
     if (!count_late_names(out))

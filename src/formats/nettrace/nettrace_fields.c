@@ -24,7 +24,7 @@ enum field_stage {
 
 /* State of the iterator, stored in ttr_fields. */
 struct nettrace_field_iter {
-    struct layout_walk payload;
+    struct layout_iter payload;
     const uint8_t *at; /* next frame, element at another location, or label */
     uint32_t left;     /* remaining frames or elements; for labels: bytes */
     uint16_t stage;
@@ -34,18 +34,18 @@ _Static_assert(sizeof(struct nettrace_field_iter) <= sizeof(((ttr_fields *)0)->s
 
 static struct bits payload_bits(const ttr_event *event)
 {
-    return bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
+    return bits_init(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
 static void start_iteration(ttr_fields *fields)
 {
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct layout *layout = nettrace_layout_of_event(type, fields->event);
     iter->stage = layout ? STAGE_PAYLOAD : STAGE_AFTER_PAYLOAD;
     struct bits bits = payload_bits(fields->event);
     if (layout)
-        layout_walk_begin(&iter->payload, layout, &bits, &type->reader->scratch);
+        layout_iter_begin(&iter->payload, layout, &bits, &type->reader->scratch);
     else
         iter->payload.run.bits = bits;
     if (NETTRACE_UNLIKELY(fields->event->part) &&
@@ -59,7 +59,7 @@ static void start_iteration(ttr_fields *fields)
  * nettrace_fields_hold(), which does not need it. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     iter->stage = STAGE_UNBEGUN;
     if (NETTRACE_UNLIKELY(!type->layouts->is_plain || fields->event->part))
@@ -75,13 +75,13 @@ static void join_characters(struct nettrace_field_iter *iter, struct arena *scra
     uint64_t left = (iter->payload.run.bits.end - iter->payload.run.bits.at) /
                     16; /* the declared count may be larger than the payload */
     uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
-    uint8_t *units = arena_take(scratch, 2 * (size_t)room + 1);
-    while (got < room && layout_walk_next(&iter->payload, &character, &shape)) {
+    uint8_t *units = arena_alloc(scratch, 2 * (size_t)room + 1);
+    while (got < room && layout_iter_next(&iter->payload, &character, &shape)) {
         if (units)
             store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
         got++;
     }
-    char *to = units ? arena_take(scratch, 3 * (size_t)got + 1) : NULL;
+    char *to = units ? arena_alloc(scratch, 3 * (size_t)got + 1) : NULL;
     size_t bytes = to ? utf8_from_utf16le(to, units, got) : 0;
     field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to ? to : "", bytes}};
 }
@@ -110,11 +110,11 @@ static void resolve_location(struct nettrace_field_iter *iter, struct arena *scr
     uint64_t n = word >> 16,
              at = (word & 0xffff) +
                   (kind == NETTRACE_ROLE_RELATIVE ? (uint64_t)(here - event->payload) + 4 : 0);
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     if (at > event->payload_size || n > event->payload_size - at)
         return;
     const uint8_t *p = event->payload + at;
-    char *to = code == NETTRACE_CHAR ? arena_take(scratch, 3 * (n / 2) + 1) : NULL;
+    char *to = code == NETTRACE_CHAR ? arena_alloc(scratch, 3 * (n / 2) + 1) : NULL;
     if (code == NETTRACE_CHAR8)
         field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {(const char *)p, (size_t)n}};
     else if (code == NETTRACE_CHAR)
@@ -133,20 +133,20 @@ static void resolve_location(struct nettrace_field_iter *iter, struct arena *scr
 /* Converts a GUID, decimal or date to text. Leaves the value unchanged if memory is exhausted. */
 static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *field)
 {
-    char *to = arena_take(scratch, NUMBER_MAX);
-    size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
+    char *to = arena_alloc(scratch, NUMBER_MAX);
+    size_t n = to ? clr_format_value(to, role, &field->value) : 0;
     if (n)
-        field->value =
-            (ttr_value){.type = TTR_TYPE_TEXT,
-                        .text = {to, n},
-                        .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
+        field->value = (ttr_value){.type = TTR_TYPE_TEXT,
+                                   .text = {to, n},
+                                   .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_DISPLAY_DECIMAL
+                                                                         : TTR_DISPLAY_NONE};
 }
 
 /* Returns the next element at another location. */
 static void emit_located_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                  ttr_field *field)
 {
-    const struct type *plain = clr_plain_type(iter->code);
+    const struct type *plain = clr_type_of_code(iter->code);
     unsigned bytes = type_code_size(iter->code);
     const uint8_t *p = iter->at;
     uint64_t x = bytes == 1   ? *p
@@ -164,7 +164,7 @@ static void emit_located_element(struct nettrace_field_iter *iter, struct arena 
     field->depth = 1;
     field->value.type = is_signed ? TTR_TYPE_INT : is_float ? TTR_TYPE_FLOAT : TTR_TYPE_UINT;
     field->value.bits = (uint8_t)(bytes < 8 ? 8 * bytes : 0);
-    field->value.v.u = is_signed && bytes < 8 ? (uint64_t)bits_sign(x, 8 * bytes) : x;
+    field->value.v.u = is_signed && bytes < 8 ? (uint64_t)bits_sign_extend(x, 8 * bytes) : x;
     if (is_float)
         field->value.v.f = bytes == 4 ? (double)single : double_of_bits(x);
     if (!plain || plain->kind == TYPE_BOOL)
@@ -207,7 +207,7 @@ static bool emit_undecoded(struct nettrace_field_iter *iter, const struct nettra
     if (at >= event->payload_size || type->has_locations)
         return false;
     init_field(field, "undecoded", TTR_TYPE_BYTES);
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     field->value.text =
         (ttr_text){(const char *)event->payload + at, (size_t)(event->payload_size - at)};
     return true;
@@ -234,7 +234,7 @@ static bool emit_frame(struct nettrace_field_iter *iter, const struct nettrace_t
     field_clear(field);
     field->depth = 1;
     field->value.type = TTR_TYPE_UINT;
-    field->value.hint = TTR_HINT_POINTER;
+    field->value.hint = TTR_DISPLAY_POINTER;
     field->value.bits = (uint8_t)(bytes == 8 ? 0 : 32);
     field->value.v.u = nettrace_load_address(iter->at, bytes);
     iter->at += bytes;
@@ -281,7 +281,7 @@ static bool next_label_or_element(struct nettrace_field_iter *iter, struct arena
 static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     const struct type *shape;
     if (iter->stage == STAGE_UNBEGUN)
         start_iteration(fields);
@@ -289,26 +289,27 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
         next_label_or_element(iter, &type->reader->scratch, field))
         return true;
     if (iter->stage == STAGE_PAYLOAD) {
-        if (NETTRACE_LIKELY(layout_walk_next(&iter->payload, field, &shape))) {
+        if (NETTRACE_LIKELY(layout_iter_next(&iter->payload, field, &shape))) {
             if (NETTRACE_UNLIKELY(shape && shape->role))
                 convert_by_role(iter, type, fields->event, shape->role, field);
             return true;
         }
-        iter->stage = iter->payload.end == LAYOUT_FINE ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
+        iter->stage = iter->payload.end == LAYOUT_OK ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
     }
     return next_after_payload(iter, type, fields->event, field);
 }
 
 /* Stores all fields of an event in `held`. Returns their number, 0 if layout 0 does not fit the
  * payload. If values are converted, their fields must be prepared again for the next event. */
-static uint32_t nettrace_fields_hold(ttr_fields *fields, struct held_fields *held)
+static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     const struct nettrace_layouts *layouts = type->layouts;
     if (NETTRACE_UNLIKELY(iter->stage != STAGE_UNBEGUN))
         return 0;
-    const uint32_t n = layout_hold_whole(layouts->layout[0], &type->reader->scratch, fields, held);
+    const uint32_t n =
+        layout_decode_complete(layouts->layout[0], &type->reader->scratch, fields, held);
     for (uint64_t shown = n > 0 ? layouts->converted : 0; shown; shown &= shown - 1) {
         const int i = __builtin_ctzll(shown);
         convert_by_role(iter, type, fields->event, layouts->root->members[i].type->role,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "support/hexa.h"
 #include "support/support.h"
@@ -58,7 +58,8 @@ static void check_labels(const ttr_field_buffer *buffer, const ttr_field *taken,
     ttr_text label;
     for (uint32_t i = 0; i < n; i++) {
         const ttr_value *value = &taken[i].value;
-        if ((value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS) || value->count == 0)
+        if ((value->hint != TTR_DISPLAY_ENUM && value->hint != TTR_DISPLAY_FLAGS) ||
+            value->count == 0)
             continue;
         assert_true(ttr_event_label(buffer, value, 0, &label));
         assert_int_equal(label.n, value->text.n);
@@ -79,7 +80,7 @@ static void check_event(const ttr *t, ttr_field_buffer *buffer, const ttr_event 
     for (unsigned i = 0; i < 2; i++) {
         taken.n = 0;
         for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
-             n = ttr_more_fields(buffer, &field)) {
+             n = ttr_event_fields_next(buffer, &field)) {
             check_labels(buffer, field, n);
             for (uint32_t j = 0; j < n; j++)
                 copy_field(&taken, &field[j]);

@@ -188,6 +188,6 @@ uint64_t nettrace_read_varint(struct cursor *c)
 ttr_text nettrace_read_string(struct cursor *c)
 {
     uint64_t n = nettrace_read_varint(c);
-    const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
+    const uint8_t *p = c->failed ? NULL : cursor_read_bytes(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? (size_t)n : 0};
 }

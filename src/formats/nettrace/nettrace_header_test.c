@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formats/nettrace/nettrace_header.h"
-#include "formats/nettrace/nettrace_put.h"
+#include "formats/nettrace/nettrace_bytes.h"
 #include "support/support.h"
 
 enum { EVENTS = 4000, ROOM = EVENTS * 200, BEHIND = 128 };

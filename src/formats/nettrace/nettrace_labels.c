@@ -90,7 +90,7 @@ ttr_status nettrace_labels_parse(struct nettrace_reader *reader, struct cursor *
             break;
         }
         if (!add_label_list(reader, begin, (size_t)(c->p - begin)) ||
-            !pairmap_put(&labels->by_number, first + i, 0, (uint32_t)labels->list_n - 1))
+            !pair_map_put(&labels->by_number, first + i, 0, (uint32_t)labels->list_n - 1))
             return fail_memory(reader->error);
     }
     return TTR_OK;
@@ -100,8 +100,8 @@ void nettrace_labels_reset(struct nettrace_reader *reader)
 {
     struct nettrace_labels *labels = &reader->labels;
     labels->bytes_n = labels->list_n = 0;
-    pairmap_free(&labels->by_number);
-    pairmap_init(&labels->by_number, &reader->t->counted);
+    pair_map_free(&labels->by_number);
+    pair_map_init(&labels->by_number, &reader->t->counted);
 }
 
 void nettrace_labels_free(struct nettrace_reader *reader)
@@ -109,13 +109,13 @@ void nettrace_labels_free(struct nettrace_reader *reader)
     struct nettrace_labels *labels = &reader->labels;
     alloc_free(&reader->t->counted, labels->bytes, labels->bytes_capacity, 1);
     alloc_free(&reader->t->counted, labels->list, labels->list_capacity, sizeof *labels->list);
-    pairmap_free(&labels->by_number);
+    pair_map_free(&labels->by_number);
 }
 
 bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t number,
                               const uint8_t **p, uint32_t *n)
 {
-    const uint32_t *index = number ? pairmap_get(&reader->labels.by_number, number, 0) : NULL;
+    const uint32_t *index = number ? pair_map_get(&reader->labels.by_number, number, 0) : NULL;
     if (!index)
         return false;
     const struct nettrace_label_list *list = &reader->labels.list[*index];
@@ -129,11 +129,11 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
     const uint8_t *p;
     uint32_t n;
     if (!nettrace_find_label_list(reader, event->part, &p, &n)) {
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.no-labels",
-                   "an event with label list %u, which is not defined", event->part);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, event->offset, "nettrace.no-labels",
+                             "an event with label list %u, which is not defined", event->part);
         return;
     }
-    struct cursor c = cursor_over(p, n, 0);
+    struct cursor c = cursor_init(p, n, 0);
     while (cursor_left(&c) > 0) {
         unsigned kind = cursor_u8(&c) & ~(unsigned)LABEL_LAST;
         struct cursor value = c;
@@ -170,7 +170,7 @@ static void init_label_field(ttr_field *field, ttr_text name, uint8_t type)
 
 bool nettrace_next_label_field(const uint8_t **p, uint32_t *n, ttr_field *field)
 {
-    struct cursor c = cursor_over(*p, *n, 0);
+    struct cursor c = cursor_init(*p, *n, 0);
     bool is_field = false;
     while (!is_field && cursor_left(&c) > 0) {
         unsigned kind = cursor_u8(&c) & ~(unsigned)LABEL_LAST;

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "support/dump.h"
@@ -42,12 +43,12 @@ static void write_odd_event(struct odd *odd, ttr *t, int64_t time)
     static const uint8_t opcodes[] = {0, 0, 0, 9, 240};
     static const uint8_t activities[2][16] = {{9, 8, 7}, {1}};
     sources_make_event(odd->b, &odd->seed, time);
-    ttr_event *event = ttr_event_edit(odd->b);
+    ttr_event *event = ttr_event_attributes(odd->b);
     ttr_text name = odd_name(&odd->seed);
     bool is_early = odd_below(&odd->seed, 40) == 0, is_plain = odd_below(&odd->seed, 3) != 0,
          is_first = odd->budget == 0;
     if (is_first) /* V4 and V5 store one process, the one of most events */
-        ttr_on_thread(odd->b, 1, 1);
+        ttr_event_set_thread(odd->b, 1, 1);
     odd->budget = ODD_BUDGET;
     event->time = is_early && time > INT64_MIN + EARLIER
                       ? time - EARLIER
@@ -58,7 +59,7 @@ static void write_odd_event(struct odd *odd, ttr *t, int64_t time)
         event->kind = TTR_KIND_INSTANT; /* other events would be losses */
         event->category = 0;
         event->link = event->tag = 0;
-        ttr_on_thread(odd->b, 1, 1 + odd_below(&odd->seed, 9));
+        ttr_event_set_thread(odd->b, 1, 1 + odd_below(&odd->seed, 9));
     }
     if (odd_below(&odd->seed, 3) == 0)
         event->name = ttr_text_add(t, name.p, name.n);
@@ -78,9 +79,9 @@ static void write_unique_shape(struct odd *odd, int64_t time)
     char name[24];
     (void)snprintf(name, sizeof name, "name %u", (unsigned)odd_below(&odd->seed, 300));
     ttr_event_begin(odd->b, TTR_KIND_INSTANT, time, "", name);
-    ttr_on_provider(odd->b, odd_below(&odd->seed, 2) ? "one" : "other");
-    ttr_on_thread(odd->b, 1, 1 + odd_below(&odd->seed, 3));
-    ttr_event_edit(odd->b)->level = (uint8_t)odd_below(&odd->seed, 7);
+    ttr_event_set_provider(odd->b, odd_below(&odd->seed, 2) ? "one" : "other");
+    ttr_event_set_thread(odd->b, 1, 1 + odd_below(&odd->seed, 3));
+    ttr_event_attributes(odd->b)->level = (uint8_t)odd_below(&odd->seed, 7);
     odd_put_shape(odd, odd_below(&odd->seed, 5));
 }
 
@@ -128,7 +129,7 @@ static void record_events(struct story *story, const ttr *t, const ttr_batch *ba
         ttr_fields_begin(t, ttr_batch_at(batch, i), &fields);
         while (ttr_fields_next(&fields, &field)) {
             mark[0] += field.group != TTR_GROUP_PAYLOAD;
-            mark[1] += field.value.hint == TTR_HINT_NUMBER;
+            mark[1] += field.value.hint == TTR_DISPLAY_DECIMAL;
         }
         if (ttr_batch_at(batch, i)->kind != TTR_KIND_GAP)
             buffer_add(&story->marks, mark, sizeof mark);
@@ -159,7 +160,7 @@ static bool write_one(struct source *source, ttr *t, ttr_writer *out, struct odd
     ttr_batch batch;
     static struct ledger before;
     copy_ledger(out, &before);
-    if (ttr_event_take(odd->b, &batch, NULL) != TTR_OK)
+    if (ttr_event_build(odd->b, &batch, NULL) != TTR_OK)
         return false;
     const ttr_event *event = ttr_batch_at(&batch, 0);
     record_events(&source->story, t, &batch);

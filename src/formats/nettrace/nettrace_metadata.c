@@ -25,7 +25,7 @@
  *
  * Metadata may be wrong: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and
  * declare enumerations as bytes and write 4. Such types have several interpretations, see
- * nettrace_readings.c. */
+ * nettrace_layouts.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -38,13 +38,13 @@
 static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c, bool is_second,
                                struct nettrace_definition *definition)
 {
-    struct clr_fields making = {.arena = &reader->arena, .c = *c, .is_second = is_second};
-    definition->root = clr_fields_take(&making);
+    struct clr_field_parser making = {.arena = &reader->arena, .c = *c, .is_second = is_second};
+    definition->root = clr_parse_fields(&making);
     if (!definition->root && !making.is_out_of_memory)
-        input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
-                   "the fields of \"%s\" are not decoded: %s",
-                   ttr_text_get(reader->t, definition->name).p,
-                   making.problem ? making.problem : "they are incomplete");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, c->offset, "nettrace.bad-metadata",
+                             "the fields of \"%s\" are not decoded: %s",
+                             ttr_text_get(reader->t, definition->name).p,
+                             making.problem ? making.problem : "they are incomplete");
     definition->could_lie = making.could_lie;
     *c = making.c;
     c->failed |= !definition->root;
@@ -58,11 +58,11 @@ static ttr_status parse_tags(struct nettrace_reader *reader, struct cursor *c,
     while (cursor_left(c) >= 5) {
         uint32_t size = cursor_u32le(c);
         uint8_t kind = cursor_u8(c);
-        struct cursor extra = cursor_part(c, size);
+        struct cursor extra = cursor_slice(c, size);
         if (extra.failed) {
-            input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
-                       "the tags after the fields of \"%s\" are incomplete",
-                       ttr_text_get(reader->t, definition->name).p);
+            input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, c->offset, "nettrace.bad-metadata",
+                                 "the tags after the fields of \"%s\" are incomplete",
+                                 ttr_text_get(reader->t, definition->name).p);
             return TTR_OK;
         }
         if (kind == NETTRACE_EXTRA_OPCODE && size >= 1) {
@@ -81,7 +81,7 @@ static ttr_status parse_tags(struct nettrace_reader *reader, struct cursor *c,
 static ttr_id parse_z16_id(struct nettrace_reader *reader, struct cursor *c, bool *is_out_of_memory)
 {
     size_t n = 0;
-    const char *text = clr_take_z16(c, &reader->scratch, &n);
+    const char *text = clr_read_z16(c, &reader->scratch, &n);
     uint32_t id = text ? intern_add(&reader->t->strings, text, n) : 0;
     *is_out_of_memory |= id == UINT32_MAX || (!text && !c->failed);
     return id == UINT32_MAX ? 0 : id;
@@ -101,10 +101,10 @@ static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor 
         {0x2e5dba47, "System.Threading.Tasks.TplEventSource"},
     };
     char text[40];
-    const uint8_t *guid = cursor_take(c, 16);
+    const uint8_t *guid = cursor_read_bytes(c, 16);
     if (!guid)
         return 0;
-    size_t n = clr_guid_text(text, guid);
+    size_t n = clr_format_guid(text, guid);
     const char *name = text;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (load_u32le(guid) == known[i].first) {
@@ -165,16 +165,16 @@ bool nettrace_fill_known_event(struct nettrace_reader *reader,
     char text[300];
     ttr_text provider = ttr_text_get(reader->t, definition->provider),
              name = ttr_text_get(reader->t, definition->name);
-    const struct clr_event *known = clr_event_find(provider, definition->id, definition->version);
-    const struct clr_making making = {.arena = &reader->arena,
-                                      .pointer_bytes = reader->pointer_bytes,
-                                      .guid_role = NETTRACE_ROLE_GUID};
+    const struct clr_event *known = clr_find_event(provider, definition->id, definition->version);
+    const struct clr_type_options making = {.arena = &reader->arena,
+                                            .pointer_bytes = reader->pointer_bytes,
+                                            .guid_role = NETTRACE_ROLE_GUID};
     if (known && should_use_known_fields(definition, known, name)) {
-        definition->root = clr_event_type(&making, known);
+        definition->root = clr_make_event_type(&making, known);
         if (!definition->root)
             return false;
     } else if (known && definition->root &&
-               !clr_event_label(&reader->arena, known, definition->root)) {
+               !clr_add_event_labels(&reader->arena, known, definition->root)) {
         return false;
     }
     if (definition->name)
@@ -237,9 +237,9 @@ bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
 static ttr_status report_unusable_metadata(struct nettrace_reader *reader, const struct cursor *c)
 {
     reader->has_bad_metadata = true;
-    return input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata",
-                        reader->error,
-                        "metadata that end before their provider and id; their events are lost");
+    return input_add_damage(
+        reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata", reader->error,
+        "metadata that end before their provider and id; their events are lost");
 }
 
 ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor *c,

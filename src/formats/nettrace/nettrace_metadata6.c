@@ -40,7 +40,7 @@ static const struct type length16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 
 static const struct type *new_arena_type(struct metadata6_parser *parser, struct type type)
 {
-    struct type *copy = arena_take(&parser->reader->arena, sizeof *copy);
+    struct type *copy = arena_alloc(&parser->reader->arena, sizeof *copy);
     parser->is_out_of_memory |= !copy;
     type.align = 3;
     if (copy)
@@ -99,7 +99,7 @@ static const struct type *parse_location_type(struct metadata6_parser *parser, s
         return NULL;
     }
     parser->has_locations = true;
-    unsigned role = (is_relative ? NETTRACE_ROLE_RELATIVE : NETTRACE_ROLE_PLACE) |
+    unsigned role = (is_relative ? NETTRACE_ROLE_RELATIVE : NETTRACE_ROLE_LOCATION) |
                     (unsigned)code << NETTRACE_ROLE_CODE_SHIFT;
     return new_arena_type(parser,
                           (struct type){.kind = TYPE_BLOB, .count = 4, .role = (uint16_t)role});
@@ -127,7 +127,7 @@ static const struct type *parse_type6(struct metadata6_parser *parser, struct cu
         return new_arena_type(parser, (struct type){.kind = TYPE_VAR_UINT});
     else if (code == NETTRACE_BOOLEAN8)
         return new_arena_type(parser, (struct type){.kind = TYPE_BOOL, .bits = 8});
-    else if (!(type = clr_plain_type(code)))
+    else if (!(type = clr_type_of_code(code)))
         parser->problem = "a field has an unknown type";
     return type;
 }
@@ -135,7 +135,7 @@ static const struct type *parse_type6(struct metadata6_parser *parser, struct cu
 static bool parse_field6(struct metadata6_parser *parser, struct cursor *c,
                          struct type_member *member, unsigned depth)
 {
-    struct cursor field = cursor_part(c, cursor_u16le(c));
+    struct cursor field = cursor_slice(c, cursor_u16le(c));
     ttr_text name = nettrace_read_string(&field);
     const char *copy = arena_copy(&parser->reader->arena, name.p, name.n);
     parser->is_out_of_memory |= !copy;
@@ -152,7 +152,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
         parser->problem = "more fields are declared than present";
         return NULL;
     }
-    struct type_member *members = arena_take(&parser->reader->arena, n ? n * sizeof *members : 1);
+    struct type_member *members = arena_alloc(&parser->reader->arena, n ? n * sizeof *members : 1);
     parser->is_out_of_memory |= !members;
     for (uint16_t i = 0; members && i < n; i++) {
         members[i] = (struct type_member){.name = {"", 0}};
@@ -229,18 +229,18 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
         return TTR_OK; /* reported with the block */
     const struct type *root = parse_struct_type(&parser, row, 0);
     if (root) {
-        struct cursor options = cursor_part(row, cursor_u16le(row));
+        struct cursor options = cursor_slice(row, cursor_u16le(row));
         parse_options6(&options, &definition);
         definition.has_locations = parser.has_locations;
-        definition.root = arena_take(&reader->arena, sizeof *root);
+        definition.root = arena_alloc(&reader->arena, sizeof *root);
         if (definition.root)
             *definition.root = *root;
         parser.is_out_of_memory |= !definition.root;
     } else if (!parser.is_out_of_memory) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata",
-                   "the fields of \"%s\" are not decoded: %s",
-                   ttr_text_get(reader->t, definition.name).p,
-                   parser.problem ? parser.problem : "they are incomplete");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-metadata",
+                             "the fields of \"%s\" are not decoded: %s",
+                             ttr_text_get(reader->t, definition.name).p,
+                             parser.problem ? parser.problem : "they are incomplete");
     }
     if (parser.is_out_of_memory || !nettrace_fill_known_event(reader, &definition))
         return fail_memory(reader->error);
@@ -253,7 +253,7 @@ ttr_status nettrace_parse_metadata6(struct nettrace_reader *reader, struct curso
     ttr_status status = TTR_OK;
     (void)cursor_skip(c, cursor_u16le(c));
     while (cursor_left(c) > 0 && !c->failed && status == TTR_OK) {
-        struct cursor row = cursor_part(c, cursor_u16le(c));
+        struct cursor row = cursor_slice(c, cursor_u16le(c));
         if (c->failed)
             break;
         status = parse_metadata_row(reader, &row);

@@ -115,14 +115,14 @@ static enum object_type nearest_object_kind(ttr_text name)
 /* Parses the frame at the start of `bytes`. Returns false if it is invalid or truncated. */
 static bool read_frame(const struct nettrace_bytes *bytes, struct object_frame *frame)
 {
-    struct cursor c = cursor_over(bytes->p, bytes->n, bytes->offset);
+    struct cursor c = cursor_init(bytes->p, bytes->n, bytes->offset);
     uint8_t first = cursor_u8(&c), second = cursor_u8(&c), type = cursor_u8(&c);
     frame->version = cursor_u32le(&c);
     frame->least = cursor_u32le(&c);
     uint32_t n = cursor_u32le(&c);
     if (n > NETTRACE_NAME_MAX)
         return false;
-    const uint8_t *name = cursor_take(&c, n);
+    const uint8_t *name = cursor_read_bytes(&c, n);
     uint8_t end = cursor_u8(&c);
     if (c.failed || first != second ||
         (first != NETTRACE_BEGIN && first != NETTRACE_BEGIN_PRIVATE) || type != NETTRACE_NULL ||
@@ -168,8 +168,8 @@ static ttr_status resync_to_object(struct nettrace_reader *reader)
     reader->is_over = found == n && is_end;
     reader->at += passed;
     return passed == 0 ? TTR_OK
-                       : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
-                                      "no object starts here; skipped up to the next one");
+                       : input_add_damage(reader->in, at, passed, "nettrace.lost", reader->error,
+                                          "no object starts here; skipped up to the next one");
 }
 
 static ttr_status report_bad_frame(struct nettrace_reader *reader,
@@ -179,9 +179,9 @@ static ttr_status report_bad_frame(struct nettrace_reader *reader,
     reader->needs_resync = !reader->is_over;
     if (!reader->is_over)
         return TTR_OK;
-    return input_damage(reader->in, reader->at, bytes->n, "nettrace.cut", reader->error,
-                        "the trace ends inside the frame of an object: expected tags 5 5 1, "
-                        "versions and a name; all events are kept");
+    return input_add_damage(reader->in, reader->at, bytes->n, "nettrace.cut", reader->error,
+                            "the trace ends inside the frame of an object: expected tags 5 5 1, "
+                            "versions and a name; all events are kept");
 }
 
 /* Parses a sequence point: u64 ticks, u32 n, n times u64 capture thread, u32 sequence. */
@@ -243,12 +243,13 @@ static ttr_status parse_event_block(struct nettrace_reader *reader,
         struct cursor head = *c, times = *c;
         uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
         if (head.failed || size < 4 || !cursor_skip(c, size))
-            return is_cut ? TTR_OK
-                          : input_damage(reader->in, c->offset, cursor_left(c),
-                                         "nettrace.bad-block", reader->error,
-                                         "a block with a header that declares %u bytes, more than "
-                                         "the block has",
-                                         size);
+            return is_cut
+                       ? TTR_OK
+                       : input_add_damage(reader->in, c->offset, cursor_left(c),
+                                          "nettrace.bad-block", reader->error,
+                                          "a block with a header that declares %u bytes, more than "
+                                          "the block has",
+                                          size);
         block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN;
         if (!block.is_metadata && !is_cut && is_block_outside_range(reader, times)) {
             skip_block(reader, c);
@@ -284,15 +285,16 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
         status = parse_point(reader, c);
         break;
     default:
-        input_note(reader->in, TTR_NOTE_REMARK, frame->payload, "nettrace.unknown-object",
-                   "an unknown object \"%.*s\": skipped", (int)frame->name.n, frame->name.p);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, frame->payload,
+                             "nettrace.unknown-object", "an unknown object \"%.*s\": skipped",
+                             (int)frame->name.n, frame->name.p);
         return TTR_OK;
     }
     if (status == TTR_OK && c->failed && !is_cut)
-        return input_damage(reader->in, start.offset, cursor_left(&start), "nettrace.bad-block",
-                            reader->error,
-                            "a %s that declares more than it contains; its complete parts are used",
-                            names[frame->kind]);
+        return input_add_damage(
+            reader->in, start.offset, cursor_left(&start), "nettrace.bad-block", reader->error,
+            "a %s that declares more than it contains; its complete parts are used",
+            names[frame->kind]);
     return status;
 }
 
@@ -346,10 +348,11 @@ static ttr_status find_misaligned_body(struct nettrace_reader *reader,
     for (unsigned padding = 0; padding < 4 && bytes->n > padding; padding++)
         if (is_object_end(bytes, first + padding + extent->size) &&
             memcmp(bytes->p, zeros, padding) == 0) {
-            input_note(reader->in, TTR_NOTE_ODD, first, "nettrace.misplaced",
-                       "a block after %u zeros of padding, which belong to another position: bytes "
-                       "before it are missing",
-                       padding);
+            input_add_diagnostic(
+                reader->in, TTR_SEVERITY_ODD, first, "nettrace.misplaced",
+                "a block after %u zeros of padding, which belong to another position: bytes "
+                "before it are missing",
+                padding);
             extent->begin = first + padding;
             extent->is_cut = extent->is_damaged = false;
             break;
@@ -409,7 +412,7 @@ static ttr_status read_damaged_object(struct nettrace_reader *reader,
                                       const struct object_extent *extent,
                                       struct nettrace_bytes *bytes)
 {
-    struct cursor c = cursor_over(
+    struct cursor c = cursor_init(
         bytes->p, extent->size < bytes->n ? (size_t)extent->size : bytes->n, bytes->offset);
     ttr_status status = parse_object_payload(reader, frame, &c, true);
     if (status != TTR_OK)
@@ -419,18 +422,19 @@ static ttr_status read_damaged_object(struct nettrace_reader *reader,
     if (extent->is_cut) {
         reader->is_over = true;
         reader->at = bytes->offset + bytes->n;
-        return input_damage(reader->in, left ? c.offset : reader->at, left, "nettrace.cut",
-                            reader->error,
-                            "the trace ends inside a block: expected %llu bytes, found %zu; all "
-                            "complete events are kept",
-                            (unsigned long long)extent->size, bytes->n);
+        return input_add_damage(
+            reader->in, left ? c.offset : reader->at, left, "nettrace.cut", reader->error,
+            "the trace ends inside a block: expected %llu bytes, found %zu; all "
+            "complete events are kept",
+            (unsigned long long)extent->size, bytes->n);
     }
     reader->needs_resync = true;
     reader->at = c.offset;
-    return input_damage(reader->in, frame->payload, 0, "nettrace.bad-block", reader->error,
-                        "no end tag (6) after the %llu bytes of this block; its events are kept as "
-                        "far as they can be decoded",
-                        (unsigned long long)extent->size);
+    return input_add_damage(
+        reader->in, frame->payload, 0, "nettrace.bad-block", reader->error,
+        "no end tag (6) after the %llu bytes of this block; its events are kept as "
+        "far as they can be decoded",
+        (unsigned long long)extent->size);
 }
 
 static ttr_status read_sized_object(struct nettrace_reader *reader,
@@ -443,7 +447,7 @@ static ttr_status read_sized_object(struct nettrace_reader *reader,
         return status;
     if (extent.is_cut || extent.is_damaged)
         return read_damaged_object(reader, frame, &extent, &bytes);
-    struct cursor c = cursor_over(bytes.p, (size_t)extent.size, bytes.offset);
+    struct cursor c = cursor_init(bytes.p, (size_t)extent.size, bytes.offset);
     reader->at = extent.begin + extent.size + 1;
     status = parse_object_payload(reader, frame, &c, false);
     bool has_rest = cursor_left(&c) > 0 || reader->has_bad_metadata;
@@ -462,8 +466,9 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
     if (reader->has_trace || reader->in->packets > 0) {
         reader->needs_resync = true;
         reader->at = frame->payload;
-        return input_damage(reader->in, frame->payload, 0, "nettrace.second-trace", reader->error,
-                            "a Trace object after the first one or after blocks; it is not used");
+        return input_add_damage(
+            reader->in, frame->payload, 0, "nettrace.second-trace", reader->error,
+            "a Trace object after the first one or after blocks; it is not used");
     }
     reader->has_trace = true;
     uint32_t version = frame->version, least = is_file ? 1 : 3, most = is_file ? 2 : 4;
@@ -480,7 +485,7 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
     ttr_status status = nettrace_load_bytes(reader, frame->payload, size + 1, &bytes);
     if (status != TTR_OK)
         return status;
-    struct cursor c = cursor_over(bytes.p, bytes.n, bytes.offset);
+    struct cursor c = cursor_init(bytes.p, bytes.n, bytes.offset);
     if (version < 3)
         (void)cursor_u32le(&c); /* position of the end label; the tag itself is looked for */
     status = nettrace_parse_trace(reader, &c);
@@ -489,8 +494,8 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
     if (c.failed) {
         reader->is_over = true;
         reader->at = bytes.offset + bytes.n;
-        return input_damage(reader->in, bytes.offset, bytes.n, "nettrace.cut", reader->error,
-                            "the trace ends inside its first object");
+        return input_add_damage(reader->in, bytes.offset, bytes.n, "nettrace.cut", reader->error,
+                                "the trace ends inside its first object");
     }
     reader->at = c.offset;
     if (version >= 3) {
@@ -518,8 +523,8 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
 {
     if (bytes->n == 0) {
         reader->is_over = true;
-        input_note(
-            reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, reader->at, "nettrace.no-end",
             "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
@@ -566,10 +571,10 @@ ttr_status nettrace_read_object(struct nettrace_reader *reader)
         frame.kind = nearest_object_kind(frame.name);
     if (frame.kind != KIND_UNKNOWN && object_kind(frame.name) == KIND_UNKNOWN) {
         frame.is_misspelled = true;
-        status =
-            input_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n,
-                         "nettrace.bad-name", reader->error, "an object \"%.*s\" is read as a %s",
-                         (int)frame.name.n, frame.name.p, names[frame.kind]);
+        status = input_add_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n,
+                                  "nettrace.bad-name", reader->error,
+                                  "an object \"%.*s\" is read as a %s", (int)frame.name.n,
+                                  frame.name.p, names[frame.kind]);
     }
     return status == TTR_OK ? read_sized_object(reader, &frame) : status;
 }

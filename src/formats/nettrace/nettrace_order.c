@@ -218,8 +218,8 @@ int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t tick
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
     }
-    int64_t time = clockmath_add(reader->sync_ns,
-                                 clockmath_ns_signed(&reader->clock, since, &clamped), &clamped);
+    int64_t time = add_saturated(reader->sync_ns,
+                                 signed_ticks_to_ns(&reader->clock, since, &clamped), &clamped);
     *flags |= clamped ? TTR_EVENT_CLAMPED : 0;
     return time;
 }
@@ -254,9 +254,10 @@ static bool resolve_run_threads(struct nettrace_reader *reader, struct nettrace_
 static void report_late_event(const struct nettrace_reader *reader, const ttr_event *event)
 {
     if (!reader->emits_blocks)
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
-                   "an event is older than a sequence point or sorted event before it; it is out "
-                   "of order");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, event->offset, "nettrace.late",
+            "an event is older than a sequence point or sorted event before it; it is out "
+            "of order");
 }
 
 /* Reports an event without metadata. This is certain only when it is emitted: until then metadata
@@ -265,10 +266,10 @@ static ttr_status report_undefined_metadata(const struct nettrace_reader *reader
                                             const struct nettrace_header *h)
 {
     const struct window *window = &reader->in->window;
-    return input_damage(reader->in, window->offset + (uint64_t)(h->start - window->bytes),
-                        (uint64_t)(h->next - h->start), "nettrace.no-metadata", reader->error,
-                        "an event with metadata %u, which are not defined; it is lost",
-                        h->metadata);
+    return input_add_damage(reader->in, window->offset + (uint64_t)(h->start - window->bytes),
+                            (uint64_t)(h->next - h->start), "nettrace.no-metadata", reader->error,
+                            "an event with metadata %u, which are not defined; it is lost",
+                            h->metadata);
 }
 
 /* Copies the members that all events of a type share, in vectors of 16 bytes, and clears others. */
@@ -324,7 +325,7 @@ static void emit_gap(struct nettrace_reader *reader)
     const struct nettrace_gap *gap = &order->gaps[order->gaps_emitted++];
     uint64_t from = order->has_emitted && gap->from < order->emitted ? order->emitted : gap->from;
     uint8_t flags = 0;
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->time = nettrace_ticks_to_ns(reader, from, &flags);
     int64_t to = nettrace_ticks_to_ns(reader, gap->to, &flags);
     event->ticks = from;

@@ -16,7 +16,7 @@ bool nettrace_pieces_init(struct nettrace_reader *reader)
         return true;
     reader->keep_from = 0;
     reader->piece_schema = context_add_schema(
-        reader->t, &(struct schema){.own = reader, .format = reader->in->format});
+        reader->t, &(struct schema){.ctx = reader, .format = reader->in->format});
     return reader->piece_schema != 0;
 }
 
@@ -31,7 +31,7 @@ void nettrace_emit_pieces(struct nettrace_reader *reader)
     struct input *in = reader->in;
     for (uint32_t i = 0; i < reader->pieces_n; i++) {
         const struct nettrace_piece *piece = &reader->pieces[i];
-        ttr_event *event = input_event(in);
+        ttr_event *event = input_add_event(in);
         event->kind = TTR_KIND_DEFINITION;
         event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME | (piece->is_part ? TTR_EVENT_PARTIAL : 0);
         event->ticks = reader->order.emitted;
@@ -106,10 +106,11 @@ ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
         return status;
     if (behind.n >= NETTRACE_MAGIC_BYTES &&
         memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
-        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end",
-                   "another trace starts after the end of this one; it is not read");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, reader->at, "nettrace.behind-end",
+                             "another trace starts after the end of this one; it is not read");
     else
-        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end",
-                   "the input continues after the end of the trace; the rest is not read");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_REMARK, reader->at, "nettrace.behind-end",
+            "the input continues after the end of the trace; the rest is not read");
     return TTR_OK;
 }

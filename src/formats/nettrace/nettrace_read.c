@@ -78,7 +78,7 @@ static void apply_resets(struct nettrace_reader *reader)
 
 void nettrace_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     if (in->flags & TTR_READ_SYMBOLS)
         return;
     reader->from = reader->has_range && reader->from > from_ns ? reader->from : from_ns;
@@ -88,7 +88,7 @@ void nettrace_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 
 static ttr_status fill_batch(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     reader->error = error;
     arena_reset(&reader->scratch);
     if (reader->is_out_of_memory)
@@ -115,7 +115,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
 
 ttr_status nettrace_reader_next(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     ttr_status status = fill_batch(in, error);
     if (!(in->flags & TTR_READ_SYMBOLS) && !reader->has_universal)
         return status;
@@ -141,7 +141,7 @@ static ttr_status parse_head6(struct nettrace_reader *reader, struct cursor *c)
 
 static ttr_status parse_head(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
 {
-    struct cursor c = cursor_over(bytes->p, bytes->n, 0);
+    struct cursor c = cursor_init(bytes->p, bytes->n, 0);
     reader->version = 3;
     if (bytes->n >= NETTRACE_MAGIC_BYTES &&
         memcmp(bytes->p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0) {
@@ -151,7 +151,7 @@ static ttr_status parse_head(struct nettrace_reader *reader, const struct nettra
     uint32_t n = cursor_u32le(&c);
     if (reader->version == 4 && n == 0 && bytes->n >= NETTRACE_V6_HEAD)
         return parse_head6(reader, &c);
-    const uint8_t *text = cursor_take(&c, NETTRACE_SERIALIZATION_BYTES);
+    const uint8_t *text = cursor_read_bytes(&c, NETTRACE_SERIALIZATION_BYTES);
     if (bytes->n < NETTRACE_MAGIC_BYTES)
         return fail(reader->error, TTR_E_UNSUPPORTED, bytes->n,
                     "a trace of %zu bytes: expected at least 24", bytes->n);
@@ -162,13 +162,13 @@ static ttr_status parse_head(struct nettrace_reader *reader, const struct nettra
     reader->at = text ? c.offset : bytes->n;
     reader->is_over = !text;
     return text ? TTR_OK
-                : input_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error,
-                               "the trace ends inside its file head");
+                : input_add_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error,
+                                   "the trace ends inside its file head");
 }
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     const char *order = input_option(in, "order");
     reader->emits_blocks = order && strcmp(order, "block") == 0;
     if (reader->emits_blocks)
@@ -180,23 +180,23 @@ static ttr_status read_options(struct input *in, ttr_error *error)
 
 ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     struct nettrace_bytes bytes;
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
     reader->pointer_bytes = 8;
-    clockmath_init(&reader->clock, 1000000000);
+    clock_math_init(&reader->clock, 1000000000);
     arena_init(&reader->arena, &reader->t->counted);
     arena_init(&reader->scratch, &reader->t->counted);
     buffer_init(&reader->symbol, &reader->t->counted);
     nettrace_order_init(&reader->order);
     nettrace_types_init(reader);
-    pairmap_init(&reader->threads.by_id, &reader->t->counted);
-    pairmap_init(&reader->threads.by_index, &reader->t->counted);
-    pairmap_init(&reader->labels.by_number, &reader->t->counted);
-    pairmap_init(&reader->stacks.others, &reader->t->counted);
-    pairmap_init(&reader->universal.by_id, &reader->t->counted);
+    pair_map_init(&reader->threads.by_id, &reader->t->counted);
+    pair_map_init(&reader->threads.by_index, &reader->t->counted);
+    pair_map_init(&reader->labels.by_number, &reader->t->counted);
+    pair_map_init(&reader->stacks.others, &reader->t->counted);
+    pair_map_init(&reader->universal.by_id, &reader->t->counted);
     reader->keep_from = UINT64_MAX;
     ttr_status status = nettrace_pieces_init(reader) ? read_options(in, error) : fail_memory(error);
     if (status == TTR_OK)
@@ -218,7 +218,7 @@ ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
 
 void nettrace_reader_close(struct input *in)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     if (!reader->in)
         return;
     nettrace_types_free(reader);
@@ -227,8 +227,8 @@ void nettrace_reader_close(struct input *in)
     nettrace_order_free(reader);
     alloc_free(&reader->t->counted, reader->threads.capture, reader->threads.capture_capacity,
                sizeof *reader->threads.capture);
-    pairmap_free(&reader->threads.by_id);
-    pairmap_free(&reader->threads.by_index);
+    pair_map_free(&reader->threads.by_id);
+    pair_map_free(&reader->threads.by_index);
     nettrace_labels_free(reader);
     nettrace_universal_free(reader);
     arena_free(&reader->arena);

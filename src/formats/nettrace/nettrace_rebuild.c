@@ -22,7 +22,7 @@ struct block_rebuild {
 
 static uint32_t dropped_of(const struct nettrace_copy *copy, uint64_t capture)
 {
-    const uint32_t *dropped = pairmap_get(&copy->dropped, capture, 0);
+    const uint32_t *dropped = pair_map_get(&copy->dropped, capture, 0);
     return dropped ? *dropped : 0;
 }
 
@@ -30,7 +30,7 @@ static void save_dropped(struct block_rebuild *rebuild)
 {
     if (rebuild->has_capture && rebuild->dropped)
         rebuild->is_out_of_memory |=
-            !pairmap_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
+            !pair_map_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
 }
 
 static void enter_rebuilt_capture(struct block_rebuild *rebuild, uint64_t capture)
@@ -87,7 +87,7 @@ static void append_kept_event(struct block_rebuild *rebuild, const struct nettra
     rebuild->most = h->ticks > rebuild->most ? h->ticks : rebuild->most;
     uint8_t *at = buffer_room(to, NETTRACE_HEADER_MAX);
     if (at)
-        buffer_filled(to, (size_t)(nettrace_encode_header(at, &rebuild->last, &now, is_v6) - at));
+        buffer_commit(to, (size_t)(nettrace_encode_header(at, &rebuild->last, &now, is_v6) - at));
     buffer_add(to, h->payload, h->payload_size);
 }
 
@@ -101,7 +101,7 @@ static void append_kept_event3(struct block_rebuild *rebuild, const struct nettr
 
 static bool has_usable_metadata(const struct nettrace_copy *copy, const struct nettrace_header *h)
 {
-    return nettrace_metadata_is_usable(copy->version, cursor_over(h->payload, h->payload_size, 0));
+    return nettrace_metadata_is_usable(copy->version, cursor_init(h->payload, h->payload_size, 0));
 }
 
 /* Moves to the first event of a block (V4 to V6) and returns the encoding of its headers. */
@@ -134,7 +134,7 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
     bool is_old = copy->version < 4, is_v6 = copy->version >= NETTRACE_V6;
     enum nettrace_codec codec = CODEC_OLD;
     bool has_end_tag = !piece->is_part && !is_v6;
-    struct cursor c = cursor_over(bytes, piece->size - has_end_tag, piece->offset);
+    struct cursor c = cursor_init(bytes, piece->size - has_end_tag, piece->offset);
     (void)cursor_skip(&c, piece->body);
     if (!is_old)
         codec = skip_block_header(&c, is_v6);
@@ -168,11 +168,11 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     while (h.next < span.end && nettrace_header_next(&h, &span, false)) {
         uint64_t offset = piece->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;
-        const uint32_t *moved = h.metadata ? pairmap_get(&copy->moved, h.metadata, 0) : NULL;
+        const uint32_t *moved = h.metadata ? pair_map_get(&copy->moved, h.metadata, 0) : NULL;
         if (h.metadata == 0 && !has_usable_metadata(copy, &h))
             continue;
         if (h.metadata == 0 && now != offset &&
-            !pairmap_put(&copy->moved, offset, 0, (uint32_t)now))
+            !pair_map_put(&copy->moved, offset, 0, (uint32_t)now))
             return false;
         if (h.metadata != 0 && !nettrace_copy_has_event(copy, offset))
             continue;
@@ -206,7 +206,7 @@ static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to
         nettrace_append_varint(to, index);
         nettrace_append_varint(to, (uint32_t)(sequence - dropped_of(copy, index)));
         if (are_gone)
-            (void)pairmap_remove(&copy->dropped, index, 0);
+            (void)pair_map_remove(&copy->dropped, index, 0);
     }
 }
 
@@ -216,12 +216,12 @@ void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
     enum { HEAD = 12, FORGETS_THREADS = 1 };
     struct buffer *to = &out->buffer;
     bool is_v6 = copy->version >= NETTRACE_V6, are_gone = piece->kind == NETTRACE_PIECE_GONE;
-    struct cursor c = cursor_over(bytes, piece->size - !is_v6, piece->offset);
+    struct cursor c = cursor_init(bytes, piece->size - !is_v6, piece->offset);
     (void)cursor_skip(&c, piece->body);
     struct nettrace_frame frame = nettrace_frame_begin(
         out, copy->version, are_gone ? NETTRACE_BLOCK_GONE : NETTRACE_BLOCK_POINT);
     struct cursor head =
-        are_gone ? cursor_over(NULL, 0, 0) : cursor_part(&c, is_v6 ? HEAD + 4 : HEAD);
+        are_gone ? cursor_init(NULL, 0, 0) : cursor_slice(&c, is_v6 ? HEAD + 4 : HEAD);
     buffer_add(to, head.p, cursor_left(&head));
     if (is_v6)
         append_reduced_counts6(copy, to, &c, are_gone);
@@ -230,7 +230,7 @@ void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
     nettrace_frame_end(out, &frame);
     if (is_v6 && !are_gone && cursor_left(&head) && load_u32le(head.p + 8) & FORGETS_THREADS) {
         const struct alloc *alloc = copy->dropped.alloc;
-        pairmap_free(&copy->dropped);
-        pairmap_init(&copy->dropped, alloc);
+        pair_map_free(&copy->dropped);
+        pair_map_init(&copy->dropped, alloc);
     }
 }

@@ -27,7 +27,7 @@
 
 static void init_number_table(struct nettrace_number_table *table, const struct alloc *alloc)
 {
-    keymap_init(&table->known, alloc);
+    key_map_init(&table->known, alloc);
     buffer_init(&table->rows, alloc);
     table->first = 1;
 }
@@ -35,8 +35,8 @@ static void init_number_table(struct nettrace_number_table *table, const struct 
 static void clear_number_table(struct nettrace_number_table *table)
 {
     const struct alloc *alloc = table->known.alloc;
-    keymap_free(&table->known);
-    keymap_init(&table->known, alloc);
+    key_map_free(&table->known);
+    key_map_init(&table->known, alloc);
     buffer_clear(&table->rows);
     table->first = 1;
     table->n = 0;
@@ -58,8 +58,8 @@ void nettrace_region_free(struct nettrace_region *region)
     buffer_free(&region->events);
     buffer_free(&region->metadata);
     buffer_free(&region->threads);
-    keymap_free(&region->stacks.known);
-    keymap_free(&region->labels.known);
+    key_map_free(&region->stacks.known);
+    key_map_free(&region->labels.known);
     buffer_free(&region->stacks.rows);
     buffer_free(&region->labels.rows);
 }
@@ -68,14 +68,14 @@ uint32_t nettrace_intern_bytes(struct nettrace_number_table *table, const uint8_
                                bool has_size)
 {
     uint64_t hash = hash_bytes(bytes, n);
-    const uint32_t *known = keymap_get(&table->known, hash);
+    const uint32_t *known = key_map_get(&table->known, hash);
     if (known)
         return *known;
     if (has_size)
         nettrace_append_u32(&table->rows, (uint32_t)n);
     buffer_add(&table->rows, bytes, n);
     uint32_t number = table->first + table->n++;
-    return keymap_put(&table->known, hash, number) ? number : 0;
+    return key_map_put(&table->known, hash, number) ? number : 0;
 }
 
 void nettrace_region_add_event(struct nettrace_writer *w, const struct nettrace_header *header,
@@ -88,7 +88,7 @@ void nettrace_region_add_event(struct nettrace_writer *w, const struct nettrace_
     uint8_t *end = nettrace_encode_header(at, &region->last, header, nettrace_is_v6(w));
     if (header->payload_size)
         memcpy(end, payload, header->payload_size);
-    buffer_filled(&region->events, (size_t)(end - at) + header->payload_size);
+    buffer_commit(&region->events, (size_t)(end - at) + header->payload_size);
     /* The next header is encoded relative to this one, but its activity ids may be gone by then:
      * copy them. */
     memcpy(region->activity, header->activity ? header->activity : region->none, 16);
@@ -112,11 +112,11 @@ static void append_block_header(struct buffer *to, uint64_t least, uint64_t most
 /* V4, V5: appends metadata as events. In the region's buffer each has its size before it. */
 static void append_metadata_events(struct buffer *to, const struct buffer *rows)
 {
-    struct cursor c = cursor_over(rows->bytes, rows->n, 0);
+    struct cursor c = cursor_init(rows->bytes, rows->n, 0);
     struct nettrace_header last = {0};
     append_block_header(to, 0, 0);
     while (cursor_left(&c) > 0) {
-        struct cursor row = cursor_part(&c, cursor_u32le(&c));
+        struct cursor row = cursor_slice(&c, cursor_u32le(&c));
         struct nettrace_header header = {.cpu = UINT32_MAX,
                                          .sequence = 0,
                                          .flags = NETTRACE_IS_SORTED,
@@ -124,14 +124,14 @@ static void append_metadata_events(struct buffer *to, const struct buffer *rows)
         uint8_t *at = buffer_room(to, NETTRACE_HEADER_MAX);
         if (!at)
             return;
-        buffer_filled(to, (size_t)(nettrace_encode_header(at, &last, &header, false) - at));
+        buffer_commit(to, (size_t)(nettrace_encode_header(at, &last, &header, false) - at));
         buffer_add(to, row.p, cursor_left(&row));
     }
 }
 
 static void write_metadata_block(struct ttr_writer *out)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct buffer *rows = &w->region.metadata;
     if (rows->n == 0)
         return;
@@ -149,7 +149,7 @@ static void write_metadata_block(struct ttr_writer *out)
 static void write_number_table(struct ttr_writer *out, struct nettrace_number_table *table,
                                enum nettrace_block_kind kind)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (table->n == 0)
         return;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, kind);
@@ -164,7 +164,7 @@ static void write_number_table(struct ttr_writer *out, struct nettrace_number_ta
 
 static void write_thread_block(struct ttr_writer *out)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (w->region.threads.n == 0)
         return;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_THREADS);
@@ -177,7 +177,7 @@ static void write_thread_block(struct ttr_writer *out)
  * need. */
 static void write_pending_block(struct ttr_writer *out)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_region *region = &w->region;
     uint64_t before = ttr_writer_bytes(out);
     write_metadata_block(out);
@@ -207,7 +207,7 @@ static void write_pending_block(struct ttr_writer *out)
 static void write_sequence_point(struct ttr_writer *out, bool forgets_threads)
 {
     enum { FORGETS_THREADS = 1 };
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_region *region = &w->region;
     struct buffer *to = &out->buffer;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_POINT);
@@ -239,7 +239,7 @@ static void write_sequence_point(struct ttr_writer *out, bool forgets_threads)
 
 ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_region *region = &w->region;
     bool forgets_threads = nettrace_is_v6(w) && nettrace_threads_are_stale(out);
     write_pending_block(out);
@@ -256,7 +256,7 @@ ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error)
 
 ttr_status nettrace_region_write_full_blocks(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_region *region = &w->region;
     bool is_crowded = region->stacks.first + region->stacks.n > NUMBERED_MAX ||
                       region->labels.first + region->labels.n > NUMBERED_MAX;

@@ -69,7 +69,7 @@ static void repair_rows(struct ttr_writer *out, struct cursor *c,
 {
     while (cursor_left(c) >= 2) {
         const uint8_t *begin = c->p;
-        struct cursor row = cursor_part(c, cursor_u16le(c));
+        struct cursor row = cursor_slice(c, cursor_u16le(c));
         if (c->failed)
             break;
         if (is_good(row))
@@ -89,7 +89,7 @@ static void repair_sequence_pairs(struct ttr_writer *out, struct cursor *c, bool
 {
     enum { HEAD = 12 };
     struct buffer *to = &out->buffer;
-    struct cursor head = is_point ? cursor_part(c, HEAD) : cursor_over(NULL, 0, 0);
+    struct cursor head = is_point ? cursor_slice(c, HEAD) : cursor_init(NULL, 0, 0);
     buffer_add(to, head.p, cursor_left(&head));
     buffer_add_zeros(to, is_point ? HEAD - cursor_left(&head) : 0);
     size_t at = to->n;
@@ -116,7 +116,7 @@ static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 {
     enum { CLOCK = 32 };
     struct buffer *to = &out->buffer;
-    const uint8_t *clock = cursor_take(c, CLOCK);
+    const uint8_t *clock = cursor_read_bytes(c, CLOCK);
     if (clock)
         buffer_add(to, clock, CLOCK);
     else
@@ -195,7 +195,7 @@ static void repair_point(struct ttr_writer *out, unsigned version, struct cursor
 void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
                            const struct nettrace_piece *piece, const uint8_t *bytes)
 {
-    struct cursor c = cursor_over(bytes, piece->size, piece->offset);
+    struct cursor c = cursor_init(bytes, piece->size, piece->offset);
     (void)cursor_skip(&c, piece->body);
     if (copy->version >= NETTRACE_V6) {
         repair_block6(out, piece, &c);

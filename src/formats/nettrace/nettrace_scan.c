@@ -152,7 +152,7 @@ static bool process_event(struct block_scan *scan, uint32_t before)
 static ttr_status process_metadata(struct block_scan *scan)
 {
     struct nettrace_header *h = &scan->header;
-    struct cursor c = cursor_over(h->payload, h->payload_size, file_offset_of(scan, h->payload));
+    struct cursor c = cursor_init(h->payload, h->payload_size, file_offset_of(scan, h->payload));
     if (!end_current_run(scan, h->start))
         return fail_memory(scan->reader->error);
     return nettrace_parse_metadata(scan->reader, &c, file_offset_of(scan, h->start));
@@ -164,11 +164,12 @@ static ttr_status report_bad_header(struct block_scan *scan)
     const uint8_t *at = scan->header.start;
     if (block->is_cut)
         return TTR_OK;
-    return input_damage(scan->reader->in, file_offset_of(scan, at), (uint64_t)(block->end - at),
-                        "nettrace.bad-event", scan->reader->error,
-                        "an event header that does not fit its block; the last %llu bytes of the "
-                        "block are not decoded",
-                        (unsigned long long)(block->end - at));
+    return input_add_damage(
+        scan->reader->in, file_offset_of(scan, at), (uint64_t)(block->end - at),
+        "nettrace.bad-event", scan->reader->error,
+        "an event header that does not fit its block; the last %llu bytes of the "
+        "block are not decoded",
+        (unsigned long long)(block->end - at));
 }
 
 /* Skips events that only extend the current run. Returns true at the first other event, which is
@@ -264,9 +265,10 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
                       (order->keep_from < block->offset &&
                        block->offset - order->keep_from > NETTRACE_REGION_MAX);
     if (is_crowded)
-        input_note(reader->in, TTR_NOTE_REMARK, block->offset, "nettrace.long-region",
-                   "more events without a sequence point than can be sorted at once; some may be "
-                   "out of order");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_REMARK, block->offset, "nettrace.long-region",
+            "more events without a sequence point than can be sorted at once; some may be "
+            "out of order");
     if (is_crowded || scan.has_sorted)
         nettrace_order_flush_until(reader, is_crowded ? UINT64_MAX : scan.sorted);
     return TTR_OK;

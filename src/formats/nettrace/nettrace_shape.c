@@ -33,7 +33,7 @@ static void next_field(struct shape_source *walk)
 
 static void count_loss(const struct shape_source *walk, enum nettrace_loss loss)
 {
-    output_lost(walk->out, loss, walk->offset);
+    output_count_loss(walk->out, loss, walk->offset);
 }
 
 /* --- Texts --- */
@@ -57,7 +57,7 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
     if (!at)
         return flaws;
     while (p < end) {
-        size_t n = *p < 0x80 ? 1 : utf8_character(p, (size_t)(end - p));
+        size_t n = *p < 0x80 ? 1 : utf8_char_length(p, (size_t)(end - p));
         uint32_t x = *p == 0 || n == 0 ? REPLACEMENT : n == 1 ? *p : code_point(p, n);
         flaws.has_zeros |= *p == 0;
         flaws.is_broken |= n == 0;
@@ -71,7 +71,7 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
         at += 2;
     }
     store_u16le(at, 0);
-    buffer_filled(to, (size_t)(at + 2 - begin));
+    buffer_commit(to, (size_t)(at + 2 - begin));
     return flaws;
 }
 
@@ -103,13 +103,13 @@ static void append_value_text(struct buffer *to, const ttr_value *value)
         buffer_add_text(to, value->v.u ? "true" : "false");
         break;
     case TTR_TYPE_UINT:
-        buffer_add(to, number, number_put_u64(number, value->v.u));
+        buffer_add(to, number, number_format_u64(number, value->v.u));
         break;
     case TTR_TYPE_INT:
-        buffer_add(to, number, number_put_i64(number, value->v.s));
+        buffer_add(to, number, number_format_i64(number, value->v.s));
         break;
     case TTR_TYPE_FLOAT:
-        buffer_add(to, number, number_put_double(number, value->v.f));
+        buffer_add(to, number, number_format_double(number, value->v.f));
         break;
     case TTR_TYPE_TEXT:
         buffer_add(to, value->text.p, value->text.n);
@@ -168,7 +168,7 @@ static bool fits_declared_width(const ttr_value *value)
 static uint8_t code_of_integer(const ttr_value *value, const uint8_t codes[4])
 {
     unsigned bits =
-        value->hint == TTR_HINT_THREAD || value->bits == 0 || !fits_declared_width(value)
+        value->hint == TTR_DISPLAY_THREAD || value->bits == 0 || !fits_declared_width(value)
             ? 64
             : value->bits;
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
@@ -212,11 +212,11 @@ static bool has_plain_width(unsigned bits)
 
 static void count_value_losses(const struct shape_source *walk, const ttr_value *value)
 {
-    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
+    bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_labelled && value->count > 0)
         count_loss(walk, NETTRACE_LOST_LABEL);
-    else if ((value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL) ||
+    else if ((value->hint != TTR_DISPLAY_NONE && !is_labelled && value->type != TTR_TYPE_NULL) ||
              (value->base && value->base != 10))
         count_loss(walk, NETTRACE_LOST_HINT);
     if ((is_integer && (!has_plain_width(value->bits) || !fits_declared_width(value))) ||
@@ -242,7 +242,7 @@ static void append_scalar(const struct shape_source *walk, uint8_t code, const t
     struct buffer *to = &walk->w->payload;
     ttr_thread thread;
     uint64_t x = value->v.u;
-    if (value->hint == TTR_HINT_THREAD && value->type == TTR_TYPE_UINT &&
+    if (value->hint == TTR_DISPLAY_THREAD && value->type == TTR_TYPE_UINT &&
         ttr_thread_get(walk->out->t, (ttr_id)x, &thread))
         x = thread.tid;
     switch (code) {
@@ -278,7 +278,8 @@ static void append_scalar(const struct shape_source *walk, uint8_t code, const t
 
 static void append_shape_name(const struct shape_source *walk, ttr_text name)
 {
-    size_t n = name.n <= NAME_MAX_BYTES ? name.n : utf8_cut(name.p, name.n, NAME_MAX_BYTES);
+    size_t n =
+        name.n <= NAME_MAX_BYTES ? name.n : utf8_truncated_length(name.p, name.n, NAME_MAX_BYTES);
     if (n < name.n)
         count_loss(walk, NETTRACE_LOST_METADATA);
     nettrace_append_u32(&walk->w->shape, (uint32_t)n);
@@ -292,7 +293,7 @@ static void append_bytes(struct shape_source *walk)
     struct nettrace_writer *w = walk->w;
     ttr_text bytes = walk->field.value.text;
     count_loss(walk, NETTRACE_LOST_BYTES);
-    if (walk->field.value.hint == TTR_HINT_RAW)
+    if (walk->field.value.hint == TTR_DISPLAY_RAW)
         count_loss(walk, NETTRACE_LOST_HINT);
     if (w->version == 4) {
         buffer_clear(&w->scratch);
@@ -322,7 +323,7 @@ static void append_members(struct shape_source *walk, uint16_t outer, bool are_e
     uint32_t n = 0;
     nettrace_append_u32(shape, 0);
     while (walk->has_field && walk->field.depth > outer) {
-        append_shape_name(walk, are_elements ? (ttr_text){digits, number_put_u64(digits, n)}
+        append_shape_name(walk, are_elements ? (ttr_text){digits, number_format_u64(digits, n)}
                                              : walk->field.name);
         append_value(walk, depth);
         n++;
@@ -433,7 +434,7 @@ static void append_array(struct shape_source *walk, unsigned depth)
     ahead.out = &tried;
     if (append_uniform_array(&ahead, outer, depth)) {
         memcpy(walk->out->ledger, ledger, sizeof ledger);
-        walk->out->lost_any = tried.lost_any;
+        walk->out->losses_total = tried.losses_total;
         ahead.out = walk->out;
         *walk = ahead;
         return;
@@ -503,7 +504,7 @@ static uint32_t append_kind_fields(const struct shape_source *walk, const ttr_ev
     const char *kind = ttr_kind_text(event->kind);
     uint32_t n = 0;
     ttr_thread outgoing;
-    if (event->kind == TTR_KIND_INSTANT || activity_is(event))
+    if (event->kind == TTR_KIND_INSTANT || activity_is_start_or_stop(event))
         return 0;
     count_loss(walk, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
                      : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
@@ -533,7 +534,7 @@ static uint32_t append_kind_fields(const struct shape_source *walk, const ttr_ev
 static uint32_t append_property_fields(const struct shape_source *walk, const ttr_event *event)
 {
     uint32_t n = append_kind_fields(walk, event);
-    if (event->link && event->kind != TTR_KIND_SWITCH && !activity_is(event)) {
+    if (event->link && event->kind != TTR_KIND_SWITCH && !activity_is_start_or_stop(event)) {
         if (event->kind == TTR_KIND_INSTANT)
             count_loss(walk, NETTRACE_LOST_KIND);
         append_extra_number(walk, "id", event->link);
@@ -555,7 +556,7 @@ static bool is_frames_field(const ttr_event *event, const ttr_field *field)
 
 void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct shape_source walk = {.out = out, .w = w, .offset = event->offset};
     size_t count_at = w->shape.n, shape_n = count_at + 4;
     uint32_t n = 0;

@@ -86,7 +86,7 @@ static bool has_span_key(const struct nettrace_reader *reader, const ttr_event *
 void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
                         const struct nettrace_type *type)
 {
-    activity_mark(reader->t, event, type->task);
+    activity_make_span(reader->t, event, type->task);
     if (type->span == SPAN_BY_THREAD || event->kind == TTR_KIND_INSTANT)
         return;
     if (!has_span_key(reader, event, type->span)) {

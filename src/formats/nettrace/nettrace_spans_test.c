@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "support/corpus.h"
 
@@ -104,7 +104,7 @@ static struct sums sum_from_spans(const char *name)
     struct sums sums = {0};
     ttr_batch batch;
     ttr *t = ttr_new(NULL);
-    ttr_reader *reader = ttr_pair(open_trace(t, name), NULL);
+    ttr_reader *reader = ttr_pair_spans(open_trace(t, name), NULL);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);

@@ -8,7 +8,7 @@ static bool store_stack(struct nettrace_reader *reader, struct cursor *stack, ui
 {
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct alloc *alloc = &reader->t->counted;
-    const uint8_t *addresses = cursor_take(stack, size);
+    const uint8_t *addresses = cursor_read_bytes(stack, size);
     const size_t padding = (8 - (size & 7)) & 7;
     if (!alloc_reserve(alloc, (void **)&stacks->bytes, &stacks->bytes_capacity,
                        stacks->bytes_n + size + padding, 1) ||
@@ -26,8 +26,8 @@ static bool index_one_by_one(struct nettrace_stacks *stacks,
                              const struct nettrace_stack_range *range)
 {
     for (uint32_t i = 0; i < range->n; i++)
-        if (!pairmap_put(&stacks->others, (uint32_t)(range->first + i), 0,
-                         (uint32_t)(range->begin + i)))
+        if (!pair_map_put(&stacks->others, (uint32_t)(range->first + i), 0,
+                          (uint32_t)(range->begin + i)))
             return false;
     return true;
 }
@@ -70,8 +70,8 @@ bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint3
                        stacks->ranges_n + 1, sizeof *stacks->ranges))
         return false;
     if (stacks->bytes_n > NETTRACE_REGION_MAX) {
-        input_note(
-            reader->in, TTR_NOTE_ODD, c->offset, "nettrace.many-stacks",
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, c->offset, "nettrace.many-stacks",
             "more stacks without a sequence point than can be kept; earlier ones are dropped");
         nettrace_stacks_reset(stacks);
     }
@@ -93,7 +93,7 @@ void nettrace_stacks_reset(struct nettrace_stacks *stacks)
 {
     stacks->bytes_n = stacks->at_n = stacks->ranges_n = 0;
     stacks->fast_n = 0;
-    pairmap_free(&stacks->others);
+    pair_map_free(&stacks->others);
 }
 
 void nettrace_stacks_free(struct nettrace_reader *reader)
@@ -103,7 +103,7 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     alloc_free(alloc, stacks->bytes, stacks->bytes_capacity, 1);
     alloc_free(alloc, stacks->at, stacks->at_capacity, sizeof *stacks->at);
     alloc_free(alloc, stacks->ranges, stacks->ranges_capacity, sizeof *stacks->ranges);
-    pairmap_free(&stacks->others);
+    pair_map_free(&stacks->others);
 }
 
 /* Returns the stack that was defined last under a number; NULL if there is none. */
@@ -121,7 +121,7 @@ static const struct nettrace_stack_extent *find_stack(const struct nettrace_stac
     const struct nettrace_stack_range *range = low ? &stacks->ranges[low - 1] : NULL;
     if (range && number - range->first < range->n)
         found = range->begin + (number - range->first);
-    const uint32_t *other = stacks->others.used ? pairmap_get(&stacks->others, number, 0) : NULL;
+    const uint32_t *other = stacks->others.used ? pair_map_get(&stacks->others, number, 0) : NULL;
     if (other && (found == none || *other > found))
         found = *other;
     return found == none ? NULL : &stacks->at[found];
@@ -172,9 +172,9 @@ static inline const struct nettrace_stack_extent *find_fast_stack(
     return NETTRACE_LIKELY(i < stacks->fast_n) ? &stacks->at[i] : NULL;
 }
 
-const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, uint32_t *n)
+const uint64_t *nettrace_borrow_frames(const void *ctx, const ttr_event *event, uint32_t *n)
 {
-    const struct nettrace_type *type = own;
+    const struct nettrace_type *type = ctx;
     const struct nettrace_stacks *stacks = &type->reader->stacks;
     const struct nettrace_stack_extent *stack = find_fast_stack(stacks, event);
     if (NETTRACE_UNLIKELY(!stack || stack->bytes < 8))
@@ -183,10 +183,10 @@ const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, 
     return (const uint64_t *)(const void *)(stacks->bytes + stack->at);
 }
 
-uint32_t nettrace_copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+uint32_t nettrace_copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room)
 {
-    const struct nettrace_type *type = own;
+    const struct nettrace_type *type = ctx;
     const struct nettrace_stacks *stacks = &type->reader->stacks;
     const struct nettrace_stack_extent *stack = find_fast_stack(stacks, event);
     if (NETTRACE_UNLIKELY(!stack))

@@ -2,7 +2,8 @@
  * and for formats that store stacks as fields. */
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "formats/nettrace/nettrace.h"
@@ -102,7 +103,7 @@ static void too_many_stacks_are_reported(void **state)
         ttr_reader *reader = open_vector(t, &hexa);
         uint64_t told = 0;
         if (is_full)
-            ((struct nettrace_reader *)((struct input *)(void *)reader)->own)->stacks.bytes_n =
+            ((struct nettrace_reader *)((struct input *)(void *)reader)->ctx)->stacks.bytes_n =
                 NETTRACE_REGION_MAX + 1;
         while (ttr_read(reader, &batch, NULL) == TTR_OK)
             continue;
@@ -131,9 +132,9 @@ static void check_copy(const char *vector, uint32_t at, uint32_t n, uint64_t fir
     ttr_reader *reader = open_vector(t, &hexa);
     buffer_init(&bytes, alloc_default());
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
-    (void)packed_copy(t, &bytes, ttr_batch_at(&batch, at), &copy);
+    (void)event_copy_add(t, &bytes, ttr_batch_at(&batch, at), &copy);
     ttr_close(reader);
-    packed_settle(&copy, bytes.bytes);
+    event_copy_settle(&copy, bytes.bytes);
     assert_int_equal(ttr_event_frames(t, &copy, frames, 4), n);
     assert_int_equal(frames[0], first);
     ttr_fields fields;
@@ -164,12 +165,12 @@ static void sample_stack_field_is_returned_as_stack(void **state)
     ttr_field list = {.name = {"frames", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}};
     ttr_field frame = {.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 7}};
     ttr_event_begin(builder, TTR_KIND_SAMPLE, 1, "", "cpu");
-    ttr_put_uint(builder, "before", 1);
-    ttr_put_field(builder, &list);
-    ttr_put_field(builder, &frame);
-    ttr_put_field(builder, &frame);
-    ttr_put_uint(builder, "behind", 2);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_uint(builder, "before", 1);
+    ttr_add_field(builder, &list);
+    ttr_add_field(builder, &frame);
+    ttr_add_field(builder, &frame);
+    ttr_add_uint(builder, "behind", 2);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_int_equal(ttr_event_frames(t, ttr_batch_at(&batch, 0), frames, 4), 2);
     assert_int_equal(frames[1], 7);
     ttr_builder_free(builder);
@@ -224,7 +225,7 @@ static void builder_event_has_no_number(void **state)
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "x");
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_false(ttr_event_number(t, ttr_batch_at(&batch, 0), &number, &version));
     assert_int_equal(number, 0);
     assert_int_equal(version, 0);

@@ -14,7 +14,7 @@
  *
  * Names are those of dotnet-trace: a function is "Namespace.Name(arguments)", a module is the file
  * name of its path without suffix. A method may come before its module. Methods of the rundown are
- * valid at any time, since their load time is not recorded (SYMBOLS_ALWAYS).
+ * valid at any time, since their load time is not recorded (SYMBOLS_TIME_UNKNOWN).
  *
  * Order of calls: nettrace_reader_next() passes each event of a batch to nettrace_add_symbols(), if
  * the caller wants symbols.
@@ -56,7 +56,7 @@ static void append_z16_as_utf8(struct buffer *to, struct cursor *c)
     size_t used = units < NAME_UNITS_MAX ? units : NAME_UNITS_MAX;
     uint8_t *at = buffer_room(to, 3 * used + 1);
     if (at)
-        buffer_filled(to, utf8_from_utf16le((char *)at, c->p, used));
+        buffer_commit(to, utf8_from_utf16le((char *)at, c->p, used));
     (void)cursor_skip(c, 2 * units + 2);
 }
 
@@ -80,7 +80,7 @@ static ttr_text module_name_of_path(const struct buffer *path)
 static bool add_module(struct nettrace_reader *reader, const ttr_event *event, bool is_of_domain)
 {
     ttr *t = reader->t;
-    struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
+    struct cursor c = cursor_init(event->payload, event->payload_size, event->offset);
     uint64_t number = cursor_u64le(&c);
     (void)cursor_skip(&c, (is_of_domain ? 16u : 8u) + 8u);
     buffer_clear(&reader->symbol);
@@ -91,10 +91,10 @@ static bool add_module(struct nettrace_reader *reader, const ttr_event *event, b
     if (reader->symbol.failed)
         return false;
     ttr_text name = reader->symbol.n ? module_name_of_path(&reader->symbol) : (ttr_text){"", 0};
-    uint32_t module = symbols_module(&t->symbols, t->threads[event->thread].process, number);
+    uint32_t module = symbols_add_module(&t->symbols, t->threads[event->thread].process, number);
     ttr_id id = name.n ? ttr_text_add(t, name.p, name.n) : 0;
     if (module && id)
-        symbols_name_module(&t->symbols, module, id);
+        symbols_set_module_name(&t->symbols, module, id);
     return module && (id || !name.n);
 }
 
@@ -102,7 +102,7 @@ static bool add_method(struct nettrace_reader *reader, const ttr_event *event, b
 {
     ttr *t = reader->t;
     struct buffer *name = &reader->symbol;
-    struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
+    struct cursor c = cursor_init(event->payload, event->payload_size, event->offset);
     (void)cursor_skip(&c, 8);
     uint64_t module = cursor_u64le(&c), start = cursor_u64le(&c);
     uint32_t size = cursor_u32le(&c);
@@ -123,17 +123,17 @@ static bool add_method(struct nettrace_reader *reader, const ttr_event *event, b
     memmove(name->bytes + arguments, name->bytes + from, name->n - from);
     struct symbol_range range = {.start = start,
                                  .size = size,
-                                 .from = is_rundown ? SYMBOLS_ALWAYS : event->time,
+                                 .from = is_rundown ? SYMBOLS_TIME_UNKNOWN : event->time,
                                  .process = t->threads[event->thread].process,
                                  .name = ttr_text_add(t, name->bytes, arguments + name->n - from)};
-    range.module = symbols_module(&t->symbols, range.process, module);
+    range.module = symbols_add_module(&t->symbols, range.process, module);
     return range.name && range.module && symbols_add(&t->symbols, SYMBOL_FUNCTION, &range);
 }
 
 bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event)
 {
     const struct nettrace_type *type =
-        event->schema ? context_schema(reader->t, event->schema)->own : NULL;
+        event->schema ? context_schema(reader->t, event->schema)->ctx : NULL;
     uint8_t kind = type ? type->symbols_kind : SYMBOLS_NONE;
     if (kind >= SYMBOLS_PROCESS)
         return nettrace_add_universal_symbols(reader, event, kind);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/profile.h>
+#include <tracetta/read.h>
 
 #include "base/endian.h"
 #include "support/corpus.h"

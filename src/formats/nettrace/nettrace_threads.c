@@ -14,13 +14,13 @@
 /* V6: returns the thread of an index. An index that was never declared is used as tid. */
 static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
 {
-    const uint32_t *known = pairmap_get(&reader->threads.by_index, index, 0);
+    const uint32_t *known = pair_map_get(&reader->threads.by_index, index, 0);
     return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
 }
 
 static void forget_sequence(struct nettrace_reader *reader, uint64_t id)
 {
-    const uint32_t *known = pairmap_get(&reader->threads.by_id, id, 0);
+    const uint32_t *known = pair_map_get(&reader->threads.by_id, id, 0);
     if (known)
         reader->threads.capture[*known].is_known = false;
 }
@@ -29,7 +29,7 @@ void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index)
 {
     forget_sequence(reader, thread_of_index(reader, index));
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
-    (void)pairmap_remove(&reader->threads.by_index, index, 0);
+    (void)pair_map_remove(&reader->threads.by_index, index, 0);
 }
 
 void nettrace_threads_reset(struct nettrace_reader *reader)
@@ -38,8 +38,8 @@ void nettrace_threads_reset(struct nettrace_reader *reader)
     for (size_t i = 0; i < threads->capture_n; i++)
         threads->capture[i].is_known = false;
     memset(threads->cache, 0, sizeof threads->cache);
-    pairmap_free(&threads->by_index);
-    pairmap_init(&threads->by_index, &reader->t->counted);
+    pair_map_free(&threads->by_index);
+    pair_map_init(&threads->by_index, &reader->t->counted);
 }
 
 size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
@@ -52,7 +52,7 @@ size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
             return SIZE_MAX;
         number = reader->t->threads[id].tid;
     }
-    const uint32_t *known = pairmap_get(&threads->by_id, id, 0);
+    const uint32_t *known = pair_map_get(&threads->by_id, id, 0);
     if (known)
         return *known;
     struct nettrace_capture_thread capture = {.id = id, .tail = NETTRACE_NONE};
@@ -61,7 +61,7 @@ size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
     if (!capture.track || threads->capture_n >= UINT32_MAX ||
         !alloc_reserve(&reader->t->counted, (void **)&threads->capture, &threads->capture_capacity,
                        threads->capture_n + 1, sizeof *threads->capture) ||
-        !pairmap_put(&threads->by_id, id, 0, (uint32_t)threads->capture_n))
+        !pair_map_put(&threads->by_id, id, 0, (uint32_t)threads->capture_n))
         return SIZE_MAX;
     threads->capture[threads->capture_n] = capture;
     return threads->capture_n++;
@@ -70,7 +70,7 @@ size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
 bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread)
 {
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
-    if (!pairmap_put(&reader->threads.by_index, index, 0, thread))
+    if (!pair_map_put(&reader->threads.by_index, index, 0, thread))
         return false;
     size_t which = nettrace_capture_index(reader, index);
     if (which == SIZE_MAX)

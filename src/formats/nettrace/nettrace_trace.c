@@ -48,16 +48,17 @@ static ttr_status parse_clock(struct nettrace_reader *reader, struct cursor *c)
     if (!is_dated) {
         reader->sync_ns = 0;
         reader->sync_ticks = 0;
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-date",
-                   "the date of the trace is invalid; times count from the zero of its clock");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-date",
+            "the date of the trace is invalid; times count from the zero of its clock");
     }
     if (frequency == 0 || frequency > INT64_MAX) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-frequency",
-                   "a clock of %llu ticks per second; ticks are read as nanoseconds",
-                   (unsigned long long)frequency);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-frequency",
+                             "a clock of %llu ticks per second; ticks are read as nanoseconds",
+                             (unsigned long long)frequency);
         frequency = 1000000000;
     }
-    clockmath_init(&reader->clock, frequency);
+    clock_math_init(&reader->clock, frequency);
     reader->unscaled_ticks = frequency == 1000000000 && reader->sync_ns >= 0
                                  ? (uint64_t)(INT64_MAX - reader->sync_ns)
                                  : 0;
@@ -80,8 +81,8 @@ static void set_pointer_size(struct nettrace_reader *reader, uint32_t bytes, uin
     if (bytes == 4 || bytes == 8)
         reader->pointer_bytes = bytes;
     else
-        input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-pointer-size",
-                   "pointers of %u bytes: expected 4 or 8; read as 8", bytes);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.bad-pointer-size",
+                             "pointers of %u bytes: expected 4 or 8; read as 8", bytes);
 }
 
 /* V6: pointer size, then pairs of strings, which become attributes. */
@@ -99,7 +100,7 @@ static ttr_status parse_trace6(struct nettrace_reader *reader, struct cursor *c)
             break;
         (void)snprintf(name, sizeof name, "%.*s", (int)(key.n < 79 ? key.n : 79), key.p);
         if (strcmp(name, "ProcessId") == 0)
-            (void)number_get_u64(value.p, value.n, &reader->pid);
+            (void)number_parse_u64(value.p, value.n, &reader->pid);
         if (!context_add_attribute(reader->t, reader->in->id, name,
                                    &(ttr_value){.type = TTR_TYPE_TEXT, .text = value}))
             return fail_memory(reader->error);

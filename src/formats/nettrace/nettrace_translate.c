@@ -36,7 +36,7 @@ static void translate_z16(struct buffer *to, struct cursor *c)
     c->failed |= !at;
     if (!at)
         return;
-    buffer_filled(to, utf8_from_utf16le((char *)at, c->p, units));
+    buffer_commit(to, utf8_from_utf16le((char *)at, c->p, units));
     (void)cursor_skip(c, 2 * units + 2);
 }
 
@@ -100,9 +100,9 @@ static void translate_sized_field(struct metadata_translation *t, unsigned depth
 {
     struct cursor all = t->c, field;
     uint32_t size = t->is_v6 ? cursor_u16le(&t->c) : cursor_u32le(&t->c), before = t->is_v6 ? 2 : 4,
-             own = t->is_v6 ? 0 : 4;
+             ctx = t->is_v6 ? 0 : 4;
     (void)cursor_skip(&all, before);
-    field = cursor_part(&all, size >= own ? size - own : UINT32_MAX);
+    field = cursor_slice(&all, size >= ctx ? size - ctx : UINT32_MAX);
     t->c = field;
     translate_name(t, &t->c);
     translate_type(t, depth);
@@ -133,7 +133,7 @@ static void translate_tags(struct metadata_translation *t, struct nettrace_class
     while (cursor_left(&t->c) >= 5 && !t->failed) {
         uint32_t size = cursor_u32le(&t->c);
         uint8_t kind = cursor_u8(&t->c);
-        struct cursor tag = cursor_part(&t->c, size), behind = t->c;
+        struct cursor tag = cursor_slice(&t->c, size), behind = t->c;
         if (tag.failed)
             return;
         if (kind == NETTRACE_EXTRA_OPCODE)
@@ -230,7 +230,7 @@ static void translate_row6(struct metadata_translation *t, struct nettrace_class
     *provider_n = texts->n;
     buffer_add(texts, name.p, name.n);
     translate_fields(t, 0);
-    struct cursor options = cursor_part(c, cursor_u16le(c));
+    struct cursor options = cursor_slice(c, cursor_u16le(c));
     translate_options(&options, info);
     t->failed |= c->failed;
 }
@@ -272,7 +272,7 @@ bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_
                         struct buffer *shape, struct buffer *texts, unsigned reading)
 {
     unsigned version = type->reader->version;
-    struct metadata_translation t = {.c = cursor_over(type->stored, type->stored_n, 0),
+    struct metadata_translation t = {.c = cursor_init(type->stored, type->stored_n, 0),
                                      .shape = shape,
                                      .is_v6 = version >= NETTRACE_V6};
     size_t provider_n = 0, at = shape->n;
@@ -289,6 +289,6 @@ bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_
         correct_fields(&(struct shape_correction){.at = shape->bytes + at, .lies = reading});
     info->provider = (ttr_text){text, provider_n};
     info->name = (ttr_text){text + provider_n, texts->n - provider_n};
-    info->shape = cursor_over(shape->bytes + at, shape->n - at, 0);
+    info->shape = cursor_init(shape->bytes + at, shape->n - at, 0);
     return true;
 }

@@ -8,9 +8,9 @@
 
 void nettrace_types_init(struct nettrace_reader *reader)
 {
-    pairmap_init(&reader->types.sparse, &reader->t->counted);
-    pairmap_init(&reader->types.known, &reader->t->counted);
-    pairmap_init(&reader->types.providers, &reader->t->counted);
+    pair_map_init(&reader->types.sparse, &reader->t->counted);
+    pair_map_init(&reader->types.known, &reader->t->counted);
+    pair_map_init(&reader->types.providers, &reader->t->counted);
 }
 
 void nettrace_types_free(struct nettrace_reader *reader)
@@ -21,10 +21,10 @@ void nettrace_types_free(struct nettrace_reader *reader)
         context_drop_schema(reader->t, types->all[i]->schema);
     alloc_free(alloc, types->all, types->all_capacity, sizeof *types->all);
     alloc_free(alloc, types->dense, types->dense_n, sizeof *types->dense);
-    pairmap_free(&types->sparse);
+    pair_map_free(&types->sparse);
     alloc_free(alloc, types->sorted, types->sorted_capacity, sizeof *types->sorted);
-    pairmap_free(&types->known);
-    pairmap_free(&types->providers);
+    pair_map_free(&types->known);
+    pair_map_free(&types->providers);
 }
 
 void nettrace_types_clear_numbers(struct nettrace_reader *reader)
@@ -32,15 +32,15 @@ void nettrace_types_clear_numbers(struct nettrace_reader *reader)
     struct nettrace_types *types = &reader->types;
     for (size_t i = 0; i < types->dense_n; i++)
         types->dense[i] = NULL;
-    pairmap_free(&types->sparse);
-    pairmap_init(&types->sparse, &reader->t->counted);
+    pair_map_free(&types->sparse);
+    pair_map_init(&types->sparse, &reader->t->counted);
     types->awaited = 0;
 }
 
 struct nettrace_type *nettrace_find_sparse_type(const struct nettrace_types *types, uint32_t number)
 {
     const uint32_t *index =
-        number < NETTRACE_DENSE_MAX ? NULL : pairmap_get(&types->sparse, number, 0);
+        number < NETTRACE_DENSE_MAX ? NULL : pair_map_get(&types->sparse, number, 0);
     return index ? types->all[*index] : NULL;
 }
 
@@ -48,7 +48,7 @@ static bool map_number(struct nettrace_reader *reader, uint32_t number, uint32_t
 {
     struct nettrace_types *types = &reader->types;
     if (number >= NETTRACE_DENSE_MAX)
-        return pairmap_put(&types->sparse, number, 0, index);
+        return pair_map_put(&types->sparse, number, 0, index);
     if (number >= types->dense_n) {
         size_t n = types->dense_n ? types->dense_n : 64;
         while (n <= number)
@@ -89,9 +89,9 @@ static bool is_sample_type(const struct nettrace_reader *reader,
  */
 static uint32_t provider_index_of(struct nettrace_types *types, ttr_id provider)
 {
-    const uint32_t *known = pairmap_get(&types->providers, provider, 0);
+    const uint32_t *known = pair_map_get(&types->providers, provider, 0);
     uint32_t index = known ? *known : (uint32_t)types->providers.used;
-    return known || pairmap_put(&types->providers, provider, 0, index) ? index : UINT32_MAX;
+    return known || pair_map_put(&types->providers, provider, 0, index) ? index : UINT32_MAX;
 }
 
 static bool copy_text(struct nettrace_reader *reader, ttr_text text, ttr_text *copy)
@@ -125,7 +125,7 @@ static void classify_type(struct nettrace_reader *reader,
     reader->has_universal |= type->symbols_kind >= SYMBOLS_PROCESS;
     type->kind = is_sample_type(reader, definition) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
     if (type->opcode == 0 && !definition->has_opcode && !definition->is_known)
-        type->opcode = activity_opcode(ttr_text_get(reader->t, definition->name));
+        type->opcode = activity_opcode_of_name(ttr_text_get(reader->t, definition->name));
     nettrace_set_span_rule(reader, type);
 }
 
@@ -135,8 +135,8 @@ static ttr_status add_type(struct nettrace_reader *reader,
                            uint32_t *index)
 {
     struct nettrace_types *types = &reader->types;
-    struct nettrace_type *type = arena_take(&reader->arena, sizeof *type);
-    struct nettrace_layouts *layouts = arena_take(&reader->arena, sizeof *layouts);
+    struct nettrace_type *type = arena_alloc(&reader->arena, sizeof *type);
+    struct nettrace_layouts *layouts = arena_alloc(&reader->arena, sizeof *layouts);
     if (!type || !layouts ||
         !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity,
                        types->all_n + 1, sizeof *types->all))
@@ -158,11 +158,11 @@ static ttr_status add_type(struct nettrace_reader *reader,
         return fail_memory(reader->error);
     bool has_texts = definition->message.n || definition->description.n;
     classify_type(reader, definition, type);
-    type->task = activity_task(reader->t, definition->name);
+    type->task = activity_task_of_name(reader->t, definition->name);
     if (!type->task)
         return fail_memory(reader->error);
     type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops,
-                                                                  .own = type,
+                                                                  .ctx = type,
                                                                   .format = reader->in->format,
                                                                   .has_number = true,
                                                                   .number = definition->id,
@@ -191,16 +191,16 @@ static void note_late_metadata(struct nettrace_reader *reader, uint32_t number, 
     if (number == 0 || number != reader->types.awaited)
         return;
     reader->types.awaited = 0;
-    input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.late-metadata",
-               "metadata %u are defined after an event that uses them", number);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "nettrace.late-metadata",
+                         "metadata %u are defined after an event that uses them", number);
 }
 
 bool nettrace_type_reuse(struct nettrace_reader *reader,
                          const struct nettrace_definition *definition)
 {
     const uint32_t *known =
-        pairmap_get(&reader->types.known, hash_bytes(definition->bytes, definition->bytes_n),
-                    definition->number);
+        pair_map_get(&reader->types.known, hash_bytes(definition->bytes, definition->bytes_n),
+                     definition->number);
     const struct nettrace_type *there = nettrace_find_type(&reader->types, definition->number);
     if (!known || (there && there != reader->types.all[*known]))
         return false;
@@ -212,22 +212,23 @@ ttr_status nettrace_type_add(struct nettrace_reader *reader,
 {
     struct nettrace_types *types = &reader->types;
     uint64_t hash = hash_bytes(definition->bytes, definition->bytes_n);
-    const uint32_t *known = pairmap_get(&types->known, hash, definition->number);
+    const uint32_t *known = pair_map_get(&types->known, hash, definition->number);
     const struct nettrace_type *there = nettrace_find_type(types, definition->number);
     uint32_t index = known ? *known : 0;
     if (there) {
         if (!known || types->all[*known] != there)
-            input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
-                       "metadata %u are defined twice with different contents (\"%s\"); the first "
-                       "definition stays",
-                       definition->number, ttr_text_get(reader->t, definition->name).p);
+            input_add_diagnostic(
+                reader->in, TTR_SEVERITY_ODD, offset, "nettrace.duplicate-metadata",
+                "metadata %u are defined twice with different contents (\"%s\"); the first "
+                "definition stays",
+                definition->number, ttr_text_get(reader->t, definition->name).p);
         return TTR_OK;
     }
     if (!known) {
         ttr_status status = add_type(reader, definition, offset, &index);
         if (status != TTR_OK)
             return status;
-        if (!pairmap_put(&types->known, hash, definition->number, index))
+        if (!pair_map_put(&types->known, hash, definition->number, index))
             return fail_memory(reader->error);
     }
     note_late_metadata(reader, definition->number, offset);
@@ -262,7 +263,7 @@ static bool sort_types(struct nettrace_reader *reader)
 
 bool nettrace_describe_type(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     struct nettrace_types *types = &reader->types;
     if (i >= types->all_n || !sort_types(reader))
         return false;

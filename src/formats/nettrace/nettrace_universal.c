@@ -47,7 +47,7 @@ uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id)
 static ttr_text read_text16(struct cursor *c)
 {
     uint16_t n = cursor_u16le(c);
-    const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
+    const uint8_t *p = c->failed ? NULL : cursor_read_bytes(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? n : 0u};
 }
 
@@ -68,9 +68,10 @@ static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t proc
 {
     ttr *t = reader->t;
     ttr_id id = ttr_text_add(t, name.p, name.n);
-    uint32_t module = id ? symbols_module(&t->symbols, process, hash_pair(number, MAPPING_TAG)) : 0;
+    uint32_t module =
+        id ? symbols_add_module(&t->symbols, process, hash_pair(number, MAPPING_TAG)) : 0;
     if (module)
-        symbols_name_module(&t->symbols, module, id);
+        symbols_set_module_name(&t->symbols, module, id);
     return module;
 }
 
@@ -89,7 +90,7 @@ static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
                              const struct nettrace_mapping *mapping)
 {
     struct nettrace_universal *universal = &reader->universal;
-    const uint32_t *first = pairmap_get(&universal->by_id, id, 0);
+    const uint32_t *first = pair_map_get(&universal->by_id, id, 0);
     for (uint32_t at = first ? *first : NETTRACE_NONE; at != NETTRACE_NONE;
          at = universal->mapping[at].next)
         if (universal->mapping[at].process == mapping->process)
@@ -101,7 +102,7 @@ static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
         return false;
     universal->mapping[universal->n] = *mapping;
     universal->mapping[universal->n].next = first ? *first : NETTRACE_NONE;
-    return pairmap_put(&universal->by_id, id, 0, (uint32_t)universal->n++);
+    return pair_map_put(&universal->by_id, id, 0, (uint32_t)universal->n++);
 }
 
 static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
@@ -166,12 +167,12 @@ static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, s
     bool is_jitted = split_jitted_name(name, &module, &method);
     struct symbol_range range = {.start = start,
                                  .size = last - start + 1,
-                                 .from = is_jitted ? event->time : SYMBOLS_ALWAYS,
+                                 .from = is_jitted ? event->time : SYMBOLS_TIME_UNKNOWN,
                                  .name = ttr_text_add(t, method.p, method.n)};
-    const uint32_t *first = pairmap_get(&universal->by_id, id, 0);
-    const struct nettrace_mapping own = {.process = t->threads[event->thread].process,
+    const uint32_t *first = pair_map_get(&universal->by_id, id, 0);
+    const struct nettrace_mapping ctx = {.process = t->threads[event->thread].process,
                                          .next = NETTRACE_NONE};
-    const struct nettrace_mapping *mapping = first ? &universal->mapping[*first] : &own;
+    const struct nettrace_mapping *mapping = first ? &universal->mapping[*first] : &ctx;
     while (range.name && mapping) {
         range.process = mapping->process;
         range.module = is_jitted ? find_or_add_module(reader, range.process,
@@ -187,7 +188,7 @@ static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, s
 bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
                                     uint8_t kind)
 {
-    struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
+    struct cursor c = cursor_init(event->payload, event->payload_size, event->offset);
     if (kind == SYMBOLS_PROCESS)
         return name_process(reader, event, &c);
     if (!(reader->in->flags & TTR_READ_SYMBOLS))
@@ -200,5 +201,5 @@ void nettrace_universal_free(struct nettrace_reader *reader)
     struct nettrace_universal *universal = &reader->universal;
     alloc_free(&reader->t->counted, universal->mapping, universal->capacity,
                sizeof *universal->mapping);
-    pairmap_free(&universal->by_id);
+    pair_map_free(&universal->by_id);
 }

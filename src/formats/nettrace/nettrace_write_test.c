@@ -63,13 +63,13 @@ static void expect_bytes(struct writing *w, const char *vector)
 static void write_golden_event(struct writing *w)
 {
     ttr_event_begin(w->builder, TTR_KIND_INSTANT, WHEN, NULL, "Tick");
-    ttr_on_provider(w->builder, "Prov");
-    ttr_on_thread(w->builder, 4321, 99);
-    ttr_event_edit(w->builder)->level = TTR_LEVEL_INFO;
-    ttr_event_edit(w->builder)->keyword = 0x12;
-    ttr_event_edit(w->builder)->opcode = 10;
-    ttr_put_uint(w->builder, "n", 7);
-    ttr_put_text(w->builder, "s", "ab");
+    ttr_event_set_provider(w->builder, "Prov");
+    ttr_event_set_thread(w->builder, 4321, 99);
+    ttr_event_attributes(w->builder)->level = TTR_LEVEL_INFO;
+    ttr_event_attributes(w->builder)->keyword = 0x12;
+    ttr_event_attributes(w->builder)->opcode = 10;
+    ttr_add_uint(w->builder, "n", 7);
+    ttr_add_text(w->builder, "s", "ab");
     writing_end(w);
 }
 
@@ -180,12 +180,12 @@ static void v5_arrays_are_in_tag(void **state)
     (void)state;
     writing_open(&w, "nettrace", 0, v5);
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, WHEN, NULL, "Tick");
-    ttr_on_provider(w.builder, "Prov");
-    ttr_on_thread(w.builder, 4321, 99);
-    ttr_put_field(w.builder,
+    ttr_event_set_provider(w.builder, "Prov");
+    ttr_event_set_thread(w.builder, 4321, 99);
+    ttr_add_field(w.builder,
                   &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 1; i < 3; i++)
-        ttr_put_field(
+        ttr_add_field(
             w.builder,
             &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .bits = 16, .v.u = i}});
     writing_end(&w);
@@ -231,10 +231,10 @@ static void kinds_become_opcodes_or_fields(void **state)
     writing_open(&w, "nettrace", 0, v6);
     writing_event(&w, TTR_KIND_BEGIN, 5, "work");
     writing_begin(&w, TTR_KIND_SPAN, 6, "part");
-    ttr_event_edit(w.builder)->duration = 3;
+    ttr_event_attributes(w.builder)->duration = 3;
     writing_end(&w);
     writing_begin(&w, TTR_KIND_COUNTER, 7, "queue");
-    ttr_put_int(w.builder, "length", -4);
+    ttr_add_int(w.builder, "length", -4);
     writing_end(&w);
     writing_event(&w, TTR_KIND_END, 9, "work");
     assert_int_equal(writing_lost(&w, "kind.pair"), 2);
@@ -253,8 +253,8 @@ static void kinds_become_opcodes_or_fields(void **state)
 static void begin_event_of_provider(struct writing *w, int64_t time, const char *name)
 {
     ttr_event_begin(w->builder, TTR_KIND_INSTANT, time, NULL, name);
-    ttr_on_provider(w->builder, "p");
-    ttr_on_thread(w->builder, 1, 2);
+    ttr_event_set_provider(w->builder, "p");
+    ttr_event_set_thread(w->builder, 1, 2);
 }
 
 static void invalid_text_is_replaced_and_counted(void **state)
@@ -265,8 +265,8 @@ static void invalid_text_is_replaced_and_counted(void **state)
     for (size_t i = 0; i < 2; i++) {
         writing_open(&w, "nettrace", 0, versions[i]);
         begin_event_of_provider(&w, 1, "x");
-        ttr_put_text(w.builder, "\xc3\xa4", "\xf0\x9f\x98\x80 \xff");
-        ttr_put_field(
+        ttr_add_text(w.builder, "\xc3\xa4", "\xf0\x9f\x98\x80 \xff");
+        ttr_add_field(
             w.builder,
             &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_TEXT, .text = {"a\0b", 3}}});
         writing_end(&w);
@@ -296,7 +296,7 @@ static void write_nested_event(struct writing *w)
         {.name = {"none", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 0}},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        ttr_put_field(w->builder, &fields[i]);
+        ttr_add_field(w->builder, &fields[i]);
 }
 
 static void nested_fields_keep_shape(void **state)
@@ -332,14 +332,14 @@ static void mixed_widths_use_widest(void **state)
     (void)state;
     writing_open(&w, "nettrace", 0, v6);
     begin_event_of_provider(&w, 1, "x");
-    ttr_put_field(w.builder,
+    ttr_add_field(w.builder,
                   &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 3}});
     for (unsigned i = 0; i < 3; i++)
-        ttr_put_field(
+        ttr_add_field(
             w.builder,
             &(ttr_field){.depth = 1,
                          .value = {.type = TTR_TYPE_INT, .bits = bits[i], .v.s = -(int64_t)i}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"odd", 3},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"odd", 3},
                                           .value = {.type = TTR_TYPE_UINT, .bits = 5, .v.u = 17}});
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.width"), 1);
@@ -355,7 +355,7 @@ static void equal_shapes_share_metadata(void **state)
     writing_open(&w, "nettrace", 0, v6);
     for (int64_t i = 0; i < 1000; i++) {
         begin_event_of_provider(&w, i, i % 2 ? "odd" : "even");
-        ttr_put_uint(w.builder, "field_with_a_long_name_that_would_be_seen", (uint64_t)i);
+        ttr_add_uint(w.builder, "field_with_a_long_name_that_would_be_seen", (uint64_t)i);
         writing_end(&w);
     }
     writing_finish(&w);
@@ -375,8 +375,8 @@ static void gaps_become_sequence_jumps(void **state)
         writing_open(&w, "nettrace", 0, versions[i]);
         for (int64_t k = 0; k < 3; k++) {
             ttr_event_begin(w.builder, TTR_KIND_GAP, 10 * k, NULL, "");
-            ttr_on_thread(w.builder, 1, 2);
-            ttr_event_edit(w.builder)->link = 5;
+            ttr_event_set_thread(w.builder, 1, 2);
+            ttr_event_attributes(w.builder)->link = 5;
             writing_end(&w);
             if (k == 2)
                 break;
@@ -410,8 +410,10 @@ static void activities_are_in_header_or_labels(void **state)
         writing_open(&w, "nettrace", 0, versions[i]);
         for (unsigned k = 0; k < 5; k++) {
             begin_event_of_provider(&w, (int64_t)k, "x");
-            ttr_event_edit(w.builder)->activity = k == 1 || k == 2 ? one : k == 4 ? other : NULL;
-            ttr_event_edit(w.builder)->related = k == 2 || k == 3 ? other : NULL;
+            ttr_event_attributes(w.builder)->activity = k == 1 || k == 2 ? one
+                                                        : k == 4         ? other
+                                                                         : NULL;
+            ttr_event_attributes(w.builder)->related = k == 2 || k == 3 ? other : NULL;
             writing_end(&w);
         }
         expect_dump(&w, "instant time=0 provider=p name=x thread=1/2 seq=1 {}\n"
@@ -430,14 +432,14 @@ static void activities_are_in_header_or_labels(void **state)
 static void write_stack_sample(struct writing *w, int64_t time, const char *name, uint64_t address)
 {
     ttr_event_begin(w->builder, TTR_KIND_SAMPLE, time, NULL, name);
-    ttr_on_thread(w->builder, 1, 2);
-    ttr_put_field(w->builder, &(ttr_field){.name = {"frames", 6},
+    ttr_event_set_thread(w->builder, 1, 2);
+    ttr_add_field(w->builder, &(ttr_field){.name = {"frames", 6},
                                            .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 0; i < 2; i++)
-        ttr_put_field(w->builder, &(ttr_field){.depth = 1,
+        ttr_add_field(w->builder, &(ttr_field){.depth = 1,
                                                .value = {.type = TTR_TYPE_UINT,
                                                          .v.u = address + i,
-                                                         .hint = TTR_HINT_POINTER}});
+                                                         .hint = TTR_DISPLAY_POINTER}});
     writing_end(w);
 }
 
@@ -508,12 +510,13 @@ static void event_numbers_are_replaced_and_counted(void **state)
     writing_end(&w); /* an event without a number gets one, which is not a loss */
     assert_int_equal(writing_lost(&w, "event.number"), 0);
     begin_event_of_provider(&w, 11, "y");
-    assert_int_equal(ttr_event_take(w.builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(w.builder, &batch, NULL), TTR_OK);
     ttr_event numbered = *ttr_batch_at(&batch, 0); /* builders cannot make an event with a number */
-    numbered.schema = context_add_schema(
-        w.t,
-        &(struct schema){
-            .ops = &packed_field_ops, .own = w.t, .has_number = true, .number = 17, .version = 3});
+    numbered.schema = context_add_schema(w.t, &(struct schema){.ops = &event_copy_field_ops,
+                                                               .ctx = w.t,
+                                                               .has_number = true,
+                                                               .number = 17,
+                                                               .version = 3});
     assert_int_equal(ttr_write(w.writer, &(ttr_batch){.event = &numbered, .n = 1}, NULL), TTR_OK);
     assert_int_equal(writing_lost(&w, "event.number"), 1);
     writing_close(&w);
@@ -529,8 +532,8 @@ static void pids_of_threads_are_kept_only_in_v6(void **state)
         begin_event_of_provider(&w, 1, "x");
         writing_end(&w);
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, 2, NULL, "x");
-        ttr_on_provider(w.builder, "p");
-        ttr_on_thread(w.builder, 8, 2);
+        ttr_event_set_provider(w.builder, "p");
+        ttr_event_set_thread(w.builder, 8, 2);
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "thread.pid"), i ? 0 : 1);
         expect_dump(&w, i ? "instant time=1 provider=p name=x thread=1/2 seq=1 {}\n"
@@ -552,9 +555,9 @@ static void long_trace_is_read_back(void **state)
         writing_open(&w, "nettrace", 0, version == 4 ? v4 : v6);
         for (int64_t i = 0; i < EVENTS; i++) {
             ttr_event_begin(w.builder, TTR_KIND_INSTANT, i, NULL, i % 3 ? "a" : "b");
-            ttr_on_provider(w.builder, "p");
-            ttr_on_thread(w.builder, 1, (uint64_t)(i % THREADS));
-            ttr_put_text(w.builder, "text", "twelve bytes");
+            ttr_event_set_provider(w.builder, "p");
+            ttr_event_set_thread(w.builder, 1, (uint64_t)(i % THREADS));
+            ttr_add_text(w.builder, "text", "twelve bytes");
             writing_end(&w);
             if (i == EVENTS / 2) /* a name that becomes known late is still written */
                 assert_true(ttr_thread_name(w.t, 1, 3, NULL, "late"));
@@ -624,7 +627,7 @@ static void write_event_of_source(struct writing *w, int64_t time, uint16_t sour
     ttr_batch batch;
     ttr_thread thread;
     begin_event_of_provider(w, time, "x");
-    assert_int_equal(ttr_event_take(w->builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(w->builder, &batch, NULL), TTR_OK);
     ttr_event event = *batch.event;
     event.thread = context_thread(w->t, source, 1, 2);
     assert_true(ttr_thread_get(w->t, event.thread, &thread));

@@ -1,14 +1,14 @@
 /* The nettrace writer: shared types, and the functions that its files offer to each other.
  *
- *   nettrace_write.c         entry points; choice between copying and encoding; options
+ *   nettrace_writer.c         entry points; choice between copying and encoding; options
  *   nettrace_copy.c          copies pieces of a trace of the same version (nettrace_copy.h)
  *   nettrace_encode.c        event to header and payload; clock and process of the trace
  *   nettrace_shape.c         fields to payload and shape
  *   nettrace_classes.c       one metadata record for all events of a class
- *   nettrace_metadata_put.c  metadata of V4, V5 and V6 from a shape
+ *   nettrace_metadata_writer.c  metadata of V4, V5 and V6 from a shape
  *   nettrace_translate.c     metadata of another trace to a shape, so that payloads stay unchanged
  *   nettrace_region.c        blocks, stacks, labels, threads, sequence points
- *   nettrace_write_threads.c threads and their sequence numbers
+ *   nettrace_output_threads.c threads and their sequence numbers
  *
  * Order of calls for an event that is encoded:
  *
@@ -31,7 +31,7 @@
 #ifndef TRACETTA_NETTRACE_WRITER_H
 #define TRACETTA_NETTRACE_WRITER_H
 
-#include "base/keymap.h"
+#include "base/key_map.h"
 #include "formats/nettrace/nettrace_copy.h"
 
 /* Possible losses; the table is in nettrace_losses.c. */
@@ -106,9 +106,9 @@ struct nettrace_thread_id {
 
 /* Byte strings with numbers, cleared by each sequence point: stacks and label lists. */
 struct nettrace_number_table {
-    struct keymap known; /* hash of the bytes to number */
-    struct buffer rows;  /* rows to be written before the next block */
-    uint32_t first, n;   /* lowest number and count of these rows */
+    struct key_map known; /* hash of the bytes to number */
+    struct buffer rows;   /* rows to be written before the next block */
+    uint32_t first, n;    /* lowest number and count of these rows */
 };
 
 struct nettrace_region {
@@ -150,19 +150,19 @@ struct nettrace_writer {
     uint64_t last_ticks;
 
     struct nettrace_region region;
-    struct keymap classes; /* hash of a class key to class number and flags */
-    struct keymap rows;    /* hash of a metadata record without its number, to number */
-    struct pairmap ids;    /* (provider, 0) to the last event id */
+    struct key_map classes; /* hash of a class key to class number and flags */
+    struct key_map rows;    /* hash of a metadata record without its number, to number */
+    struct pair_map ids;    /* (provider, 0) to the last event id */
     struct nettrace_source_class *source_classes; /* by schema id */
     size_t source_classes_n;
     uint32_t classes_n;
 
     struct nettrace_output_thread *threads;
     size_t threads_n, threads_capacity;
-    struct pairmap thread_of; /* (pid, tid), in V4 and V5 (0, tid), to the index in `threads` */
+    struct pair_map thread_of; /* (pid, tid), in V4 and V5 (0, tid), to the index in `threads` */
     struct nettrace_thread_id *by_id; /* by ttr_id */
     size_t by_id_n;
-    struct pairmap
+    struct pair_map
         of_track; /* (track, 0) to the index in `threads` of the capture thread of its last event */
     ttr_id last_track;
     size_t last_capture; /* capture thread of that track */
@@ -178,7 +178,7 @@ static inline bool nettrace_is_v6(const struct nettrace_writer *w)
     return w->version >= NETTRACE_V6;
 }
 
-/* --- nettrace_write.c --- */
+/* --- nettrace_writer.c --- */
 
 ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error);
 ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
@@ -224,7 +224,7 @@ uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event
 /* Returns the opcode that is written for an event. */
 uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
 
-/* --- nettrace_metadata_put.c --- */
+/* --- nettrace_metadata_writer.c --- */
 
 /* Appends metadata without their number: in V4 and V5 a payload, in V6 a row without its size.
  * Returns false if they are too large. */
@@ -265,7 +265,7 @@ TTR_MUST ttr_status nettrace_region_write_full_blocks(struct ttr_writer *out, tt
 /* Writes the current block and a sequence point. */
 TTR_MUST ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error);
 
-/* --- nettrace_write_threads.c --- */
+/* --- nettrace_output_threads.c --- */
 
 /* Return the index of a thread in w->threads, by its id or by pid and tid; SIZE_MAX if memory is
  * exhausted. */

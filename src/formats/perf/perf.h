@@ -52,7 +52,7 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "encodings/perf_data/perf_layout.h"
 #include "model/input.h"
 
@@ -167,7 +167,7 @@ struct perf_trace {
     int64_t anchor_wall;
     struct perf_kind **kind;
     size_t kinds_n, kinds_capacity;
-    struct pairmap by_id; /* (id, 0) to index in `kind` */
+    struct pair_map by_id; /* (id, 0) to index in `kind` */
     struct {
         uint64_t id;
         struct perf_kind *kind;

@@ -36,7 +36,7 @@ static bool has_open_bit(const struct perf_copy *copy, const uint8_t *bits)
 
 bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     if (!output_is_own_raw(out, event) || event->kind != TTR_KIND_DEFINITION ||
         event->tag != PERF_TAG_HEAD || event->offset != 0 || event->payload_size < 16)
         return false;
@@ -68,9 +68,9 @@ static bool is_final_marker(const struct perf_copy *copy, const ttr_event *event
 
 static ttr_status copy_head_bytes(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     if (copy->is_file && copy->head.n == 0) {
-        ttr_status status = output_hold(out, error);
+        ttr_status status = output_delay(out, error);
         if (status != TTR_OK)
             return status;
     }
@@ -92,11 +92,11 @@ static bool is_of_copied_trace(const struct ttr_writer *out, const struct perf_c
 
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     bool is_definition = event->kind == TTR_KIND_DEFINITION;
     if (!output_is_own_raw(out, event) || !is_of_copied_trace(out, copy, event)) {
         if (!is_definition)
-            output_lost(out, PERF_LOSS_FOREIGN, event->offset);
+            output_count_loss(out, PERF_LOSS_FOREIGN, event->offset);
         return TTR_OK;
     }
     if (is_definition && event->tag == PERF_TAG_HEAD)
@@ -110,7 +110,7 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     buffer_add(&out->buffer, event->payload, event->payload_size);
     copy->written += event->payload_size;
     if (!is_definition)
-        output_wrote(out, event);
+        output_count_event(out, event);
     return TTR_OK;
 }
 
@@ -231,7 +231,7 @@ static void drop_attrs(const struct section_shift *moved)
 /* Rewrites the header and corrects the tail for the records that were written. */
 static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
-    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     const struct section_shift moved = {copy, copy->data_at + copy->data_bytes};
     bool has_tail = copy->tail.n > 0;
     if (bad & PERF_BAD_OTHERS)
@@ -248,25 +248,25 @@ static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, tt
     if (copy->data_at < PERF_HEADER_BYTES) /* damage: records cannot start within the header */
         copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
-    return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
+    return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
 /* Rewrites the header of a file whose recorder was killed. */
 static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     const struct section_shift moved = {copy, UINT64_MAX};
     drop_attrs(&moved);
     if (copy->data_at < PERF_HEADER_BYTES)
         copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
-    return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
+    return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
 /* Closes a file that its recorder left open: the body of the marker record becomes the table of
  * features, so the entry for the header of the marker is removed. */
 static ttr_status close_open_file(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
-    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     const uint8_t *bits = copy->head.bytes + PERF_AT_FEATURES;
     size_t n = 0;
     drop_features(copy, bad | 1u << PERF_FEATURE_RESERVED);
@@ -279,7 +279,7 @@ static ttr_status close_open_file(struct ttr_writer *out, uint64_t bad, ttr_erro
 
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
+    struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
     uint64_t bad = load_bad_parts(out, copy->source);
     bool has_head = copy->is_file && copy->head.n >= PERF_HEADER_BYTES;
     ttr_status status = TTR_OK;

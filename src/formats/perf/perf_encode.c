@@ -33,7 +33,7 @@
 
 /* --- Start --- */
 
-static void declare_dummy(struct perf_put *put)
+static void declare_dummy(struct perf_data_writer *put)
 {
     uint8_t bytes[PERF_ATTR_VER7];
     const uint64_t id = DUMMY_ID;
@@ -47,8 +47,8 @@ static void declare_dummy(struct perf_put *put)
                  UINT64_C(1) << PERF_FLAG_MMAP2 | UINT64_C(1) << PERF_FLAG_COMM |
                  UINT64_C(1) << PERF_FLAG_TASK | UINT64_C(1) << PERF_FLAG_USE_CLOCKID,
     };
-    perf_attr_pack(&attr, put->spec.is_big_endian, bytes);
-    perf_put_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
+    perf_attr_serialize(&attr, put->spec.is_big_endian, bytes);
+    perf_data_writer_add_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
 }
 
 /* Returns the text of the first attribute that has one of the names; formats name it differently.
@@ -69,34 +69,34 @@ static void set_machine_features(struct ttr_writer *out, const ttr_event *first)
     static const char *const hosts[] = {"hostname", NULL},
                              *const kernels[] = {"os_release", "kernel_release", NULL},
                              *const machines[] = {"arch", "architecture", NULL};
-    struct perf_writer *writer = out->own;
-    struct perf_put *put = &writer->put;
+    struct perf_writer *writer = out->ctx;
+    struct perf_data_writer *put = &writer->put;
     ttr_text kernel = find_text_attribute(out->t, first->source, kernels),
              machine = find_text_attribute(out->t, first->source, machines);
-    perf_put_feature_text(put, PERF_FEATURE_HOSTNAME,
-                          find_text_attribute(out->t, first->source, hosts));
+    perf_data_writer_set_feature_text(put, PERF_FEATURE_HOSTNAME,
+                                      find_text_attribute(out->t, first->source, hosts));
     if (kernel.n)
-        perf_put_feature_text(put, PERF_FEATURE_OSRELEASE, kernel);
-    perf_put_feature_text(
+        perf_data_writer_set_feature_text(put, PERF_FEATURE_OSRELEASE, kernel);
+    perf_data_writer_set_feature_text(
         put, PERF_FEATURE_VERSION,
         (ttr_text){"tracetta " TTR_VERSION_TEXT, strlen("tracetta " TTR_VERSION_TEXT)});
     if (machine.n)
-        perf_put_feature_text(put, PERF_FEATURE_ARCH, machine);
+        perf_data_writer_set_feature_text(put, PERF_FEATURE_ARCH, machine);
     if (writer->base)
-        perf_put_feature_clock(put, CLOCK_ID, (uint64_t)writer->base, 0);
+        perf_data_writer_set_feature_clock(put, CLOCK_ID, (uint64_t)writer->base, 0);
 }
 
 ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
-    const struct perf_put_spec spec = {.alloc = &out->t->counted,
-                                       .to = &out->buffer,
-                                       .is_big_endian = writer->is_big,
-                                       .is_pipe = !output_can_rewrite(out),
-                                       .zstd_level = writer->zstd_level};
-    if (!perf_put_new(&writer->put, &spec))
+    struct perf_writer *writer = out->ctx;
+    const struct perf_data_writer_spec spec = {.alloc = &out->t->counted,
+                                               .to = &out->buffer,
+                                               .is_big_endian = writer->is_big,
+                                               .is_pipe = !output_can_overwrite(out),
+                                               .zstd_level = writer->zstd_level};
+    if (!perf_data_writer_new(&writer->put, &spec))
         return fail_memory(error);
-    ttr_status status = output_hold(out, error);
+    ttr_status status = output_delay(out, error);
     if (status != TTR_OK)
         return status;
     writer->is_encoding = true;
@@ -107,20 +107,20 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
     declare_dummy(&writer->put);
     set_machine_features(out, first);
     if (!spec.is_pipe)
-        perf_put_begin(&writer->put);
-    return perf_put_failed(&writer->put) ? fail_memory(error) : TTR_OK;
+        perf_data_writer_begin(&writer->put);
+    return perf_data_writer_failed(&writer->put) ? fail_memory(error) : TTR_OK;
 }
 
 /* --- Thread and time --- */
 
 static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perf_writer *writer = out->own;
+    const struct perf_writer *writer = out->ctx;
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
-        output_lost(out, PERF_LOSS_MARK, event->offset);
+        output_count_loss(out, PERF_LOSS_MARK, event->offset);
     if (event->time > writer->base)
         return (uint64_t)event->time - (uint64_t)writer->base;
-    output_lost(out, PERF_LOSS_TIME, event->offset);
+    output_count_loss(out, PERF_LOSS_TIME, event->offset);
     return 1;
 }
 
@@ -140,7 +140,7 @@ static struct perf_sample sample_of_event(struct ttr_writer *out, const ttr_even
     about.tid = (uint32_t)(thread.tid_known ? thread.tid : thread.pid);
     if (!thread.pid_known || !thread.tid_known || thread.pid > UINT32_MAX ||
         thread.tid > UINT32_MAX)
-        output_lost(out, PERF_LOSS_THREAD, event->offset);
+        output_count_loss(out, PERF_LOSS_THREAD, event->offset);
     return about;
 }
 
@@ -148,12 +148,12 @@ static struct perf_sample sample_of_event(struct ttr_writer *out, const ttr_even
 static void encode_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
                         ttr_id name)
 {
-    struct perf_writer *writer = out->own;
-    const uint32_t *told = pairmap_get(&writer->written_names, key, of);
+    struct perf_writer *writer = out->ctx;
+    const uint32_t *told = pair_map_get(&writer->written_names, key, of);
     if (!name || (told && *told == name))
         return;
-    writer->is_out_of_memory |= !pairmap_put(&writer->written_names, key, of, name);
-    perf_put_comm(&writer->put, DUMMY_TYPE, &about, ttr_text_get(out->t, name), false);
+    writer->is_out_of_memory |= !pair_map_put(&writer->written_names, key, of, name);
+    perf_data_writer_add_comm(&writer->put, DUMMY_TYPE, &about, ttr_text_get(out->t, name), false);
 }
 
 static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
@@ -166,12 +166,12 @@ static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
     struct perf_sample first = *about;
     bool is_first = about->tid == about->pid;
     first.tid = about->pid;
-    size_t before = out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n;
+    size_t before = out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n;
     if (thread.process_name && !(is_first && thread.thread_name))
         encode_name(out, first, (uint64_t)event->source << 32 | about->pid, 1, thread.process_name);
     encode_name(out, *about, event->thread, 0, thread.thread_name);
-    if (out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n != before)
-        output_lost(out, PERF_LOSS_NAME, event->offset);
+    if (out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n != before)
+        output_count_loss(out, PERF_LOSS_NAME, event->offset);
 }
 
 /* --- Event kinds --- */
@@ -181,14 +181,14 @@ static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
 static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, size_t n)
 {
     uint64_t key = hash_bytes(name, n);
-    const uint32_t *known = keymap_get(&writer->tracepoints, key);
+    const uint32_t *known = key_map_get(&writer->tracepoints, key);
     if (known)
         return *known;
     if (writer->tracepoints_n >= TRACEPOINTS_MAX)
         return 0;
     uint32_t number = TRACEPOINTS_FIRST + writer->tracepoints_n++;
-    tracing_put_event_header(&writer->tracing, (ttr_text){name, n}, number);
-    writer->is_out_of_memory |= !keymap_put(&writer->tracepoints, key, number);
+    tracing_writer_add_event_header(&writer->tracing, (ttr_text){name, n}, number);
+    writer->is_out_of_memory |= !key_map_put(&writer->tracepoints, key, number);
     return number;
 }
 
@@ -214,8 +214,9 @@ static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uin
     writer->kind[writer->kinds_n++] = sample_type | (uint64_t)number << 32;
     memcpy(whole, system, sizeof system - 1);
     memcpy(whole + sizeof system - 1, name, n);
-    perf_attr_pack(&attr, writer->is_big, bytes);
-    perf_put_event(&writer->put, bytes, (ttr_text){whole, sizeof system - 1 + n}, &id, 1);
+    perf_attr_serialize(&attr, writer->is_big, bytes);
+    perf_data_writer_add_event(&writer->put, bytes, (ttr_text){whole, sizeof system - 1 + n}, &id,
+                               1);
     return true;
 }
 
@@ -225,15 +226,15 @@ static uint32_t find_kind_by_name(struct perf_writer *writer, const ttr_event *e
                                   uint64_t sample_type)
 {
     char name[EVENT_HEADER_NAME_MAX];
-    size_t n = event_header_put_name(&writer->header, event, name);
+    size_t n = event_header_write_tracepoint_name(&writer->header, event, name);
     uint64_t key = hash_pair(hash_bytes(name, n), sample_type);
-    const uint32_t *known = keymap_get(&writer->names, key);
+    const uint32_t *known = key_map_get(&writer->names, key);
     if (known)
         return *known;
     uint32_t number = find_tracepoint(writer, name, n), index = (uint32_t)writer->kinds_n;
     if (!number)
         return UINT32_MAX;
-    if (!add_kind(writer, name, n, sample_type, number) || !keymap_put(&writer->names, key, index))
+    if (!add_kind(writer, name, n, sample_type, number) || !key_map_put(&writer->names, key, index))
         writer->is_out_of_memory = true;
     return index;
 }
@@ -243,11 +244,11 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
     uint64_t key =
         hash_pair(hash_pair((uint64_t)event->schema << 32 | event->provider, event->keyword),
                   sample_type << 8 | event->level);
-    const uint32_t *known = keymap_get(&writer->kinds, key);
+    const uint32_t *known = key_map_get(&writer->kinds, key);
     if (known)
         return *known;
     uint32_t index = find_kind_by_name(writer, event, sample_type);
-    writer->is_out_of_memory |= !keymap_put(&writer->kinds, key, index);
+    writer->is_out_of_memory |= !key_map_put(&writer->kinds, key, index);
     return index;
 }
 
@@ -257,12 +258,12 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
  * of each.  Returns the number of words. */
 static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     uint64_t frames[ENCODED_FRAMES_MAX];
     void *chain = writer->chain;
     uint32_t n = event->stack ? ttr_event_frames(out->t, event, frames, ENCODED_FRAMES_MAX) : 0;
     if (n > ENCODED_FRAMES_MAX)
-        output_lost(out, PERF_LOSS_STACK, event->offset);
+        output_count_loss(out, PERF_LOSS_STACK, event->offset);
     n = n < ENCODED_FRAMES_MAX ? n : ENCODED_FRAMES_MAX;
     if (n && !alloc_reserve(writer->put.spec.alloc, &chain, &writer->chain_capacity, 2 * (size_t)n,
                             sizeof *writer->chain)) {
@@ -284,18 +285,18 @@ static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
 
 static void count_event_losses(struct ttr_writer *out, const ttr_event *event)
 {
-    struct event_header_put *header = &((struct perf_writer *)out->own)->header;
+    struct event_header_writer *header = &((struct perf_writer *)out->ctx)->header;
     if (event->category)
-        output_lost(out, PERF_LOSS_CATEGORY, event->offset);
+        output_count_loss(out, PERF_LOSS_CATEGORY, event->offset);
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
-        output_lost(out, PERF_LOSS_NUMBER, event->offset);
+        output_count_loss(out, PERF_LOSS_NUMBER, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
-        output_lost(out, PERF_LOSS_CONTENT, event->offset);
-    for (size_t i = 0; i < EVENT_HEADER_LOSSES && header->lost_any; i++)
+        output_count_loss(out, PERF_LOSS_CONTENT, event->offset);
+    for (size_t i = 0; i < EVENT_HEADER_LOSSES && header->losses_total; i++)
         for (; header->losses[i]; header->losses[i]--)
-            output_lost(out, i, event->offset);
-    header->lost_any = 0;
+            output_count_loss(out, i, event->offset);
+    header->losses_total = 0;
 }
 
 /* The fields that all tracepoints start with: u16 type | u8 flags | u8 preempt_count | s32 pid */
@@ -315,7 +316,7 @@ static void store_common_fields(const struct perf_writer *writer, uint32_t numbe
 static void encode_sample(struct ttr_writer *out, const ttr_event *event,
                           struct perf_sample *sample)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     uint8_t common[8];
     size_t words = build_callchain(out, event);
     uint64_t sample_type = SAMPLE_TYPE |
@@ -323,12 +324,12 @@ static void encode_sample(struct ttr_writer *out, const ttr_event *event,
                            (words ? PERF_SAMPLE_HAS_IP | PERF_SAMPLE_HAS_CALLCHAIN : 0u);
     uint32_t kind = find_kind(writer, event, sample_type);
     if (kind == UINT32_MAX || writer->is_out_of_memory) {
-        output_lost(out, PERF_LOSS_TRACEPOINTS, event->offset);
+        output_count_loss(out, PERF_LOSS_TRACEPOINTS, event->offset);
         return;
     }
     buffer_clear(&writer->event);
     writer->header.most = PERF_RECORD_BYTES_MAX - SAMPLE_ROOM - 8 * words;
-    event_header_put_event(&writer->header, event, NULL, &writer->event);
+    event_header_write_event(&writer->header, event, NULL, &writer->event);
     count_event_losses(out, event);
     store_common_fields(writer, (uint32_t)(writer->kind[kind] >> 32), sample->tid, common);
     sample->id = DUMMY_ID + 1 + kind;
@@ -338,8 +339,8 @@ static void encode_sample(struct ttr_writer *out, const ttr_event *event,
     sample->raw[0] = (struct perf_bytes){common, sizeof common};
     sample->raw[1] = (struct perf_bytes){writer->event.bytes, writer->event.n};
     uint16_t misc = sample->ip >= KERNEL_HALF ? PERF_MISC_KERNEL : PERF_MISC_USER;
-    if (!perf_put_sample(&writer->put, sample_type, misc, sample))
-        output_lost(out, EVENT_HEADER_LOSS_CUT, event->offset);
+    if (!perf_data_writer_add_sample(&writer->put, sample_type, misc, sample))
+        output_count_loss(out, EVENT_HEADER_LOSS_CUT, event->offset);
 }
 
 static bool find_number_field(const ttr *t, const ttr_event *event, const char *name,
@@ -385,7 +386,7 @@ static void read_mapping_fields(const ttr *t, const ttr_event *event, struct per
 static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
                            const struct perf_sample *about)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     struct perf_mapping mapping = {.pid = about->pid, .tid = about->tid, .prot = 5, .flags = 2};
     if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_MAPPING ||
         !find_number_field(out->t, event, "start", &mapping.start) ||
@@ -394,8 +395,8 @@ static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
     read_mapping_fields(out->t, event, &mapping);
     mapping.path = ttr_text_get(out->t, event->name);
     mapping.is_kernel = mapping.start >= KERNEL_HALF;
-    output_lost(out, PERF_LOSS_MAPPING, event->offset);
-    perf_put_mapping(&writer->put, DUMMY_TYPE, about, &mapping);
+    output_count_loss(out, PERF_LOSS_MAPPING, event->offset);
+    perf_data_writer_add_mapping(&writer->put, DUMMY_TYPE, about, &mapping);
     return true;
 }
 
@@ -404,7 +405,7 @@ static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
 static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
                         const struct perf_sample *about)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const ttr_text name = ttr_text_get(out->t, event->name);
     ttr_field comm, is_exec;
     if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_THREAD ||
@@ -414,13 +415,14 @@ static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
         return false;
     bool is_exec_told = ttr_field_find(out->t, event, "is_exec", &is_exec) &&
                         is_exec.value.type == TTR_TYPE_BOOL && is_exec.value.v.u;
-    perf_put_comm(&writer->put, DUMMY_TYPE, about, name, is_exec_told);
-    writer->is_out_of_memory |= !pairmap_put(&writer->written_names, event->thread, 0, event->name);
+    perf_data_writer_add_comm(&writer->put, DUMMY_TYPE, about, name, is_exec_told);
+    writer->is_out_of_memory |=
+        !pair_map_put(&writer->written_names, event->thread, 0, event->name);
     if (about->pid == about->tid)
-        writer->is_out_of_memory |= !pairmap_put(
+        writer->is_out_of_memory |= !pair_map_put(
             &writer->written_names, (uint64_t)event->source << 32 | about->pid, 1, event->name);
     if (name.n > COMM_BYTES_MAX)
-        output_lost(out, PERF_LOSS_NAME, event->offset);
+        output_count_loss(out, PERF_LOSS_NAME, event->offset);
     count_event_losses(out, event);
     return true;
 }
@@ -428,9 +430,9 @@ static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
 static void encode_gap(struct ttr_writer *out, const ttr_event *event,
                        const struct perf_sample *about)
 {
-    struct perf_writer *writer = out->own;
-    output_lost(out, PERF_LOSS_GAP, event->offset);
-    perf_put_lost(&writer->put, DUMMY_TYPE, about, event->link);
+    struct perf_writer *writer = out->ctx;
+    output_count_loss(out, PERF_LOSS_GAP, event->offset);
+    perf_data_writer_add_lost(&writer->put, DUMMY_TYPE, about, event->link);
 }
 
 /* Ends a round after each MiB while events arrive in order of time: readers then need little
@@ -441,13 +443,13 @@ static void finish_large_round(struct perf_writer *writer, uint64_t time)
     writer->newest = time > writer->newest ? time : writer->newest;
     if (writer->is_disordered || writer->put.plain_bytes - writer->round_bytes < ROUND_BYTES)
         return;
-    perf_put_round(&writer->put);
+    perf_data_writer_finish_round(&writer->put);
     writer->round_bytes = writer->put.plain_bytes;
 }
 
 void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     struct perf_sample about = sample_of_event(out, event);
     if (!encode_comm(out, event, &about)) {
         encode_thread_names(out, event, &about);
@@ -456,7 +458,7 @@ void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
         else if (!encode_mapping(out, event, &about))
             encode_sample(out, event, &about);
     }
-    output_wrote(out, event);
+    output_count_event(out, event);
     finish_large_round(writer, about.time);
 }
 
@@ -464,25 +466,25 @@ static void set_format_feature(struct perf_writer *writer)
 {
     struct buffer block;
     buffer_init(&block, writer->put.spec.alloc);
-    tracing_put_block(&writer->tracing, &writer->machine, &block);
+    tracing_writer_append_block(&writer->tracing, &writer->machine, &block);
     writer->is_out_of_memory |= block.failed;
     if (!block.failed)
-        perf_put_tracing(&writer->put, block.bytes, block.n);
+        perf_data_writer_set_tracing_data(&writer->put, block.bytes, block.n);
     buffer_free(&block);
 }
 
 /* Writes the start of a pipe before its records, which were held back until now. */
 static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     struct buffer head;
     buffer_init(&head, writer->put.spec.alloc);
-    perf_put_flush(&writer->put);
+    perf_data_writer_flush(&writer->put);
     writer->put.spec.to = &head;
-    perf_put_begin(&writer->put);
-    ttr_status status = perf_put_failed(&writer->put)
+    perf_data_writer_begin(&writer->put);
+    ttr_status status = perf_data_writer_failed(&writer->put)
                             ? fail_memory(error)
-                            : output_prefix(out, head.bytes, head.n, error);
+                            : output_insert_prefix(out, head.bytes, head.n, error);
     writer->put.spec.to = &out->buffer;
     buffer_free(&head);
     return status;
@@ -490,7 +492,7 @@ static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     uint8_t header[PERF_HEADER_BYTES];
     if (writer->tracing.formats_n)
         set_format_feature(writer);
@@ -498,10 +500,10 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
         return write_pipe_start(out, error);
     if (writer->put.plain_bytes == 0)
         /* a record size of 0 would mean that the recorder was killed */
-        perf_put_round(&writer->put);
-    perf_put_end(&writer->put);
-    if (perf_put_failed(&writer->put))
+        perf_data_writer_finish_round(&writer->put);
+    perf_data_writer_end(&writer->put);
+    if (perf_data_writer_failed(&writer->put))
         return fail_memory(error);
-    perf_put_header(&writer->put, header);
-    return output_rewrite(out, 0, header, sizeof header, error);
+    perf_data_writer_store_header(&writer->put, header);
+    return output_overwrite(out, 0, header, sizeof header, error);
 }

@@ -35,7 +35,7 @@ ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *re
 {
     const struct perf_trace *trace = reader->trace;
     struct perf_order *order = &reader->order;
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->flags = TTR_EVENT_RAW;
     event->payload = record->p;
     event->payload_size = record->size;
@@ -48,8 +48,9 @@ ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *re
         return event;
     }
     if (PERF_UNLIKELY(time < order->last && reader->sorts))
-        input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
-                   "a record is older than records of earlier rounds; it is emitted late");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, record->offset, "perf.late",
+            "a record is older than records of earlier rounds; it is emitted late");
     order->last = time;
     event->time = perf_ticks_to_ns(trace, time, &event->flags);
     reader->last_time = event->time;

@@ -12,7 +12,7 @@
 static ttr_text read_feature_text(struct perf_cursor *at)
 {
     uint32_t n = perf_read_u32(at);
-    const char *p = (const char *)cursor_take(&at->c, n);
+    const char *p = (const char *)cursor_read_bytes(&at->c, n);
     const char *zero = p && n ? memchr(p, 0, n) : NULL;
     return (ttr_text){p ? p : "", zero ? (size_t)(zero - p) : p ? n : 0};
 }
@@ -73,10 +73,10 @@ static ttr_status parse_event_desc(struct perf_reader *reader, struct perf_curso
         struct cursor attr = perf_attr_bytes(at, bytes);
         uint32_t ids_n = perf_read_u32(at);
         ttr_text name = read_feature_text(at);
-        struct perf_cursor ids = {cursor_part(&at->c, (uint64_t)ids_n * 8), at->is_big};
+        struct perf_cursor ids = {cursor_slice(&at->c, (uint64_t)ids_n * 8), at->is_big};
         if (at->c.failed)
-            return input_damage(reader->in, at->c.offset, 0, "perf.bad-feature", reader->error,
-                                "the descriptions of events end inside the one of event %u", i);
+            return input_add_damage(reader->in, at->c.offset, 0, "perf.bad-feature", reader->error,
+                                    "the descriptions of events end inside the one of event %u", i);
         struct perf_kind *kind =
             has_kinds ? find_described_kind(trace, i, &ids, ids_n) : perf_kind_add(trace, attr);
         bool is_fine = !kind ? has_kinds : perf_kind_set_name(trace, kind, name);

@@ -54,7 +54,7 @@ static void set_fixed_field(ttr_field *field, const struct perf_kind *kind, uint
     uint64_t value =
         is_fixed ? kind->request.period : perf_u64(event->payload + plain->at, kind->trace->is_big);
     set_number_field(field, plain->name, value,
-                     plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+                     plain->is_pointer ? TTR_DISPLAY_POINTER : TTR_DISPLAY_NONE);
     field->name_id = plain->name_id;
 }
 
@@ -71,7 +71,7 @@ static void set_array_field(struct sample_iter *iter, ttr_field *field, const ch
 {
     name_field(field, name);
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)part->n};
-    iter->at.c = cursor_over(part->p, bytes, 0);
+    iter->at.c = cursor_init(part->p, bytes, 0);
     iter->left = part->n;
     iter->elements = iter->stage;
     iter->part = 0;
@@ -102,7 +102,7 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
                  {PERF_READ_TIME_RUNNING, "time_running"}};
     if (!read->p)
         return false;
-    struct perf_cursor at = {cursor_over(read->p, bytes_left_in_record(event, read->p), 0),
+    struct perf_cursor at = {cursor_init(read->p, bytes_left_in_record(event, read->p), 0),
                              iter->at.is_big};
     bool is_group = format & PERF_READ_GROUP;
     struct cursor single = at.c;
@@ -111,7 +111,7 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
         uint64_t value = format & heads[i].bit ? perf_read_u64(&at) : 0;
         if (!(format & heads[i].bit) || i < iter->i)
             continue;
-        set_number_field(field, heads[i].name, value, TTR_HINT_NONE);
+        set_number_field(field, heads[i].name, value, TTR_DISPLAY_NONE);
         iter->i = i + 1;
         iter->stage = STAGE_READ; /* the next call continues here */
         return true;
@@ -139,14 +139,14 @@ static void emit_counter_value(struct sample_iter *iter, ttr_field *field)
         name_field(field, "");
         field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3 + has_lost};
     } else if (part == 1) {
-        const uint32_t *known = pairmap_get(&trace->by_id, perf_u64(id, iter->at.is_big), 0);
+        const uint32_t *known = pair_map_get(&trace->by_id, perf_u64(id, iter->at.is_big), 0);
         name_field(field, names[part]);
         field->value = (ttr_value){
             .type = TTR_TYPE_TEXT,
             .text = known ? ttr_text_get(trace->t, trace->kind[*known]->whole) : (ttr_text){"", 0}};
     } else {
         set_number_field(field, names[part], perf_u64(number[part], iter->at.is_big),
-                         TTR_HINT_NONE);
+                         TTR_DISPLAY_NONE);
     }
     field->depth = part ? 2 : 1;
     iter->part++;
@@ -178,7 +178,7 @@ static void emit_branch(struct sample_iter *iter, ttr_field *field)
         return;
     }
     set_number_field(field, names[iter->part - 1], perf_read_u64(&iter->at),
-                     iter->part < 3 ? TTR_HINT_POINTER : TTR_HINT_NONE);
+                     iter->part < 3 ? TTR_DISPLAY_POINTER : TTR_DISPLAY_NONE);
     field->value.base = iter->part == 3 ? 16 : 0;
     field->depth = 2;
     if (++iter->part < 4)
@@ -217,7 +217,7 @@ static void emit_register(struct sample_iter *iter, ttr_field *field)
                      iter->kind->trace->registers && iter->kind->trace->registers[number]
                          ? iter->kind->trace->registers[number]
                          : numbers[number],
-                     perf_read_u64(&iter->at), TTR_HINT_POINTER);
+                     perf_read_u64(&iter->at), TTR_DISPLAY_POINTER);
     iter->left--;
 }
 
@@ -230,7 +230,7 @@ static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
     } singles[PERF_SINGLES] = {[PERF_SINGLE_WEIGHT] = {"weight", 0, 0},
                                [PERF_SINGLE_DATA_SRC] = {"data_src", 0, 16},
                                [PERF_SINGLE_TRANSACTION] = {"transaction", 0, 16},
-                               [PERF_SINGLE_PHYS_ADDR] = {"phys_addr", TTR_HINT_POINTER, 0},
+                               [PERF_SINGLE_PHYS_ADDR] = {"phys_addr", TTR_DISPLAY_POINTER, 0},
                                [PERF_SINGLE_CGROUP] = {"cgroup", 0, 0},
                                [PERF_SINGLE_DATA_PAGE] = {"data_page_size", 0, 0},
                                [PERF_SINGLE_CODE_PAGE] = {"code_page_size", 0, 0}};
@@ -252,7 +252,7 @@ static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
         unsigned part = iter->part++;
         set_number_field(field, weights[part].name,
                          x >> weights[part].shift & ((UINT64_C(1) << weights[part].bits) - 1),
-                         TTR_HINT_NONE);
+                         TTR_DISPLAY_NONE);
         field->value.bits = weights[part].bits;
         iter->i += iter->part == 3;
         iter->part %= 3;
@@ -312,7 +312,7 @@ static bool emit_frames(struct sample_iter *iter, const ttr_event *event, ttr_fi
     field->group = TTR_GROUP_PAYLOAD;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = n};
     const struct perf_part *chain = &iter->parts.chain;
-    iter->at.c = cursor_over(chain->p, chain->p ? (size_t)chain->n * 8 : 0, 0);
+    iter->at.c = cursor_init(chain->p, chain->p ? (size_t)chain->n * 8 : 0, 0);
     iter->left = n;
     iter->elements = STAGE_FRAMES;
     return true;
@@ -325,7 +325,7 @@ static void emit_frame(struct sample_iter *iter, const ttr_event *event, ttr_fie
         address = perf_read_u64(&iter->at);
     if (iter->at.c.failed) /* without a callchain the ip is the only frame */
         address = perf_u64(event->payload + iter->kind->ip_at, iter->at.is_big);
-    set_number_field(field, "", address, TTR_HINT_POINTER);
+    set_number_field(field, "", address, TTR_DISPLAY_POINTER);
     field->group = TTR_GROUP_PAYLOAD;
     iter->left--;
 }
@@ -437,7 +437,7 @@ bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uin
 
 static void sample_fields_begin(ttr_fields *fields)
 {
-    init_sample_iter((struct sample_iter *)fields->state, fields->own, fields->event, false);
+    init_sample_iter((struct sample_iter *)fields->state, fields->ctx, fields->event, false);
 }
 
 static bool sample_fields_next(ttr_fields *fields, ttr_field *field)
@@ -445,10 +445,10 @@ static bool sample_fields_next(ttr_fields *fields, ttr_field *field)
     return emit_next_field((struct sample_iter *)fields->state, fields->event, field);
 }
 
-static uint32_t sample_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t sample_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room)
 {
-    return perf_frames(own, event, addresses, room);
+    return perf_frames(ctx, event, addresses, room);
 }
 
 const struct field_ops perf_sample_field_ops = {

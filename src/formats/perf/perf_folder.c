@@ -20,7 +20,7 @@ static bool is_part_name(const char *name)
 /* Opens a part without parsing anything; join_part attaches the trace of `data` afterwards. */
 static ttr_status open_part(struct input *in, ttr_error *error)
 {
-    struct perf_reader *reader = in->own;
+    struct perf_reader *reader = in->ctx;
     (void)error;
     reader->in = in;
     in->version = "part of a folder";
@@ -57,7 +57,7 @@ static struct input *open_folder_input(const struct folder_opening *opening,
 {
     char path[1024];
     folder_file_path(opening->folder, file, path, sizeof path);
-    struct source *source = folder_source(opening->folder, file, &opening->how, opening->error);
+    struct source *source = folder_open_file(opening->folder, file, &opening->how, opening->error);
     return source ? input_new(opening->t, source, format, path, opening->options, opening->error)
                   : NULL;
 }
@@ -66,7 +66,7 @@ static struct input *join_part(const struct folder_opening *opening, const struc
                                struct perf_trace *trace)
 {
     struct input *in = open_folder_input(opening, file, &format_part);
-    struct perf_reader *reader = in ? in->own : NULL;
+    struct perf_reader *reader = in ? in->ctx : NULL;
     if (!in)
         return NULL;
     reader->trace = trace;
@@ -85,7 +85,7 @@ static size_t count_parts(const struct folder *folder)
 {
     const struct folder_file *file;
     size_t n = 0;
-    for (size_t i = 0; (file = folder_at(folder, i)) != NULL; i++)
+    for (size_t i = 0; (file = folder_file_at(folder, i)) != NULL; i++)
         n += is_part_name(file->name);
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
@@ -95,8 +95,8 @@ static bool open_parts(const struct folder_opening *opening, ttr_reader **in, si
                        size_t *n)
 {
     const struct folder_file *file;
-    const struct perf_reader *main = ((struct input *)in[0])->own;
-    for (size_t i = 0; *n < room && (file = folder_at(opening->folder, i)) != NULL; i++) {
+    const struct perf_reader *main = ((struct input *)in[0])->ctx;
+    for (size_t i = 0; *n < room && (file = folder_file_at(opening->folder, i)) != NULL; i++) {
         if (!is_part_name(file->name))
             continue;
         struct input *part = join_part(opening, file, main->trace);
@@ -135,17 +135,17 @@ static ttr_reader *open_merged_files(const struct folder_opening *opening,
 ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
                              const ttr_read_options *options, ttr_error *error)
 {
-    ttr_read_options own = options ? *options : (ttr_read_options){.size = sizeof own};
-    struct folder_opening opening = {.t = t, .folder = folder, .options = &own, .error = error};
+    ttr_read_options ctx = options ? *options : (ttr_read_options){.size = sizeof ctx};
+    struct folder_opening opening = {.t = t, .folder = folder, .options = &ctx, .error = error};
     const struct folder_file *file =
-        folder_find(folder, only && !is_part_name(only) ? only : ANCHOR);
+        folder_find_file(folder, only && !is_part_name(only) ? only : ANCHOR);
     ttr_reader *reader = NULL;
-    opening.how.no_mmap = own.flags & TTR_READ_NO_MMAP;
+    opening.how.no_mmap = ctx.flags & TTR_READ_NO_MMAP;
     size_t parts = only && !is_part_name(only) ? 0 : count_parts(folder);
     if (parts) {
-        opening.how.chunk = source_chunk(parts + 1);
+        opening.how.chunk = source_chunk_size(parts + 1);
         /* merged records do not have the order of any file, so they cannot be copied */
-        own.flags &= ~TTR_READ_DEFINITIONS;
+        ctx.flags &= ~TTR_READ_DEFINITIONS;
     }
     if (!file)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file \"%s\"",

@@ -33,7 +33,7 @@ static uint64_t load_attr_number(const struct cursor *attr, uint32_t at, uint32_
 {
     struct cursor c = *attr;
     (void)cursor_skip(&c, at);
-    const uint8_t *p = cursor_take(&c, bytes);
+    const uint8_t *p = cursor_read_bytes(&c, bytes);
     return !p ? 0 : bytes == 4 ? perf_u32(p, is_big) : perf_u64(p, is_big);
 }
 
@@ -137,9 +137,9 @@ static void set_trailer_layout(struct perf_kind *kind)
 
 struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room)
 {
-    struct cursor attr = cursor_part(&at->c, room), c = attr;
+    struct cursor attr = cursor_slice(&at->c, room), c = attr;
     (void)cursor_skip(&c, PERF_ATTR_SIZE);
-    const uint8_t *size = cursor_take(&c, 4);
+    const uint8_t *size = cursor_read_bytes(&c, 4);
     uint32_t n = size ? perf_u32(size, at->is_big) : 0;
     n = n < PERF_ATTR_VER0 ? PERF_ATTR_VER0 : n;
     if (n < cursor_left(&attr))
@@ -150,7 +150,7 @@ struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room)
 struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
 {
     char name[256];
-    struct perf_kind *kind = arena_take(&trace->arena, sizeof *kind);
+    struct perf_kind *kind = arena_alloc(&trace->arena, sizeof *kind);
     if (!kind || !alloc_reserve(&trace->t->counted, (void **)&trace->kind, &trace->kinds_capacity,
                                 trace->kinds_n + 1, sizeof(struct perf_kind *)))
         return NULL;
@@ -162,7 +162,7 @@ struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
     size_t n = perf_format_event_name(&kind->request, name, sizeof name);
     kind->schema = context_add_schema(
         trace->t,
-        &(struct schema){.ops = &perf_sample_field_ops, .own = kind, .format = trace->format});
+        &(struct schema){.ops = &perf_sample_field_ops, .ctx = kind, .format = trace->format});
     if (!kind->schema || !perf_kind_set_name(trace, kind, (ttr_text){name, n}))
         return NULL;
     trace->has_mixed_times |= trace->kinds_n > 0 && trace->time_at != kind->time_at;
@@ -175,12 +175,12 @@ struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
 bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id)
 {
     trace->ids[id % PERF_ID_CACHE].kind = NULL;
-    return pairmap_put(&trace->by_id, id, 0, kind->index);
+    return pair_map_put(&trace->by_id, id, 0, kind->index);
 }
 
 struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id)
 {
-    const uint32_t *known = pairmap_get(&trace->by_id, id, 0);
+    const uint32_t *known = pair_map_get(&trace->by_id, id, 0);
     size_t slot = (size_t)(id % PERF_ID_CACHE);
     if (!known)
         return NULL;
@@ -219,7 +219,7 @@ bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_te
 
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
-    const struct perf_reader *reader = in->own;
+    const struct perf_reader *reader = in->ctx;
     const struct perf_trace *trace = reader->trace;
     if (!trace || (i >= trace->kinds_n && !trace->tracepoints))
         return false;
@@ -282,10 +282,10 @@ struct perf_trace *perf_trace_new(struct input *in, bool is_big)
     trace->users = trace->running = 1;
     trace->source = in->id;
     trace->is_big = is_big;
-    pairmap_init(&trace->by_id, &t->counted);
+    pair_map_init(&trace->by_id, &t->counted);
     arena_init(&trace->arena, &t->counted);
     trace->record_schema = context_add_schema(
-        t, &(struct schema){.ops = &perf_record_field_ops, .own = trace, .format = in->format});
+        t, &(struct schema){.ops = &perf_record_field_ops, .ctx = trace, .format = in->format});
     if (trace->record_schema && name_records(trace))
         return trace;
     perf_trace_free(trace);
@@ -302,7 +302,7 @@ void perf_trace_free(struct perf_trace *trace)
     context_drop_schema(t, trace->record_schema);
     tracepoints_free(trace->tracepoints);
     alloc_free(&t->counted, trace->kind, trace->kinds_capacity, sizeof(struct perf_kind *));
-    pairmap_free(&trace->by_id);
+    pair_map_free(&trace->by_id);
     arena_free(&trace->arena);
     alloc_free(&t->counted, trace, 1, sizeof *trace);
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "matrix/sources.h"
@@ -83,7 +84,7 @@ static void add_random_field(ttr_builder *b, uint64_t *seed, ttr_text name, unsi
         field.value = (ttr_value){.type = is_array ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT,
                                   .count = (uint32_t)(r >> 8 & 3),
                                   .text = {"", 0}};
-    ttr_put_field(b, &field);
+    ttr_add_field(b, &field);
     for (uint64_t i = 0, again = *seed; is_deep && i < field.value.count; i++) {
         if (is_array && is_alike)
             *seed = again;
@@ -96,15 +97,15 @@ static void add_random_field(ttr_builder *b, uint64_t *seed, ttr_text name, unsi
 static void avoid_process_zero(ttr_builder *b, ttr *t, uint64_t *seed)
 {
     ttr_thread thread;
-    if (ttr_thread_get(t, ttr_event_edit(b)->thread, &thread) && (uint32_t)thread.pid == 0)
-        ttr_on_thread(b, 1 + random_below(seed, 3), random_below(seed, 512));
+    if (ttr_thread_get(t, ttr_event_attributes(b)->thread, &thread) && (uint32_t)thread.pid == 0)
+        ttr_event_set_thread(b, 1 + random_below(seed, 3), random_below(seed, 512));
 }
 
 static void build_random_event(ttr_builder *b, ttr *t, uint64_t *seed, int64_t time)
 {
     sources_make_event(b, seed, time);
     avoid_process_zero(b, t, seed);
-    ttr_event *event = ttr_event_edit(b);
+    ttr_event *event = ttr_event_attributes(b);
     ttr_text name = random_name(seed);
     event->time = time;
     if (random_below(seed, 3) == 0)
@@ -173,7 +174,7 @@ static bool write_both(const struct trial *trial, struct lines *lines)
         time +=
             1 + (int64_t)random_below(&seed, random_below(&seed, 50) ? 1000 : UINT64_C(1) << 30);
         build_random_event(b, t, &seed, time);
-        ok = ttr_event_take(b, &batch, &error) == TTR_OK &&
+        ok = ttr_event_build(b, &batch, &error) == TTR_OK &&
              ttr_write(json, &batch, &error) == TTR_OK && ttr_write(out, &batch, &error) == TTR_OK;
         lines->what[lines->n][0] = '\0';
         uint64_t now = count_new_losses(out, before, lines->what[lines->n], sizeof lines->what[0]);

@@ -42,7 +42,7 @@ static ttr_status load_section_again(struct perf_reader *reader, const struct fi
     ttr_error broken;
     if (section->offset < reader->again_at) {
         source_close(reader->again);
-        reader->again = source_again(reader->in->source);
+        reader->again = source_reopen(reader->in->source);
     }
     reader->again_at = section->offset;
     if (!reader->again || section->size > KEPT_BYTES_MAX)
@@ -85,7 +85,7 @@ static ttr_status load_section(struct perf_reader *reader, const struct file_sec
     int64_t got = source_peek_at(reader->in->source, section->offset, at, (size_t)n, reader->error);
     if (got < 0)
         return reader->error->status;
-    buffer_filled(to, (size_t)got);
+    buffer_commit(to, (size_t)got);
     return TTR_OK;
 }
 
@@ -119,10 +119,11 @@ static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *ki
                               perf_u64(bytes->bytes + i, reader->trace->is_big)))
             return fail_memory(reader->error);
     if (got < ids->size)
-        return input_damage(reader->in, damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
-                            "an event has %llu bytes of ids at byte %llu, of which %zu are "
-                            "present; samples with other ids have no known event",
-                            (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
+        return input_add_damage(
+            reader->in, damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
+            "an event has %llu bytes of ids at byte %llu, of which %zu are "
+            "present; samples with other ids have no known event",
+            (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
     return TTR_OK;
 }
 
@@ -133,14 +134,14 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
     struct buffer bytes, ids;
     if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX ||
         attrs->size > ATTRS_MAX)
-        return input_damage(reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
-                            "%llu bytes of attributes of %llu bytes each are impossible; the "
-                            "layout of samples is unknown",
-                            (unsigned long long)attrs->size, (unsigned long long)entry);
+        return input_add_damage(reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
+                                "%llu bytes of attributes of %llu bytes each are impossible; the "
+                                "layout of samples is unknown",
+                                (unsigned long long)attrs->size, (unsigned long long)entry);
     buffer_init(&bytes, alloc);
     buffer_init(&ids, alloc);
     ttr_status status = load_section(reader, attrs, &bytes);
-    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, attrs->offset),
+    struct perf_cursor at = {cursor_init(bytes.bytes, bytes.n, attrs->offset),
                              reader->trace->is_big};
     while (status == TTR_OK && cursor_left(&at.c) >= entry &&
            reader->trace->kinds_n < PERF_KINDS_MAX) {
@@ -150,7 +151,7 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
         status = kind ? read_attr_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
-        status = input_damage(
+        status = input_add_damage(
             reader->in, damage_offset(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
             "of %llu bytes of attributes at byte %llu only %zu are present",
             (unsigned long long)attrs->size, (unsigned long long)attrs->offset, bytes.n);
@@ -169,19 +170,19 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
         (section->size > PERF_SECTION_MAX && !perf_feature_is_used(feature)))
         return TTR_OK;
     if (section->size > PERF_SECTION_MAX)
-        return input_damage(reader->in, section->declared_at, 0, "perf.bad-feature", reader->error,
-                            "feature %u has %llu bytes at byte %llu, more than the limit of 256 "
-                            "MiB; it is not read",
-                            feature, (unsigned long long)section->size,
-                            (unsigned long long)section->offset);
+        return input_add_damage(
+            reader->in, section->declared_at, 0, "perf.bad-feature", reader->error,
+            "feature %u has %llu bytes at byte %llu, more than the limit of 256 "
+            "MiB; it is not read",
+            feature, (unsigned long long)section->size, (unsigned long long)section->offset);
     buffer_init(&bytes, &reader->trace->t->counted);
     ttr_status status = load_section(reader, section, &bytes);
     if (status == TTR_OK && bytes.n < section->size)
-        status = input_damage(
+        status = input_add_damage(
             reader->in, damage_offset(section, bytes.n), 0, "perf.bad-feature", reader->error,
             "feature %u has %llu bytes at byte %llu, of which %zu are present", feature,
             (unsigned long long)section->size, (unsigned long long)section->offset, bytes.n);
-    struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, section->offset),
+    struct perf_cursor at = {cursor_init(bytes.bytes, bytes.n, section->offset),
                              reader->trace->is_big};
     if (status == TTR_OK && bytes.n)
         status = perf_feature_parse(reader, feature, &at);
@@ -221,11 +222,11 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
     if (status != TTR_OK || table->n >= section->size)
         return status;
     if (section->offset < FILE_SIZE_MAX)
-        return input_damage(reader->in, damage_offset(section, table->n), 0, "perf.no-features",
-                            reader->error,
-                            "the file ends before its features, which contain names and more; "
-                            "events are named by their attributes");
-    return input_damage(
+        return input_add_damage(reader->in, damage_offset(section, table->n), 0, "perf.no-features",
+                                reader->error,
+                                "the file ends before its features, which contain names and more; "
+                                "events are named by their attributes");
+    return input_add_damage(
         reader->in, section->declared_at, 16, "perf.bad-size", reader->error,
         "records that end at byte %llu are impossible: their size is damaged; records are read up "
         "to the end of the file, and events are named by their attributes",
@@ -241,7 +242,7 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
         section.size += has_feature(words, i) ? PERF_SECTION_BYTES : 0;
     buffer_init(&table, &reader->trace->t->counted);
     ttr_status status = load_feature_table(reader, &section, &table);
-    struct perf_cursor at = {cursor_over(table.bytes, table.n, table_at), reader->trace->is_big};
+    struct perf_cursor at = {cursor_init(table.bytes, table.n, table_at), reader->trace->is_big};
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
             continue;
@@ -324,15 +325,16 @@ static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
     struct input *in = reader->in;
     if (source_is_seekable(in->source))
         return TTR_OK;
-    reader->again = source_again(in->source);
+    reader->again = source_reopen(in->source);
     if (reader->again)
         return TTR_OK;
     uint64_t need = end < KEPT_BYTES_MAX ? end : KEPT_BYTES_MAX;
     ttr_status status = input_fill(in, 0, (size_t)need, reader->error);
     if (status == TTR_OK && end > KEPT_BYTES_MAX && in->window.n >= KEPT_BYTES_MAX)
-        input_note(in, TTR_NOTE_ODD, NO_OFFSET, "perf.far-features",
-                   "the names of events follow their records, too far to be kept in memory; "
-                   "decompress the input to a file to read them");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_ODD, NO_OFFSET, "perf.far-features",
+            "the names of events follow their records, too far to be kept in memory; "
+            "decompress the input to a file to read them");
     return status;
 }
 
@@ -343,12 +345,13 @@ static ttr_status read_file_tail(struct perf_reader *reader, uint64_t *words, ui
 {
     bool is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (is_open)
-        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_FEATURES, "perf.killed",
-                   "the recorder did not close the file; records are read up to its end");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, PERF_AT_FEATURES, "perf.killed",
+                             "the recorder did not close the file; records are read up to its end");
     else if (is_killed)
-        input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
-                   "the recorder did not close the file; records are read up to its end, and "
-                   "events are named by their attributes");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, PERF_AT_DATA + 8, "perf.killed",
+            "the recorder did not close the file; records are read up to its end, and "
+            "events are named by their attributes");
     return is_open || !is_killed ? read_features(reader, words, table_at) : TTR_OK;
 }
 
@@ -362,11 +365,11 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     (void)perf_features_fix_halves(words);
     bool is_killed = data.size == 0, is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (data.offset < PERF_HEADER_BYTES) {
-        ttr_status refused =
-            input_damage(reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
-                         "records that start inside the header, at byte %llu, are impossible; they "
-                         "are read from its end on",
-                         (unsigned long long)data.offset);
+        ttr_status refused = input_add_damage(
+            reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
+            "records that start inside the header, at byte %llu, are impossible; they "
+            "are read from its end on",
+            (unsigned long long)data.offset);
         if (refused != TTR_OK)
             return refused;
         data = (struct file_section){.offset = PERF_HEADER_BYTES};
@@ -396,7 +399,7 @@ static ttr_status read_head(struct perf_reader *reader, const struct perf_span *
     reader->trace = perf_trace_new(in, is_big);
     if (!reader->trace)
         return fail_memory(reader->error);
-    struct perf_cursor at = {cursor_over(span->p, span->n, 0), is_big};
+    struct perf_cursor at = {cursor_init(span->p, span->n, 0), is_big};
     (void)cursor_skip(&at.c, 8);
     uint64_t size = perf_read_u64(&at);
     reader->trace->is_pipe = !at.c.failed && size == PERF_PIPE_HEADER_BYTES;
@@ -409,19 +412,19 @@ static ttr_status read_head(struct perf_reader *reader, const struct perf_span *
         return TTR_OK;
     if (span->n < PERF_HEADER_BYTES) {
         reader->is_over = true;
-        return input_damage(in, 0, span->n, "perf.cut", reader->error,
-                            "the file ends inside its header");
+        return input_add_damage(in, 0, span->n, "perf.cut", reader->error,
+                                "the file ends inside its header");
     }
     if (size != PERF_HEADER_BYTES)
-        input_note(in, TTR_NOTE_ODD, PERF_AT_HEADER_SIZE, "perf.bad-head",
-                   "a header of %llu bytes; the %u known ones are read", (unsigned long long)size,
-                   PERF_HEADER_BYTES);
+        input_add_diagnostic(in, TTR_SEVERITY_ODD, PERF_AT_HEADER_SIZE, "perf.bad-head",
+                             "a header of %llu bytes; the %u known ones are read",
+                             (unsigned long long)size, PERF_HEADER_BYTES);
     return open_file_format(reader, &at);
 }
 
 ttr_status perf_open(struct input *in, ttr_error *error)
 {
-    struct perf_reader *reader = in->own;
+    struct perf_reader *reader = in->ctx;
     struct perf_span span;
     reader->in = in;
     reader->error = error ? error : &reader->own_error;
@@ -445,7 +448,7 @@ ttr_status perf_open(struct input *in, ttr_error *error)
 
 void perf_close(struct input *in)
 {
-    struct perf_reader *reader = in->own;
+    struct perf_reader *reader = in->ctx;
     if (!reader->in)
         return;
     source_close(reader->again);

@@ -14,7 +14,7 @@ static struct perf_part read_items(struct perf_cursor *at, uint64_t n, unsigned 
         at->c.failed = true;
         return (struct perf_part){NULL, 0};
     }
-    return (struct perf_part){cursor_take(&at->c, n * bytes), n};
+    return (struct perf_part){cursor_read_bytes(&at->c, n * bytes), n};
 }
 
 /* READ: one counter value, or a group of values; a part starts at its count or times. */
@@ -66,7 +66,7 @@ void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32
 {
     const struct perf_request *request = &kind->request;
     uint64_t has = request->sample_type;
-    struct perf_cursor at = {cursor_over(record, size, 0), kind->trace->is_big};
+    struct perf_cursor at = {cursor_init(record, size, 0), kind->trace->is_big};
     memset(parts, 0, sizeof *parts);
     (void)cursor_skip(&at.c, kind->parts_at);
     if (has & PERF_SAMPLE_HAS_READ)
@@ -82,18 +82,18 @@ void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32
     if (has & PERF_SAMPLE_HAS_STACK_USER)
         parts->stack_user = read_user_stack(&at);
     if (has & (PERF_SAMPLE_HAS_WEIGHT | PERF_SAMPLE_HAS_WEIGHT_STRUCT))
-        parts->single[PERF_SINGLE_WEIGHT] = cursor_take(&at.c, 8);
+        parts->single[PERF_SINGLE_WEIGHT] = cursor_read_bytes(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_DATA_SRC)
-        parts->single[PERF_SINGLE_DATA_SRC] = cursor_take(&at.c, 8);
+        parts->single[PERF_SINGLE_DATA_SRC] = cursor_read_bytes(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_TRANSACTION)
-        parts->single[PERF_SINGLE_TRANSACTION] = cursor_take(&at.c, 8);
+        parts->single[PERF_SINGLE_TRANSACTION] = cursor_read_bytes(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_REGS_INTR)
         parts->regs_intr = read_registers(&at, request->regs_intr);
     static const uint32_t bits[] = {PERF_SAMPLE_HAS_PHYS_ADDR, PERF_SAMPLE_HAS_CGROUP,
                                     PERF_SAMPLE_HAS_DATA_PAGE, PERF_SAMPLE_HAS_CODE_PAGE};
     for (unsigned i = 0; i < 4; i++)
         if (has & bits[i])
-            parts->single[PERF_SINGLE_PHYS_ADDR + i] = cursor_take(&at.c, 8);
+            parts->single[PERF_SINGLE_PHYS_ADDR + i] = cursor_read_bytes(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_AUX)
         parts->aux = read_counted_items(&at, 1);
     parts->is_whole = !at.c.failed && cursor_left(&at.c) < 8 && !(has >> 25);

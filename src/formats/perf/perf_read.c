@@ -33,7 +33,7 @@ static struct perf_view view_of_key(const struct perf_reader *reader, const stru
 static void emit_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, uint64_t offset,
                        unsigned tag)
 {
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_DEFINITION;
     event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
     event->time = reader->last_time;
@@ -164,20 +164,20 @@ static ttr_status scan_end(struct perf_reader *reader, size_t n)
     reader->is_over = true;
     reader->at += n;
     if (reader->unpacked.n > reader->unpacked.at - reader->unpacked.from)
-        status = input_damage(reader->in, from, 0, "perf.cut-packed", reader->error,
-                              "the compressed records end inside a record, which is lost");
+        status = input_add_damage(reader->in, from, 0, "perf.cut-packed", reader->error,
+                                  "the compressed records end inside a record, which is lost");
     if (status != TTR_OK)
         return status;
     if (n)
-        return input_damage(reader->in, from, n, "perf.cut", reader->error,
-                            "the records end inside a record; its %zu bytes are dropped", n);
-    const uint64_t there = source_end(reader->in->source);
+        return input_add_damage(reader->in, from, n, "perf.cut", reader->error,
+                                "the records end inside a record; its %zu bytes are dropped", n);
+    const uint64_t there = source_end_offset(reader->in->source);
     if (reader->payload_at && there < from)
         return perf_report_cut_payload(reader, there, from);
     if (reader->end != UINT64_MAX && from < reader->end)
-        return input_damage(reader->in, from, 0, "perf.cut", reader->error,
-                            "the file ends %llu bytes before its records should",
-                            (unsigned long long)(reader->end - from));
+        return input_add_damage(reader->in, from, 0, "perf.cut", reader->error,
+                                "the file ends %llu bytes before its records should",
+                                (unsigned long long)(reader->end - from));
     return TTR_OK;
 }
 
@@ -188,7 +188,7 @@ static ttr_status scan_damage(struct perf_reader *reader)
     if (status != TTR_OK)
         return status;
     reader->at = next;
-    return input_damage(
+    return input_add_damage(
         reader->in, from, next - from, "perf.bad-record", reader->error,
         "expected a record; %llu bytes are skipped, up to the next records in a row",
         (unsigned long long)(next - from));
@@ -211,9 +211,10 @@ static ttr_status release_queue(struct perf_reader *reader, bool is_all)
 static ttr_status release_full_queue(struct perf_reader *reader)
 {
     if (reader->sorts)
-        input_note(reader->in, TTR_NOTE_REMARK, reader->at, "perf.long-round",
-                   "more records without the end of a round than can be sorted at once: some may "
-                   "be emitted late");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_REMARK, reader->at, "perf.long-round",
+            "more records without the end of a round than can be sorted at once: some may "
+            "be emitted late");
     return release_queue(reader, true);
 }
 
@@ -226,8 +227,8 @@ static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct
            n = perf_find_record(span, 1, false, reader->trace->is_big);
     memmove(unpacked->bytes + skip, unpacked->bytes + skip + n, span->n - n);
     unpacked->n -= n;
-    return input_damage(reader->in, reader->at, 0, "perf.bad-packed", reader->error,
-                        "%zu bytes in compressed data are not records; they are skipped", n);
+    return input_add_damage(reader->in, reader->at, 0, "perf.bad-packed", reader->error,
+                            "%zu bytes in compressed data are not records; they are skipped", n);
 }
 
 /* Handles a record of the tool in unpacked data.  perf compresses only kernel records, other
@@ -462,10 +463,10 @@ static ttr_status emit_remaining(struct perf_reader *reader)
 
 ttr_status perf_next(struct input *in, ttr_error *error)
 {
-    struct perf_reader *reader = in->own;
+    struct perf_reader *reader = in->ctx;
     reader->error = error;
     if (reader->trace->tracepoints)
-        tracepoints_batch(reader->trace->tracepoints);
+        tracepoints_begin_batch(reader->trace->tracepoints);
     for (;;) {
         ttr_status status = reader->order.is_giving ? add_perf_clock(reader) : TTR_OK;
         if (status == TTR_OK && reader->order.is_giving) {

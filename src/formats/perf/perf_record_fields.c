@@ -100,7 +100,7 @@ _Static_assert(sizeof(struct record_iter) <= sizeof(((ttr_fields *)0)->state), "
 
 static void record_fields_begin(ttr_fields *fields)
 {
-    const struct perf_trace *trace = fields->own;
+    const struct perf_trace *trace = fields->ctx;
     const ttr_event *event = fields->event;
     struct record_iter *iter = (struct record_iter *)fields->state;
     *iter = (struct record_iter){.end = event->part < event->payload_size ? event->part
@@ -151,7 +151,7 @@ static bool emit_fixed_item(const ttr_event *event, const struct record_iter *it
         break;
     }
     if (item->form == FORM_POINTER)
-        field->value.hint = TTR_HINT_POINTER;
+        field->value.hint = TTR_DISPLAY_POINTER;
     return true;
 }
 
@@ -166,7 +166,7 @@ static bool emit_text_item(const ttr_event *event, const struct record_iter *ite
     field->value = (ttr_value){.type = is_text ? TTR_TYPE_TEXT : TTR_TYPE_BYTES,
                                .text = {p, is_text ? strnlen(p, n) : n}};
     if (item == &items[0][0])
-        field->value.hint = TTR_HINT_RAW;
+        field->value.hint = TTR_DISPLAY_RAW;
     return true;
 }
 
@@ -178,7 +178,7 @@ static bool emit_build_id(const ttr_event *event, struct record_iter *iter, ttr_
                                                 {"inode", 48, FORM_U64},
                                                 {"generation", 56, FORM_U64}};
     const bool may_have = perf_u16(event->payload + 4, iter->at.is_big) & PERF_MISC_BUILD_ID;
-    const uint32_t n = may_have && iter->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
+    const uint32_t n = may_have && iter->end >= 64 ? perf_mapping_build_id_size(event->payload) : 0;
     if (n) {
         field->value =
             (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
@@ -196,7 +196,7 @@ static bool emit_array_item(const struct perf_trace *trace, const ttr_event *eve
                             ttr_field *field)
 {
     iter->form = item->form;
-    iter->at.c = cursor_over(event->payload, iter->end, 0);
+    iter->at.c = cursor_init(event->payload, iter->end, 0);
     (void)cursor_skip(&iter->at.c, item->at);
     iter->parts = 2;
     if (item->form == FORM_NAMESPACES) {
@@ -255,7 +255,7 @@ static bool record_fields_next(ttr_fields *fields, ttr_field *field)
         return emit_build_id(event, iter, field);
     case FORM_READ:
     case FORM_NAMESPACES:
-        return emit_array_item(fields->own, event, iter, item, field);
+        return emit_array_item(fields->ctx, event, iter, item, field);
     default:
         return emit_fixed_item(event, iter, item, field);
     }

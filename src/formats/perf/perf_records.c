@@ -112,8 +112,8 @@ static enum perf_result rename_thread(struct perf_reader *reader, const struct r
         return PERF_HOLD;
     struct rename of_process = *what;
     of_process.is_of_process = true;
-    if (!input_rename(in, what, time) ||
-        (now->tid == t->processes[now->process].pid && !input_rename(in, &of_process, time)))
+    if (!input_add_name_change(in, what, time) || (now->tid == t->processes[now->process].pid &&
+                                                   !input_add_name_change(in, &of_process, time)))
         return record_out_of_memory(reader);
     return PERF_CONSUMED;
 }
@@ -207,8 +207,9 @@ enum perf_result perf_decode_record(struct perf_reader *reader, const struct per
     uint32_t pid = trailer.pid, tid = trailer.tid;
     ttr_id name = record->type < PERF_TOOL_FIRST ? trace->record_name[record->type] : 0;
     if (!perf_is_known_type(record->type))
-        input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
-                   "a record of the unknown type %u; it is emitted with its bytes", record->type);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "perf.unknown-record",
+                             "a record of the unknown type %u; it is emitted with its bytes",
+                             record->type);
     ttr_id said = 0;
     enum perf_result taken = apply_record_name(reader, record, &trailer, &said);
     if (taken != PERF_CONSUMED)
@@ -232,7 +233,7 @@ enum perf_result perf_decode_record(struct perf_reader *reader, const struct per
     bool is_fine = set_event_kind(reader, record, &trailer, event);
     if (is_fine && reader->in->flags & TTR_READ_SYMBOLS)
         is_fine = perf_symbols_add_record(trace, record, trailer.end,
-                                          event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_ALWAYS
+                                          event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_TIME_UNKNOWN
                                                                            : event->time);
     return is_fine ? PERF_CONSUMED : record_out_of_memory(reader);
 }

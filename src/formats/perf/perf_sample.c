@@ -18,8 +18,8 @@ static enum perf_result emit_unknown_sample(struct perf_reader *reader,
     ttr_id name = ttr_text_add(trace->t, "unknown", 7);
     if (!name)
         return record_out_of_memory(reader);
-    input_note(
-        reader->in, TTR_NOTE_ODD, record->offset, "perf.unknown-sample",
+    input_add_diagnostic(
+        reader->in, TTR_SEVERITY_ODD, record->offset, "perf.unknown-sample",
         "a sample of an unknown event, or too short for its event; it is emitted with its bytes");
     ttr_event *event = perf_add_event(reader, record, 0);
     event->kind = TTR_KIND_INSTANT;

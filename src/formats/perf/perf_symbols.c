@@ -72,11 +72,11 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
     range->process = find_process(trace, pid);
     if (!path_id || !name_id || range->process == UINT32_MAX)
         return false;
-    range->module = symbols_module(symbols, range->process, path_id);
+    range->module = symbols_add_module(symbols, range->process, path_id);
     if (!range->module)
         return false;
-    symbols_name_module(symbols, range->module, name_id);
-    symbols_place_module(symbols, range->module, trace->source, path_id);
+    symbols_set_module_name(symbols, range->module, name_id);
+    symbols_set_module_path(symbols, range->module, trace->source, path_id);
     return symbols_add(symbols, SYMBOL_MAPPING, range);
 }
 
@@ -97,13 +97,14 @@ static bool add_mapping_record(struct perf_trace *trace, const struct perf_view 
         return true;
     if (!add_mapping(trace, pid, &range, path))
         return false;
-    const uint32_t n =
-        is_second && record->misc & PERF_MISC_BUILD_ID && path.n ? perf_mapping_id_bytes(p) : 0;
+    const uint32_t n = is_second && record->misc & PERF_MISC_BUILD_ID && path.n
+                           ? perf_mapping_build_id_size(p)
+                           : 0;
     if (n == 0)
         return true;
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n);
     ttr_id id = ttr_text_add(trace->t, p + 44, n);
-    return path_id && symbols_build_id(&trace->t->symbols, trace->source, path_id, id);
+    return path_id && symbols_set_build_id(&trace->t->symbols, trace->source, path_id, id);
 }
 
 /* KSYMBOL: u64 address, u32 bytes, u16 type, u16 flags (1 = unregistered), name. */
@@ -162,7 +163,7 @@ static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_i
         if (is_kernel)
             path = (ttr_text){kernels[i], strlen(kernels[i])};
         ttr_id path_id = ttr_text_add(trace->t, path.p, path.n);
-        if (!path_id || !symbols_build_id(&trace->t->symbols, trace->source, path_id, build_id))
+        if (!path_id || !symbols_set_build_id(&trace->t->symbols, trace->source, path_id, build_id))
             return false;
     }
     return true;

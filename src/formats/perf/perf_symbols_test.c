@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/profile.h>
+#include <tracetta/read.h>
 
 #include "support/hexa.h"
 #include "model/context.h"
@@ -19,9 +20,9 @@ struct asked {
     uint64_t address;
 };
 
-static void store_lookup(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+static void store_lookup(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
-    struct asked *asked = own;
+    struct asked *asked = ctx;
     (void)snprintf(asked->path, sizeof asked->path, "%s", binary->path.p);
     asked->build_id_n = binary->build_id.n;
     asked->address = address;
@@ -88,7 +89,7 @@ static void profile_looks_up_functions_by_file_build_id_and_offset(void **state)
     const ttr_profile_options options = {.size = sizeof options,
                                          .flags = TTR_PROFILE_MERGED,
                                          .locate = store_lookup,
-                                         .locate_own = &asked};
+                                         .locate_user_data = &asked};
     ttr_profile *profile = ttr_profile_new(t, reader, &options, NULL);
     assert_non_null(profile);
     assert_int_equal(ttr_profile_frames(profile, &frame), 1);

@@ -13,7 +13,7 @@ static ttr_status parse_header_attr(struct perf_reader *reader, struct perf_curs
     (void)cursor_skip(&size, PERF_ATTR_SIZE);
     uint32_t n = trace->is_big ? cursor_u32be(&size) : cursor_u32le(&size);
     n = n < PERF_ATTR_VER0 || n > cursor_left(&at->c) ? PERF_ATTR_VER0 : n;
-    struct perf_kind *kind = perf_kind_add(trace, cursor_part(&at->c, n));
+    struct perf_kind *kind = perf_kind_add(trace, cursor_slice(&at->c, n));
     bool is_fine = kind != NULL;
     while (is_fine && cursor_left(&at->c) >= 8)
         is_fine = perf_kind_add_id(trace, kind, perf_read_u64(at));
@@ -59,9 +59,10 @@ static ttr_status parse_header_feature(struct perf_reader *reader, struct perf_c
 ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there, uint64_t end)
 {
     const uint64_t from = reader->payload_at;
-    return input_damage(reader->in, from, there - from, "perf.cut", reader->error,
-                        "the records end inside the payload of one: %llu of %llu bytes are present",
-                        (unsigned long long)(there - from), (unsigned long long)(end - from));
+    return input_add_damage(
+        reader->in, from, there - from, "perf.cut", reader->error,
+        "the records end inside the payload of one: %llu of %llu bytes are present",
+        (unsigned long long)(there - from), (unsigned long long)(end - from));
 }
 
 /* Skips the payload after a record.  A pipe may end within it: a copy must not have a record
@@ -71,11 +72,11 @@ static ttr_status skip_payload(struct perf_reader *reader, uint64_t n)
 {
     struct perf_span span;
     const bool is_looked_at = reader->in->flags & TTR_READ_DEFINITIONS && n <= PERF_DATA_MAX &&
-                              source_end(reader->in->source) == UINT64_MAX;
+                              source_end_offset(reader->in->source) == UINT64_MAX;
     ttr_status status = is_looked_at ? perf_load_span(reader, reader->at, n, &span) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    const uint64_t there = source_end(reader->in->source),
+    const uint64_t there = source_end_offset(reader->in->source),
                    end = there < reader->end ? there : reader->end, from = reader->at;
     const uint64_t left = end > from ? end - from : 0;
     reader->payload_at = from;
@@ -102,18 +103,18 @@ static ttr_status parse_tracing_data(struct perf_reader *reader, struct perf_cur
         const uint64_t from = reader->at;
         reader->at += n < left ? n : left;
         reader->payload_at = 0;
-        return input_damage(
+        return input_add_damage(
             reader->in, from, 0, "perf.bad-tracing", reader->error,
             "formats of tracepoints of %u bytes, more than the limit of 256 MiB; they are skipped",
             n);
     }
     ttr_status status = perf_load_span(reader, reader->at, n, &span);
     if (status == TTR_OK && span.n < n) {
-        status = input_damage(
+        status = input_add_damage(
             reader->in, reader->at, span.n, "perf.bad-tracing", reader->error,
             "the trace ends inside formats of tracepoints: %zu of %u bytes are present", span.n, n);
     } else if (status == TTR_OK) {
-        struct perf_cursor bytes = {cursor_over(span.p, n, reader->at), at->is_big};
+        struct perf_cursor bytes = {cursor_init(span.p, n, reader->at), at->is_big};
         status = perf_feature_parse(reader, PERF_FEATURE_TRACING_DATA, &bytes);
     }
     if (status == TTR_OK && reader->in->notes.damage_regions > regions)
@@ -126,14 +127,14 @@ static ttr_status parse_tracing_data(struct perf_reader *reader, struct perf_cur
 static ttr_status skip_unknown_tool_record(struct perf_reader *reader,
                                            const struct perf_view *record)
 {
-    input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
-               "a record of the unknown type %u; it is skipped", record->type);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "perf.unknown-record",
+                         "a record of the unknown type %u; it is skipped", record->type);
     return TTR_OK;
 }
 
 ttr_status perf_handle_tool_record(struct perf_reader *reader, const struct perf_view *record)
 {
-    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset),
+    struct perf_cursor at = {cursor_init(record->p, record->size, record->offset),
                              reader->trace->is_big};
     (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
     switch (record->type) {

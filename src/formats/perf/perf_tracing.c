@@ -4,35 +4,35 @@
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
 
-static struct tracepoint_raw tracepoint_raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw tracepoint_raw_of(const void *ctx, const ttr_event *event)
 {
-    const struct perf_trace *trace = own;
+    const struct perf_trace *trace = ctx;
     const uint8_t *p = event->payload + event->body;
     uint32_t n = perf_u32(p - 4, trace->is_big), left = event->payload_size - event->body;
     return (struct tracepoint_raw){p, n < left ? n : left};
 }
 
-static bool tracepoint_common_field(const void *own, const ttr_event *event, uint32_t i,
+static bool tracepoint_common_field(const void *ctx, const ttr_event *event, uint32_t i,
                                     ttr_field *field)
 {
-    const struct perf_trace *trace = own;
+    const struct perf_trace *trace = ctx;
     return perf_common_field(trace->kind[event->part], event, i, field);
 }
 
-static uint32_t tracepoint_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t tracepoint_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                   uint32_t room)
 {
-    const struct perf_trace *trace = own;
+    const struct perf_trace *trace = ctx;
     return perf_frames(trace->kind[event->part], event, addresses, room);
 }
 
 static const struct tracepoint_container container = {
     .raw = tracepoint_raw_of, .extra = tracepoint_common_field, .frames = tracepoint_frames};
 
-static void note_odd_format(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *ctx, uint64_t offset, const char *what)
 {
-    const struct perf_reader *reader = own;
-    input_note(reader->in, TTR_NOTE_ODD, offset, "perf.bad-tracepoint", "%s", what);
+    const struct perf_reader *reader = ctx;
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "perf.bad-tracepoint", "%s", what);
 }
 
 void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
@@ -46,30 +46,31 @@ void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
 ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    struct tracing_data data = {.odd = note_odd_format, .own = reader};
+    struct tracing_data data = {.odd = note_odd_format, .ctx = reader};
     uint64_t offset = at->c.offset;
-    if (!tracing_data_head(&data, &at->c))
-        return input_damage(reader->in, offset, 0, "perf.bad-tracing", reader->error,
-                            "expected the magic of tracing data before the formats of tracepoints; "
-                            "their events have raw bytes");
+    if (!tracing_data_parse_head(&data, &at->c))
+        return input_add_damage(
+            reader->in, offset, 0, "perf.bad-tracing", reader->error,
+            "expected the magic of tracing data before the formats of tracepoints; "
+            "their events have raw bytes");
     if (!trace->tracepoints)
         trace->tracepoints =
             tracepoints_new(&(struct tracepoints_spec){.t = trace->t,
                                                        .format = trace->format,
                                                        .container = &container,
-                                                       .own = trace,
+                                                       .ctx = trace,
                                                        .source = trace->source,
                                                        .is_big_endian = data.is_big_endian,
                                                        .long_bytes = data.long_bytes});
     if (!trace->tracepoints)
         return fail_memory(reader->error);
     data.all = trace->tracepoints;
-    ttr_status status = tracing_data_take(&data, &at->c, reader->error);
+    ttr_status status = tracing_data_parse(&data, &at->c, reader->error);
     for (size_t i = 0; i < trace->kinds_n; i++)
         perf_kind_find_tracepoint(trace, trace->kind[i]);
     if (status == TTR_OK && at->c.failed)
-        status = input_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error,
-                              "the formats of tracepoints end too early");
+        status = input_add_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error,
+                                  "the formats of tracepoints end too early");
     return status;
 }
 
@@ -90,11 +91,11 @@ bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *
         event->flags |= TTR_EVENT_PARTIAL;
         return true;
     }
-    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint,
-                         tracepoint_raw_of(reader->trace, event), event, &why))
+    if (!tracepoint_decode(reader->trace->tracepoints, kind->tracepoint,
+                           tracepoint_raw_of(reader->trace, event), event, &why))
         return false;
     if (PERF_UNLIKELY(why != NULL))
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "perf.bad-tracepoint-event",
-                   "an event of a tracepoint: %s", why);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, event->offset,
+                             "perf.bad-tracepoint-event", "an event of a tracepoint: %s", why);
     return true;
 }

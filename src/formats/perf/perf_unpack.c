@@ -22,10 +22,10 @@ static ttr_status fail_stream(struct perf_reader *reader, const struct perf_view
                               const char *why)
 {
     reader->unpacked.is_broken = true;
-    return input_damage(reader->in, record->offset, record->size, "perf.bad-compression",
-                        reader->error,
-                        "a compressed record cannot be decompressed (%s); all later ones are lost",
-                        why ? why : "damaged");
+    return input_add_damage(
+        reader->in, record->offset, record->size, "perf.bad-compression", reader->error,
+        "a compressed record cannot be decompressed (%s); all later ones are lost",
+        why ? why : "damaged");
 }
 
 /* Creates the decoder that recognizes the first payload. */
@@ -34,7 +34,7 @@ static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_vi
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     enum decoder_match match;
-    const struct decoder *decoder = decoder_find(piece->p, cursor_left(piece), &match);
+    const struct decoder *decoder = decoder_detect(piece->p, cursor_left(piece), &match);
     if (!decoder)
         return fail_stream(reader, record, "expected a frame of zstd");
     struct unpacker *unpacker = alloc_zero(alloc, 1, sizeof *unpacker);
@@ -53,19 +53,19 @@ static ttr_status unpack_some(struct perf_reader *reader, const struct perf_view
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct unpacker *unpacker = unpacked->decoder;
     struct decode_io io = {.in = piece->p, .in_n = cursor_left(piece), .out_n = ROOM};
-    enum decode_result result = DECODE_GOING;
+    enum decode_result result = DECODE_CONTINUE;
     if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->bytes, &unpacked->capacity,
                        unpacked->n + ROOM, 1))
         return fail_memory(reader->error);
     io.out = unpacked->bytes + unpacked->n;
     bool is_stuck = false;
-    while (result == DECODE_GOING && io.out_n > 0 && !is_stuck) {
+    while (result == DECODE_CONTINUE && io.out_n > 0 && !is_stuck) {
         size_t in_n = io.in_n, out_n = io.out_n;
         result = unpacker->decoder->step(unpacker->state, &io);
         is_stuck = in_n == io.in_n && out_n == io.out_n;
         if (result == DECODE_MEMBER_END)
             result = !unpacker->decoder->begin(unpacker->state) ? DECODE_NO_MEMORY
-                     : io.in_n > 0                              ? DECODE_GOING
+                     : io.in_n > 0                              ? DECODE_CONTINUE
                                                                 : result;
     }
     unpacked->n += ROOM - io.out_n;
@@ -94,12 +94,12 @@ ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view 
                              bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
-    struct perf_cursor at = {cursor_over(record->p, record->size, record->offset),
+    struct perf_cursor at = {cursor_init(record->p, record->size, record->offset),
                              reader->trace->is_big};
     (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
     if (record->type == PERF_COMPRESSED2) {
         uint64_t n = perf_read_u64(&at), left = cursor_left(&at.c);
-        at.c = cursor_part(&at.c, n < left ? n : left);
+        at.c = cursor_slice(&at.c, n < left ? n : left);
     }
     *is_done = true;
     ttr_status status = TTR_OK;

@@ -59,13 +59,13 @@ const ttr_loss perf_losses[PERF_LOSSES] = {
 
 static ttr_status read_write_options(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const char *order = output_option(out, "byte-order"), *level = output_option(out, "zstd");
     uint64_t number = 0;
     if (order && strcmp(order, "big") != 0 && strcmp(order, "little") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: expected little or big", order);
     if (level &&
-        (!number_get_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
+        (!number_parse_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "zstd=%s: expected a level from 1 to %u", level,
                     LEVEL_MAX);
     writer->is_big = order && strcmp(order, "big") == 0;
@@ -75,48 +75,48 @@ static ttr_status read_write_options(struct ttr_writer *out, ttr_error *error)
 
 ttr_status perf_write_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     buffer_init(&writer->copy.head, alloc);
     buffer_init(&writer->copy.tail, alloc);
     buffer_init(&writer->event, alloc);
-    tracing_put_init(&writer->tracing, alloc);
-    event_header_put_init(&writer->header, out->t, alloc);
-    keymap_init(&writer->kinds, alloc);
-    keymap_init(&writer->names, alloc);
-    keymap_init(&writer->tracepoints, alloc);
-    pairmap_init(&writer->written_names, alloc);
+    tracing_writer_init(&writer->tracing, alloc);
+    event_header_writer_init(&writer->header, out->t, alloc);
+    key_map_init(&writer->kinds, alloc);
+    key_map_init(&writer->names, alloc);
+    key_map_init(&writer->tracepoints, alloc);
+    pair_map_init(&writer->written_names, alloc);
     return read_write_options(out, error);
 }
 
 void perf_write_drop(struct ttr_writer *out)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     buffer_free(&writer->copy.head);
     buffer_free(&writer->copy.tail);
     buffer_free(&writer->event);
-    perf_put_free(&writer->put);
-    tracing_put_free(&writer->tracing);
-    event_header_put_free(&writer->header);
-    keymap_free(&writer->kinds);
-    keymap_free(&writer->names);
-    keymap_free(&writer->tracepoints);
-    pairmap_free(&writer->written_names);
+    perf_data_writer_free(&writer->put);
+    tracing_writer_free(&writer->tracing);
+    event_header_writer_free(&writer->header);
+    key_map_free(&writer->kinds);
+    key_map_free(&writer->names);
+    key_map_free(&writer->tracepoints);
+    pair_map_free(&writer->written_names);
     alloc_free(alloc, writer->kind, writer->kinds_capacity, sizeof *writer->kind);
     alloc_free(alloc, writer->chain, writer->chain_capacity, sizeof *writer->chain);
 }
 
 static bool is_out_of_memory(const struct ttr_writer *out)
 {
-    const struct perf_writer *writer = out->own;
+    const struct perf_writer *writer = out->ctx;
     return writer->is_out_of_memory || out->buffer.failed || writer->event.failed ||
-           (writer->is_encoding && perf_put_failed(&writer->put));
+           (writer->is_encoding && perf_data_writer_failed(&writer->put));
 }
 
 static ttr_status write_perf_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     if (!writer->is_copying && !writer->is_encoding) {
         if (perf_copy_begins(out, event))
             return perf_copy_event(out, event, error);
@@ -148,7 +148,7 @@ ttr_status perf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error 
 ttr_status perf_write_finish(struct ttr_writer *out, ttr_error *error)
 {
     static const ttr_event nothing = {.kind = TTR_KIND_NONE};
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     if (writer->is_copying)
         return perf_copy_end(out, error);
     ttr_status status = writer->is_encoding ? TTR_OK : perf_encode_begin(out, &nothing, error);

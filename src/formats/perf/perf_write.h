@@ -11,8 +11,8 @@
 #ifndef TRACETTA_PERF_WRITE_H
 #define TRACETTA_PERF_WRITE_H
 
-#include "base/keymap.h"
-#include "base/pairmap.h"
+#include "base/key_map.h"
+#include "base/pair_map.h"
 #include "encodings/event_header/event_header_write.h"
 #include "encodings/perf_data/perf_data_write.h"
 #include "encodings/tracepoint/tracing_data_write.h"
@@ -53,19 +53,19 @@ struct perf_writer {
     bool is_big;
     int zstd_level;
     struct perf_copy copy;
-    struct perf_put put;
-    struct tracing_put tracing;
+    struct perf_data_writer put;
+    struct tracing_writer tracing;
     struct tracing_machine machine;
-    struct event_header_put header;
+    struct event_header_writer header;
     /* hash of (provider, level, keyword, sample_type) to index in `kind` */
-    struct keymap kinds;
-    struct keymap names;       /* hash of (tracepoint name, sample_type) to index in `kind` */
-    struct keymap tracepoints; /* hash of a tracepoint name to its number */
+    struct key_map kinds;
+    struct key_map names;       /* hash of (tracepoint name, sample_type) to index in `kind` */
+    struct key_map tracepoints; /* hash of a tracepoint name to its number */
     uint32_t tracepoints_n;
     uint64_t *kind; /* by index: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pairmap written_names; /* last name written: (thread, 0) and (process, 1) to text id */
-    struct buffer event;          /* encoded EventHeader of the current event */
+    struct pair_map written_names; /* last name written: (thread, 0) and (process, 1) to text id */
+    struct buffer event;           /* encoded EventHeader of the current event */
     uint64_t *chain;
     size_t chain_capacity;
     int64_t base; /* source time that is stored as 0, in ns */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "support/dump.h"
 #include "formats/perf/perf.h"
@@ -18,8 +19,8 @@
 static void build_event(struct writing *w, ttr_kind kind, int64_t time, const char *name)
 {
     ttr_event_begin(w->builder, kind, time, NULL, name);
-    ttr_on_thread(w->builder, 7, 9);
-    ttr_on_provider(w->builder, "Shop");
+    ttr_event_set_thread(w->builder, 7, 9);
+    ttr_event_set_provider(w->builder, "Shop");
 }
 
 /* Checks how a trace reads, and that reading adds no note. */
@@ -50,13 +51,13 @@ static void expect_read(struct writing *w, const char *text)
 
 static void add_sale_fields(ttr_builder *b)
 {
-    ttr_event *event = ttr_event_edit(b);
+    ttr_event *event = ttr_event_attributes(b);
     event->level = TTR_LEVEL_WARNING;
     event->keyword = 0x1f;
     event->cpu = 3;
     event->flags |= TTR_EVENT_HAS_CPU;
-    ttr_put_text(b, "what", "tea");
-    ttr_put_int(b, "count", -5);
+    ttr_add_text(b, "what", "tea");
+    ttr_add_int(b, "count", -5);
 }
 
 #define SALE                                                                                   \
@@ -88,7 +89,7 @@ static void other_kinds_store_their_kind_as_field(void **state)
     (void)state;
     writing_open(&w, "perf", 0, (const char *const[]){"zstd=3", NULL});
     build_event(&w, TTR_KIND_SPAN, 1000, "work");
-    ttr_event_edit(w.builder)->duration = 50;
+    ttr_event_attributes(w.builder)->duration = 50;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "event.kind"), 1);
     expect_read(&w, "instant time=1000 provider=Shop name=work thread=7/9 level=3 "
@@ -111,7 +112,7 @@ static void gap_becomes_lost_record(void **state)
     (void)state;
     writing_open(&w, "perf", 0, NULL);
     build_event(&w, TTR_KIND_GAP, 1000, "");
-    ttr_event_edit(w.builder)->link = 12;
+    ttr_event_attributes(w.builder)->link = 12;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "event.gap"), 1);
     expect_read(&w, "gap time=1000 id=12 name=lost thread=7/9 {id=1u, lost=12u}\nlost 12 in 1\n");
@@ -142,16 +143,16 @@ static void thread_name_becomes_comm_record(void **state)
     (void)state;
     writing_open(&w, "perf", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1000, NULL, "cashier");
-    ttr_on_thread(w.builder, 7, 9);
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
-    ttr_put_text(w.builder, "comm", "cashier");
-    ttr_put_bool(w.builder, "is_exec", true);
+    ttr_event_set_thread(w.builder, 7, 9);
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_add_text(w.builder, "comm", "cashier");
+    ttr_add_bool(w.builder, "is_exec", true);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "thread.name"), 0);
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 2000, NULL, "the name of the thread");
-    ttr_on_thread(w.builder, 7, 9);
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
-    ttr_put_text(w.builder, "comm", "the name of the thread");
+    ttr_event_set_thread(w.builder, 7, 9);
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_add_text(w.builder, "comm", "the name of the thread");
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "thread.name"), 1);
     expect_read(&w, "object time=1000 id=9 name=cashier thread=7/9 tag=2 {pid=7i32, tid=9i32, "
@@ -166,14 +167,14 @@ static void mapping_becomes_mmap2_record(void **state)
     (void)state;
     writing_open(&w, "perf", 0, NULL);
     build_event(&w, TTR_KIND_OBJECT, 1000, "/bin/shop");
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_MAPPING;
-    ttr_put_uint(w.builder, "start", 0x4000);
-    ttr_put_uint(w.builder, "size", 0x1000);
-    ttr_put_uint(w.builder, "major", 8);
-    ttr_put_uint(w.builder, "minor", 1);
-    ttr_put_uint(w.builder, "inode", 99);
-    ttr_put_uint(w.builder, "generation", 3);
-    ttr_put_uint(w.builder, "flags", 0x1002);
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_MAPPING;
+    ttr_add_uint(w.builder, "start", 0x4000);
+    ttr_add_uint(w.builder, "size", 0x1000);
+    ttr_add_uint(w.builder, "major", 8);
+    ttr_add_uint(w.builder, "minor", 1);
+    ttr_add_uint(w.builder, "inode", 99);
+    ttr_add_uint(w.builder, "generation", 3);
+    ttr_add_uint(w.builder, "flags", 0x1002);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "object.mapping"), 1);
     writing_finish(&w);
@@ -191,9 +192,9 @@ static void unsupported_content_is_counted_as_loss(void **state)
     (void)state;
     writing_open(&w, "perf", 0, NULL);
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "trade", "x");
-    ttr_on_provider(w.builder, "My Shop");
-    ttr_on_thread(w.builder, UINT64_C(1) << 32, 5);
-    ttr_event_edit(w.builder)->flags |= TTR_EVENT_NO_TIME | TTR_EVENT_PARTIAL;
+    ttr_event_set_provider(w.builder, "My Shop");
+    ttr_event_set_thread(w.builder, UINT64_C(1) << 32, 5);
+    ttr_event_attributes(w.builder)->flags |= TTR_EVENT_NO_TIME | TTR_EVENT_PARTIAL;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "event.category"), 1);
     assert_int_equal(writing_lost(&w, "time.range"), 1);
@@ -249,8 +250,8 @@ static struct bytes write_file_with(const char *option, unsigned n)
     ttr_builder *b = ttr_builder_new(t);
     for (unsigned i = 0; i < n; i++) {
         ttr_event_begin(b, TTR_KIND_INSTANT, DAY + i, NULL, "sold");
-        ttr_on_thread(b, 7, 9);
-        ttr_on_provider(b, "Shop");
+        ttr_event_set_thread(b, 7, 9);
+        ttr_event_set_provider(b, "Shop");
         add_sale_fields(b);
         assert_int_equal(ttr_event_end(b, out, NULL), TTR_OK);
     }
@@ -279,9 +280,9 @@ static void written_file_has_final_header(void **state)
     free(file.p);
 }
 
-static int64_t append_bytes(void *own, const void *bytes, size_t n)
+static int64_t append_bytes(void *ctx, const void *bytes, size_t n)
 {
-    struct bytes *to = own;
+    struct bytes *to = ctx;
     if (to->n + n > to->capacity) {
         to->capacity = (to->n + n) * 2;
         to->p = realloc(to->p, to->capacity);

@@ -98,14 +98,14 @@ static const ttr_loss losses[LOSS_COUNT] = {
 
 static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     p->out = out;
     p->to = &out->buffer;
     p->flags = SEQUENCE_CLEARED | SEQUENCE_NEEDED;
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
-    keymap_init(&p->often, alloc);
+    key_map_init(&p->often, alloc);
     p->base = INT64_MAX; /* unset until an event has a time */
     perfetto_init_tracks(p);
     perfetto_init_kernel(p);
@@ -116,10 +116,10 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
 
 static void add_clock(struct perfetto *p, unsigned clock, int64_t time)
 {
-    size_t mark = protobuf_begin(p->to, SNAPSHOT_CLOCKS);
-    protobuf_u64(p->to, CLOCK_ID, clock);
-    protobuf_i64(p->to, CLOCK_TIMESTAMP, time);
-    protobuf_end(p->to, mark);
+    size_t mark = protobuf_begin_message(p->to, SNAPSHOT_CLOCKS);
+    protobuf_write_u64(p->to, CLOCK_ID, clock);
+    protobuf_write_i64(p->to, CLOCK_TIMESTAMP, time);
+    protobuf_end_message(p->to, mark);
 }
 
 static void begin_sequence(struct perfetto *p)
@@ -128,7 +128,7 @@ static void begin_sequence(struct perfetto *p)
         return;
     p->is_begun = true;
     size_t packet = perfetto_begin_packet(p);
-    protobuf_bool(p->to, PACKET_FIRST_ON_SEQUENCE, true);
+    protobuf_write_bool(p->to, PACKET_FIRST_ON_SEQUENCE, true);
     perfetto_end_packet(p, packet);
 }
 
@@ -141,11 +141,11 @@ static void choose_base(struct perfetto *p, int64_t first)
         return;
     p->base = first - first % SECOND - 3600 * SECOND;
     size_t packet = perfetto_begin_packet(p);
-    size_t snapshot = protobuf_begin(p->to, PACKET_CLOCK_SNAPSHOT);
+    size_t snapshot = protobuf_begin_message(p->to, PACKET_CLOCK_SNAPSHOT);
     add_clock(p, CLOCK_BOOTTIME_NUMBER, 0);
     add_clock(p, CLOCK_REALTIME_NUMBER, p->base);
-    protobuf_u64(p->to, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_NUMBER);
-    protobuf_end(p->to, snapshot);
+    protobuf_write_u64(p->to, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_NUMBER);
+    protobuf_end_message(p->to, snapshot);
     perfetto_end_packet(p, packet);
 }
 
@@ -224,7 +224,7 @@ static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         perfetto_write_event(p, event);
-        output_wrote(p->out, event);
+        output_count_event(p->out, event);
         ttr_status status = output_drain(p->out, error);
         if (status != TTR_OK)
             return status;
@@ -234,7 +234,7 @@ static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32
 
 static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     ttr_status status = TTR_OK;
     p->round = 1 + out->events / ROUND_EVENTS;
     begin_sequence(p);
@@ -248,7 +248,7 @@ static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch,
 
 static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     begin_sequence(p);
     perfetto_describe_renamed_tracks(p);
     return output_drain(out, error);
@@ -256,7 +256,7 @@ static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
 
 static void perfetto_drop(struct ttr_writer *out)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     if (!p->out)
         return;
     perfetto_free_tracks(p);
@@ -264,7 +264,7 @@ static void perfetto_drop(struct ttr_writer *out)
     buffer_free(&p->interned);
     buffer_free(&p->scratch);
     alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);
-    keymap_free(&p->often);
+    key_map_free(&p->often);
     alloc_free(&out->t->counted, p->strings.items, p->strings.n, sizeof(struct string_use));
 }
 

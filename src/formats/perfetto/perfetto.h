@@ -14,8 +14,8 @@
 #ifndef TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 #define TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 
-#include "base/keymap.h"
-#include "base/pairmap.h"
+#include "base/key_map.h"
+#include "base/pair_map.h"
 #include "base/protobuf.h"
 #include "formats/perfetto/perfetto_format.h"
 #include "formats/perfetto/perfetto_nest.h"
@@ -146,28 +146,28 @@ struct perfetto {
     struct table strings;   /* items of struct string_use by ttr_id */
     struct table threads;   /* items of struct thread_state by ttr_id */
     struct table processes; /* items of struct process_state by process index of the context */
-    struct pairmap pids;    /* maps a pid in the output to its process index */
+    struct pair_map pids;   /* maps a pid in the output to its process index */
 
     struct counter_track *counters;
     size_t counters_n, counters_capacity;
-    struct keymap counter_index;
+    struct key_map counter_index;
     struct async_track *asyncs;
     size_t asyncs_n, asyncs_capacity; /* [0] means none */
-    struct keymap async_index;
-    struct pairmap async_free;
+    struct key_map async_index;
+    struct pair_map async_free;
 
     struct table mappings;
     size_t mappings_n;
     struct table modules;
     size_t modules_n;
-    struct pairmap module_index, frames, callstacks;
+    struct pair_map module_index, frames, callstacks;
     uint32_t mapping_round, empty_mapping;
     struct slice_track nowhere, objects, gaps;
 
     uint64_t *seen; /* names used so far in the open objects, to number duplicates */
     size_t seen_n, seen_capacity;
     /* for objects with many fields: maps (object, name) to the number of its uses */
-    struct keymap often;
+    struct key_map often;
     uint32_t objects_n; /* number of objects in the current event */
     ttr_id keys[21];    /* names of attributes, by enum attribute_key */
     ttr_id null_text;
@@ -219,7 +219,7 @@ void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index,
 
 static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss loss)
 {
-    output_lost(p->out, loss, p->offset);
+    output_count_loss(p->out, loss, p->offset);
 }
 
 /* --- perfetto_tracks.c --- */

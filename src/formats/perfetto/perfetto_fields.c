@@ -61,10 +61,10 @@ bool perfetto_intern_attribute_keys(struct perfetto *p)
 static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uint64_t name)
 {
     uint64_t key = hash_pair(name, object);
-    uint32_t *there = keymap_get(&p->often, key);
+    uint32_t *there = key_map_get(&p->often, key);
     if (there)
         return (*there)++;
-    p->to->failed |= !keymap_put(&p->often, key, 1);
+    p->to->failed |= !key_map_put(&p->often, key, 1);
     return 0;
 }
 
@@ -96,7 +96,7 @@ static void add_numbered_name(struct perfetto *p, ttr_text name, unsigned number
     buffer_init(&whole, &p->out->t->counted);
     buffer_add(&whole, name.p, name.n);
     buffer_add_byte(&whole, '#');
-    buffer_add(&whole, digits, number_put_u64(digits, number));
+    buffer_add(&whole, digits, number_format_u64(digits, number));
     p->to->failed |= whole.failed;
     if (!whole.failed)
         perfetto_append_text(p, p->to, ANNOTATION_KEY,
@@ -113,7 +113,7 @@ static void add_name(struct perfetto *p, size_t seen_begin, uint32_t object, con
         perfetto_count_loss(p, LOSS_DUPLICATE);
         add_numbered_name(p, field->name, before + 1);
     } else if (field->name_id) {
-        protobuf_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, field->name_id, IN_KEYS));
+        protobuf_write_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, field->name_id, IN_KEYS));
     } else {
         perfetto_append_text(p, p->to, ANNOTATION_KEY, field->name);
     }
@@ -123,7 +123,7 @@ static void add_name(struct perfetto *p, size_t seen_begin, uint32_t object, con
 
 static void add_hex(struct perfetto *p, const uint8_t *bytes, size_t n)
 {
-    size_t mark = protobuf_begin(p->to, ANNOTATION_TEXT);
+    size_t mark = protobuf_begin_message(p->to, ANNOTATION_TEXT);
     buffer_add(p->to, "0x", 2);
     uint8_t *at = buffer_room(p->to, 2 * n);
     if (!at)
@@ -132,8 +132,8 @@ static void add_hex(struct perfetto *p, const uint8_t *bytes, size_t n)
         *at++ = (uint8_t) "0123456789abcdef"[bytes[i] >> 4];
         *at++ = (uint8_t) "0123456789abcdef"[bytes[i] & 15];
     }
-    buffer_filled(p->to, 2 * n);
-    protobuf_end(p->to, mark);
+    buffer_commit(p->to, 2 * n);
+    protobuf_end_message(p->to, mark);
 }
 
 static void add_bytes(struct walk *walk, const ttr_value *value)
@@ -150,19 +150,20 @@ static void add_bytes(struct walk *walk, const ttr_value *value)
 static void add_number(struct perfetto *p, const ttr_value *value)
 {
     ttr_thread thread;
-    if (value->hint == TTR_HINT_POINTER)
-        protobuf_u64(p->to, ANNOTATION_POINTER, value->v.u);
-    else if (value->hint == TTR_HINT_THREAD && value->v.u <= UINT32_MAX &&
+    if (value->hint == TTR_DISPLAY_POINTER)
+        protobuf_write_u64(p->to, ANNOTATION_POINTER, value->v.u);
+    else if (value->hint == TTR_DISPLAY_THREAD && value->v.u <= UINT32_MAX &&
              ttr_thread_get(p->out->t, (ttr_id)value->v.u, &thread))
-        protobuf_u64(p->to, ANNOTATION_UINT, thread.tid);
+        protobuf_write_u64(p->to, ANNOTATION_UINT, thread.tid);
     else
-        protobuf_u64(p->to, ANNOTATION_UINT, value->v.u);
+        protobuf_write_u64(p->to, ANNOTATION_UINT, value->v.u);
 }
 
 static void add_text(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
-        protobuf_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, value->text_id, IN_VALUES));
+        protobuf_write_u64(p->to, ANNOTATION_TEXT_IID,
+                           perfetto_intern(p, value->text_id, IN_VALUES));
     else
         perfetto_append_text(p, p->to, ANNOTATION_TEXT, value->text);
 }
@@ -172,16 +173,16 @@ static void append_value(struct walk *walk, const ttr_value *value)
     struct perfetto *p = walk->p;
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        protobuf_bool(p->to, ANNOTATION_BOOL, value->v.u != 0);
+        protobuf_write_bool(p->to, ANNOTATION_BOOL, value->v.u != 0);
         break;
     case TTR_TYPE_UINT:
         add_number(p, value);
         break;
     case TTR_TYPE_INT:
-        protobuf_i64(p->to, ANNOTATION_INT, value->v.s);
+        protobuf_write_i64(p->to, ANNOTATION_INT, value->v.s);
         break;
     case TTR_TYPE_FLOAT:
-        protobuf_double(p->to, ANNOTATION_DOUBLE, value->v.f);
+        protobuf_write_double(p->to, ANNOTATION_DOUBLE, value->v.f);
         break;
     case TTR_TYPE_TEXT:
         add_text(p, value);
@@ -191,14 +192,14 @@ static void append_value(struct walk *walk, const ttr_value *value)
         break;
     default:
         perfetto_count_loss(p, LOSS_NULL);
-        protobuf_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, p->null_text, IN_VALUES));
+        protobuf_write_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, p->null_text, IN_VALUES));
     }
 }
 
 static size_t begin_entry(struct perfetto *p, enum attribute_key key)
 {
-    size_t mark = protobuf_begin(p->to, ANNOTATION_DICT);
-    protobuf_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, p->keys[key], IN_KEYS));
+    size_t mark = protobuf_begin_message(p->to, ANNOTATION_DICT);
+    protobuf_write_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, p->keys[key], IN_KEYS));
     return mark;
 }
 
@@ -207,11 +208,11 @@ static void add_label_list(struct perfetto *p, const ttr_fields *fields, const t
     size_t list = begin_entry(p, KEY_LABELS);
     ttr_text label;
     for (uint32_t i = 0; i < value->count && ttr_fields_label(fields, value, i, &label); i++) {
-        size_t mark = protobuf_begin(p->to, ANNOTATION_ARRAY);
+        size_t mark = protobuf_begin_message(p->to, ANNOTATION_ARRAY);
         perfetto_append_text(p, p->to, ANNOTATION_TEXT, label);
-        protobuf_end(p->to, mark);
+        protobuf_end_message(p->to, mark);
     }
-    protobuf_end(p->to, list);
+    protobuf_end_message(p->to, list);
 }
 
 /* Appends a number with its labels as a dictionary. */
@@ -221,20 +222,20 @@ static void append_labelled_number(struct walk *walk, const ttr_fields *fields,
     struct perfetto *p = walk->p;
     size_t mark = begin_entry(p, KEY_VALUE);
     append_value(walk, value);
-    protobuf_end(p->to, mark);
-    if (value->hint == TTR_HINT_ENUM && value->count > 0) {
+    protobuf_end_message(p->to, mark);
+    if (value->hint == TTR_DISPLAY_ENUM && value->count > 0) {
         mark = begin_entry(p, KEY_LABEL);
         perfetto_append_text(p, p->to, ANNOTATION_TEXT, value->text);
-        protobuf_end(p->to, mark);
+        protobuf_end_message(p->to, mark);
     }
-    if (value->hint == TTR_HINT_FLAGS || value->count > 1)
+    if (value->hint == TTR_DISPLAY_FLAGS || value->count > 1)
         add_label_list(p, fields, value);
 }
 
 static bool is_labelled(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
-    return is_number && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
+    return is_number && (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
 }
 
 /* --- Iteration over the fields --- */
@@ -243,7 +244,7 @@ static void close_level(struct walk *walk)
 {
     struct level *level = &walk->levels[walk->depth--];
     walk->p->seen_n = level->seen_begin;
-    protobuf_end(walk->p->to, level->mark);
+    protobuf_end_message(walk->p->to, level->mark);
 }
 
 static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_field *field)
@@ -263,7 +264,7 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
     uint32_t number = walk->depth == 0  ? EVENT_ANNOTATIONS
                       : level->is_array ? ANNOTATION_ARRAY
                                         : ANNOTATION_DICT;
-    size_t mark = protobuf_begin(p->to, number);
+    size_t mark = protobuf_begin_message(p->to, number);
     if (!level->is_array)
         add_name(p, level->seen_begin, level->object, field);
     if (!is_nested || field->value.count == 0) {
@@ -271,7 +272,7 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
             append_labelled_number(walk, fields, &field->value);
         else if (!is_nested)
             append_value(walk, &field->value);
-        protobuf_end(p->to, mark);
+        protobuf_end_message(p->to, mark);
         return;
     }
     walk->levels[++walk->depth] = (struct level){.mark = mark,
@@ -312,7 +313,7 @@ void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char 
 
 static size_t begin_attribute(struct perfetto *p, enum attribute_key key)
 {
-    size_t mark = protobuf_begin(p->to, EVENT_ANNOTATIONS);
+    size_t mark = protobuf_begin_message(p->to, EVENT_ANNOTATIONS);
     ttr_text name = {key_texts[key], strlen(key_texts[key])};
     add_name(p, 0, 0, &(ttr_field){.name = name, .name_id = p->keys[key]});
     return mark;
@@ -321,22 +322,22 @@ static size_t begin_attribute(struct perfetto *p, enum attribute_key key)
 void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value)
 {
     size_t mark = begin_attribute(p, key);
-    protobuf_u64(p->to, ANNOTATION_UINT, value);
-    protobuf_end(p->to, mark);
+    protobuf_write_u64(p->to, ANNOTATION_UINT, value);
+    protobuf_end_message(p->to, mark);
 }
 
 void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value)
 {
     size_t mark = begin_attribute(p, key);
-    protobuf_u64(p->to, ANNOTATION_POINTER, value);
-    protobuf_end(p->to, mark);
+    protobuf_write_u64(p->to, ANNOTATION_POINTER, value);
+    protobuf_end_message(p->to, mark);
 }
 
 static void add_plain_text(struct perfetto *p, enum attribute_key key, ttr_text text)
 {
     size_t mark = begin_attribute(p, key);
     perfetto_append_text(p, p->to, ANNOTATION_TEXT, text);
-    protobuf_end(p->to, mark);
+    protobuf_end_message(p->to, mark);
 }
 
 void perfetto_add_thread(struct perfetto *p, ttr_id id)
@@ -354,7 +355,7 @@ static void add_string(struct perfetto *p, enum attribute_key key, ttr_id id)
 {
     size_t mark = begin_attribute(p, key);
     add_text(p, &(ttr_value){.text_id = id, .text = {"", 0}});
-    protobuf_end(p->to, mark);
+    protobuf_end_message(p->to, mark);
 }
 
 static void add_level(struct perfetto *p, unsigned level)
@@ -394,13 +395,13 @@ static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *
         return;
     size_t mark = begin_attribute(p, key);
     add_hex(p, id, 16);
-    protobuf_end(p->to, mark);
+    protobuf_end_message(p->to, mark);
 }
 
 void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
                                    const struct slice_track *slice_track)
 {
-    ttr_id path = context_told_path(p->out->t, event->source);
+    ttr_id path = context_displayed_path(p->out->t, event->source);
     uint32_t number, version;
     if (event->provider && (!slice_track->has_provider || slice_track->provider != event->provider))
         add_string(p, KEY_PROVIDER, event->provider);
@@ -425,7 +426,7 @@ void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
     add_id16(p, KEY_RELATED, event->related);
     p->seen_n = 0;
     p->objects_n = 0;
-    keymap_clear(&p->often);
+    key_map_clear(&p->often);
 }
 
 unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event)
@@ -438,7 +439,7 @@ unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_even
                   flags != 0,
                   event->activity != NULL,
                   event->related != NULL,
-                  context_told_path(p->out->t, event->source) != 0,
+                  context_displayed_path(p->out->t, event->source) != 0,
                   ttr_event_number(p->out->t, event, &number, &version)};
     unsigned n = 0;
     for (size_t i = 0; i < sizeof has; i++)

@@ -41,15 +41,15 @@ static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
     state->is_in_tree = true;
     state->tree_name = thread->thread_name;
     size_t packet = perfetto_begin_packet(p);
-    size_t tree = protobuf_begin(p->to, PACKET_PROCESS_TREE);
-    size_t entry = protobuf_begin(p->to, TREE_THREADS);
-    protobuf_u64(p->to, TREE_TID, state->tid);
-    protobuf_i64(p->to, TREE_PID, process ? process->pid : 0);
+    size_t tree = protobuf_begin_message(p->to, PACKET_PROCESS_TREE);
+    size_t entry = protobuf_begin_message(p->to, TREE_THREADS);
+    protobuf_write_u64(p->to, TREE_TID, state->tid);
+    protobuf_write_i64(p->to, TREE_PID, process ? process->pid : 0);
     add_comm(p, TREE_NAME, state, thread);
     if (is_idle)
-        protobuf_bool(p->to, TREE_IS_IDLE, true);
-    protobuf_end(p->to, entry);
-    protobuf_end(p->to, tree);
+        protobuf_write_bool(p->to, TREE_IS_IDLE, true);
+    protobuf_end_message(p->to, entry);
+    protobuf_end_message(p->to, tree);
     perfetto_end_packet(p, packet);
 }
 
@@ -63,14 +63,14 @@ static void write_task_state(struct perfetto *p, const ttr_event *event, const s
         return;
     add_to_process_tree(p, state, &thread);
     size_t packet = perfetto_begin_packet_at(p, event->time);
-    size_t body = protobuf_begin(p->to, PACKET_TASK_STATE);
-    protobuf_u64(p->to, TASK_CPU, event->cpu);
+    size_t body = protobuf_begin_message(p->to, PACKET_TASK_STATE);
+    protobuf_write_u64(p->to, TASK_CPU, event->cpu);
     add_comm(p, TASK_NAME, state, &thread);
-    protobuf_u64(p->to, TASK_TID, state->tid);
-    protobuf_u64(p->to, TASK_STATE, task->state);
+    protobuf_write_u64(p->to, TASK_TID, state->tid);
+    protobuf_write_u64(p->to, TASK_STATE, task->state);
     if (task->priority)
-        protobuf_i64(p->to, TASK_PRIORITY, task->priority);
-    protobuf_end(p->to, body);
+        protobuf_write_i64(p->to, TASK_PRIORITY, task->priority);
+    protobuf_end_message(p->to, body);
     perfetto_end_packet(p, packet);
 }
 
@@ -187,7 +187,7 @@ void perfetto_store_module(struct perfetto *p, const ttr_event *event)
         p->to->failed |= build_id == 0;
     }
     struct module_state *module = perfetto_table_item(p, &p->modules, p->modules_n, sizeof *module);
-    if (!module || !pairmap_put(&p->module_index, process, event->link, (uint32_t)p->modules_n)) {
+    if (!module || !pair_map_put(&p->module_index, process, event->link, (uint32_t)p->modules_n)) {
         p->to->failed = true;
         return;
     }
@@ -208,7 +208,7 @@ void perfetto_store_mapping(struct perfetto *p, const ttr_event *event)
                                       .start = number_field(p, event, "start"),
                                       .size = number_field(p, event, "size")};
     mapping->offset = number_field(p, event, "address_in_module");
-    const uint32_t *known = pairmap_get(&p->module_index, process, event->link);
+    const uint32_t *known = pair_map_get(&p->module_index, process, event->link);
     if (known) {
         const struct module_state *module = (const struct module_state *)p->modules.items + *known;
         mapping->path = module->name;
@@ -235,16 +235,16 @@ static uint32_t intern_mapping(struct perfetto *p, struct mapping_state *mapping
     uint32_t build_id = mapping->build_id ? perfetto_intern(p, mapping->build_id, IN_BUILD_IDS) : 0;
     uint32_t path = mapping->path ? perfetto_intern(p, mapping->path, IN_MAPPING_PATHS) : 0;
     mapping->iid = perfetto_new_iid(p);
-    size_t mark = protobuf_begin(&p->interned, INTERNED_MAPPINGS);
-    protobuf_u64(&p->interned, MAPPING_IID, mapping->iid);
+    size_t mark = protobuf_begin_message(&p->interned, INTERNED_MAPPINGS);
+    protobuf_write_u64(&p->interned, MAPPING_IID, mapping->iid);
     if (build_id)
-        protobuf_u64(&p->interned, MAPPING_BUILD_ID, build_id);
-    protobuf_u64(&p->interned, MAPPING_START, mapping->start);
-    protobuf_u64(&p->interned, MAPPING_END, mapping->start + mapping->size);
+        protobuf_write_u64(&p->interned, MAPPING_BUILD_ID, build_id);
+    protobuf_write_u64(&p->interned, MAPPING_START, mapping->start);
+    protobuf_write_u64(&p->interned, MAPPING_END, mapping->start + mapping->size);
     if (path)
-        protobuf_u64(&p->interned, MAPPING_PATHS, path);
-    protobuf_u64(&p->interned, MAPPING_EXACT_OFFSET, mapping->offset);
-    protobuf_end(&p->interned, mark);
+        protobuf_write_u64(&p->interned, MAPPING_PATHS, path);
+    protobuf_write_u64(&p->interned, MAPPING_EXACT_OFFSET, mapping->offset);
+    protobuf_end_message(&p->interned, mark);
     return mapping->iid;
 }
 
@@ -255,9 +255,9 @@ static uint32_t intern_empty_mapping(struct perfetto *p)
     if (p->empty_mapping)
         return p->empty_mapping;
     p->empty_mapping = perfetto_new_iid(p);
-    size_t mark = protobuf_begin(&p->interned, INTERNED_MAPPINGS);
-    protobuf_u64(&p->interned, MAPPING_IID, p->empty_mapping);
-    protobuf_end(&p->interned, mark);
+    size_t mark = protobuf_begin_message(&p->interned, INTERNED_MAPPINGS);
+    protobuf_write_u64(&p->interned, MAPPING_IID, p->empty_mapping);
+    protobuf_end_message(&p->interned, mark);
     return p->empty_mapping;
 }
 
@@ -266,19 +266,19 @@ static uint32_t intern_empty_mapping(struct perfetto *p)
 static uint32_t intern_frame(struct perfetto *p, uint32_t process, uint64_t address)
 {
     uint64_t scope = (uint64_t)process << 32 | p->mapping_round;
-    const uint32_t *known = pairmap_get(&p->frames, address, scope);
+    const uint32_t *known = pair_map_get(&p->frames, address, scope);
     if (known)
         return *known;
     struct mapping_state *mapping = find_mapping(p, process, address);
     uint32_t in = mapping ? intern_mapping(p, mapping) : intern_empty_mapping(p);
     uint64_t relative = mapping ? address - mapping->start + mapping->offset : address;
     uint32_t iid = perfetto_new_iid(p);
-    size_t mark = protobuf_begin(&p->interned, INTERNED_FRAMES);
-    protobuf_u64(&p->interned, FRAME_IID, iid);
-    protobuf_u64(&p->interned, FRAME_MAPPING, in);
-    protobuf_u64(&p->interned, FRAME_RELATIVE_PC, relative);
-    protobuf_end(&p->interned, mark);
-    p->to->failed |= !pairmap_put(&p->frames, address, scope, iid);
+    size_t mark = protobuf_begin_message(&p->interned, INTERNED_FRAMES);
+    protobuf_write_u64(&p->interned, FRAME_IID, iid);
+    protobuf_write_u64(&p->interned, FRAME_MAPPING, in);
+    protobuf_write_u64(&p->interned, FRAME_RELATIVE_PC, relative);
+    protobuf_end_message(&p->interned, mark);
+    p->to->failed |= !pair_map_put(&p->frames, address, scope, iid);
     return iid;
 }
 
@@ -289,19 +289,19 @@ static uint32_t intern_callstack(struct perfetto *p, uint32_t process)
     for (size_t i = 0; i < p->seen_n; i++)
         second = hash_pair(second, p->seen[i]);
     uint64_t first = hash_pair(scope, hash_bytes(p->seen, p->seen_n * sizeof *p->seen));
-    const uint32_t *known = pairmap_get(&p->callstacks, first, second);
+    const uint32_t *known = pair_map_get(&p->callstacks, first, second);
     p->flags |= SEQUENCE_NEEDED;
     if (known)
         return *known;
     for (size_t i = 0; i < p->seen_n; i++)
         p->seen[i] = intern_frame(p, process, p->seen[i]);
     uint32_t iid = perfetto_new_iid(p);
-    size_t mark = protobuf_begin(&p->interned, INTERNED_CALLSTACKS);
-    protobuf_u64(&p->interned, CALLSTACK_IID, iid);
+    size_t mark = protobuf_begin_message(&p->interned, INTERNED_CALLSTACKS);
+    protobuf_write_u64(&p->interned, CALLSTACK_IID, iid);
     for (size_t i = p->seen_n; i-- > 0;)
-        protobuf_u64(&p->interned, CALLSTACK_FRAMES, p->seen[i]);
-    protobuf_end(&p->interned, mark);
-    p->to->failed |= !pairmap_put(&p->callstacks, first, second, iid);
+        protobuf_write_u64(&p->interned, CALLSTACK_FRAMES, p->seen[i]);
+    protobuf_end_message(&p->interned, mark);
+    p->to->failed |= !pair_map_put(&p->callstacks, first, second, iid);
     return iid;
 }
 
@@ -340,17 +340,17 @@ static void add_task(struct perfetto *p, const ttr_event *event,
                      const struct process_state *process, uint64_t tid)
 {
     if (event->thread) {
-        size_t task = protobuf_begin(p->to, SAMPLE_TASK);
+        size_t task = protobuf_begin_message(p->to, SAMPLE_TASK);
         if (process)
-            protobuf_i64(p->to, SAMPLE_PID, process->pid);
+            protobuf_write_i64(p->to, SAMPLE_PID, process->pid);
         if (tid)
-            protobuf_u64(p->to, SAMPLE_TID, tid);
-        protobuf_end(p->to, task);
+            protobuf_write_u64(p->to, SAMPLE_TID, tid);
+        protobuf_end_message(p->to, task);
     }
     if (event->flags & TTR_EVENT_HAS_CPU) {
-        size_t execution = protobuf_begin(p->to, SAMPLE_EXECUTION);
-        protobuf_u64(p->to, SAMPLE_CPU, event->cpu);
-        protobuf_end(p->to, execution);
+        size_t execution = protobuf_begin_message(p->to, SAMPLE_EXECUTION);
+        protobuf_write_u64(p->to, SAMPLE_CPU, event->cpu);
+        protobuf_end_message(p->to, execution);
     }
 }
 
@@ -367,10 +367,11 @@ bool perfetto_write_sample(struct perfetto *p, const ttr_event *event)
     if (thread)
         process = perfetto_describe_process(p, thread->process);
     size_t packet = perfetto_begin_packet_at(p, event->time);
-    size_t sample = protobuf_begin(p->to, PACKET_STACK_SAMPLE);
+    size_t sample = protobuf_begin_message(p->to, PACKET_STACK_SAMPLE);
     add_task(p, event, process, thread ? thread->tid : 0);
-    protobuf_u64(p->to, SAMPLE_CALLSTACK_IID, intern_callstack(p, event_process_index(p, event)));
-    protobuf_end(p->to, sample);
+    protobuf_write_u64(p->to, SAMPLE_CALLSTACK_IID,
+                       intern_callstack(p, event_process_index(p, event)));
+    protobuf_end_message(p->to, sample);
     perfetto_end_packet(p, packet);
     p->seen_n = 0;
     return true;
@@ -381,17 +382,17 @@ bool perfetto_write_sample(struct perfetto *p, const ttr_event *event)
 void perfetto_init_kernel(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
-    pairmap_init(&p->module_index, alloc);
-    pairmap_init(&p->frames, alloc);
-    pairmap_init(&p->callstacks, alloc);
+    pair_map_init(&p->module_index, alloc);
+    pair_map_init(&p->frames, alloc);
+    pair_map_init(&p->callstacks, alloc);
 }
 
 void perfetto_free_kernel(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
-    pairmap_free(&p->module_index);
-    pairmap_free(&p->frames);
-    pairmap_free(&p->callstacks);
+    pair_map_free(&p->module_index);
+    pair_map_free(&p->frames);
+    pair_map_free(&p->callstacks);
     alloc_free(alloc, p->mappings.items, p->mappings.n, sizeof(struct mapping_state));
     alloc_free(alloc, p->modules.items, p->modules.n, sizeof(struct module_state));
 }

@@ -59,7 +59,7 @@ static void append_repaired_utf8(struct buffer *to, ttr_text text)
 {
     const uint8_t *at = (const uint8_t *)text.p;
     for (size_t left = text.n; left;) {
-        size_t n = utf8_character(at, left);
+        size_t n = utf8_char_length(at, left);
         if (n)
             buffer_add(to, at, n);
         else
@@ -75,13 +75,13 @@ static void add_any_text(struct perfetto *p, struct buffer *to, uint32_t field, 
     buffer_clear(&p->scratch);
     append_repaired_utf8(&p->scratch, text);
     to->failed |= p->scratch.failed;
-    protobuf_bytes(to, field, p->scratch.bytes, p->scratch.n);
+    protobuf_write_bytes(to, field, p->scratch.bytes, p->scratch.n);
 }
 
 void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
 {
-    if (utf8_valid(text.p, text.n)) {
-        protobuf_bytes(to, field, text.p, text.n);
+    if (utf8_is_valid(text.p, text.n)) {
+        protobuf_write_bytes(to, field, text.p, text.n);
         return;
     }
     perfetto_count_loss(p, LOSS_TEXT);
@@ -101,7 +101,7 @@ static void examine_string(struct perfetto *p, struct string_use *use, ttr_id id
 {
     ttr_text text = ttr_text_get(p->out->t, id);
     use->is_known = true;
-    use->is_broken = !utf8_valid(text.p, text.n);
+    use->is_broken = !utf8_is_valid(text.p, text.n);
     use->has_comma = memchr(text.p, ',', text.n) != NULL;
 }
 
@@ -118,13 +118,13 @@ static void append_interned_string(struct perfetto *p, const struct string_use *
 {
     struct buffer *to = &p->interned;
     ttr_text text = ttr_text_get(p->out->t, id);
-    size_t mark = protobuf_begin(to, dictionary_fields[dictionary]);
-    protobuf_u64(to, STRING_IID, use->iid);
+    size_t mark = protobuf_begin_message(to, dictionary_fields[dictionary]);
+    protobuf_write_u64(to, STRING_IID, use->iid);
     if (use->is_broken && dictionary != IN_BUILD_IDS)
         add_any_text(p, to, STRING_TEXT, text);
     else
-        protobuf_bytes(to, STRING_TEXT, text.p, text.n);
-    protobuf_end(to, mark);
+        protobuf_write_bytes(to, STRING_TEXT, text.p, text.n);
+    protobuf_end_message(to, mark);
 }
 
 uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary)
@@ -151,10 +151,10 @@ static void clear_frames(struct perfetto *p)
     for (size_t i = 0; i < p->mappings_n; i++)
         mappings[i].iid = 0;
     p->empty_mapping = 0;
-    pairmap_free(&p->frames);
-    pairmap_free(&p->callstacks);
-    pairmap_init(&p->frames, &p->out->t->counted);
-    pairmap_init(&p->callstacks, &p->out->t->counted);
+    pair_map_free(&p->frames);
+    pair_map_free(&p->callstacks);
+    pair_map_init(&p->frames, &p->out->t->counted);
+    pair_map_init(&p->callstacks, &p->out->t->counted);
 }
 
 static void clear_state(struct perfetto *p)
@@ -209,7 +209,7 @@ static uint64_t time_since_base(struct perfetto *p, int64_t time)
 static uint8_t *store_packet_time(struct perfetto *p, uint8_t *at, int64_t time)
 {
     *at++ = PACKET_TIMESTAMP << 3;
-    return protobuf_varint(at, time_since_base(p, time));
+    return protobuf_write_varint(at, time_since_base(p, time));
 }
 
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)
@@ -227,7 +227,7 @@ static void append_interned_state(struct perfetto *p)
 {
     p->to->failed |= p->interned.failed;
     if (p->interned.n) {
-        protobuf_bytes(p->to, PACKET_INTERNED_DATA, p->interned.bytes, p->interned.n);
+        protobuf_write_bytes(p->to, PACKET_INTERNED_DATA, p->interned.bytes, p->interned.n);
         buffer_clear(&p->interned);
     }
     uint8_t *at = buffer_room(p->to, 2);
@@ -243,7 +243,7 @@ void perfetto_end_packet(struct perfetto *p, size_t mark)
 {
     if (p->flags)
         append_interned_state(p);
-    protobuf_end(p->to, mark);
+    protobuf_end_message(p->to, mark);
 }
 
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
@@ -259,12 +259,12 @@ struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigne
     *at++ = EVENT_TYPE << 3;
     *at++ = (uint8_t)type;
     *at++ = EVENT_TRACK << 3;
-    p->to->n = (size_t)(protobuf_varint(at, uuid) - p->to->bytes);
+    p->to->n = (size_t)(protobuf_write_varint(at, uuid) - p->to->bytes);
     return open;
 }
 
 void perfetto_end_event(struct perfetto *p, struct open_event open)
 {
-    protobuf_end(p->to, open.event);
+    protobuf_end_message(p->to, open.event);
     perfetto_end_packet(p, open.packet);
 }

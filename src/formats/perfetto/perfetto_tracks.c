@@ -11,7 +11,7 @@
  * provider only if it differs from that of the process, and an event only if it differs from that
  * of its track.  A thread is described again when its name changes, because readers use the last
  * descriptor. There may be very many counters and async ids, so they are looked up by a 64-bit hash
- * of their keys (keymap.h). Left out: kernel and user parts of a process, unit and scale of
+ * of their keys (key_map.h). Left out: kernel and user parts of a process, unit and scale of
  * counters, and the order of tracks. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,12 +65,12 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
 
 static int32_t choose_pid(struct perfetto *p, uint64_t pid, uint32_t index)
 {
-    bool is_usable = pid > 0 && pid <= INT32_MAX && !pairmap_get(&p->pids, pid, 0);
+    bool is_usable = pid > 0 && pid <= INT32_MAX && !pair_map_get(&p->pids, pid, 0);
     while (!is_usable) {
         pid = (uint64_t)p->next_pid++;
-        is_usable = !pairmap_get(&p->pids, pid, 0) || p->next_pid == INT32_MAX;
+        is_usable = !pair_map_get(&p->pids, pid, 0) || p->next_pid == INT32_MAX;
     }
-    if (!pairmap_put(&p->pids, pid, 0, index))
+    if (!pair_map_put(&p->pids, pid, 0, index))
         p->to->failed = true;
     return (int32_t)pid;
 }
@@ -92,14 +92,14 @@ static void describe_process(struct perfetto *p, const struct process_state *sta
 {
     struct renumbered number = {"pid", p->out->t->processes[index].pid, (uint64_t)state->pid};
     size_t packet = perfetto_begin_packet(p);
-    size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_u64(p->to, TRACK_UUID, state->uuid);
-    size_t process = protobuf_begin(p->to, TRACK_PROCESS);
-    protobuf_i64(p->to, PROCESS_PID, state->pid);
+    size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_write_u64(p->to, TRACK_UUID, state->uuid);
+    size_t process = protobuf_begin_message(p->to, TRACK_PROCESS);
+    protobuf_write_i64(p->to, PROCESS_PID, state->pid);
     perfetto_add_name(p, PROCESS_NAME, state->name, &number);
-    protobuf_end(p->to, process);
+    protobuf_end_message(p->to, process);
     add_description(p, state->provider);
-    protobuf_end(p->to, track);
+    protobuf_end_message(p->to, track);
     perfetto_end_packet(p, packet);
 }
 
@@ -175,15 +175,15 @@ static void describe_thread(struct perfetto *p, const struct thread_state *state
     if (!process)
         return;
     size_t packet = perfetto_begin_packet(p);
-    size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_u64(p->to, TRACK_UUID, state->slice_track.uuid);
-    size_t thread = protobuf_begin(p->to, TRACK_THREAD);
-    protobuf_i64(p->to, THREAD_PID, process->pid);
-    protobuf_u64(p->to, THREAD_TID, state->tid);
+    size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_write_u64(p->to, TRACK_UUID, state->slice_track.uuid);
+    size_t thread = protobuf_begin_message(p->to, TRACK_THREAD);
+    protobuf_write_i64(p->to, THREAD_PID, process->pid);
+    protobuf_write_u64(p->to, THREAD_TID, state->tid);
     perfetto_add_name(p, THREAD_NAME, state->name, &number);
-    protobuf_end(p->to, thread);
+    protobuf_end_message(p->to, thread);
     add_provider(p, process, state->slice_track.provider);
-    protobuf_end(p->to, track);
+    protobuf_end_message(p->to, track);
     perfetto_end_packet(p, packet);
 }
 
@@ -218,12 +218,12 @@ struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id)
 static void describe_child(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
     size_t packet = perfetto_begin_packet(p);
-    size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_u64(p->to, TRACK_UUID, uuid);
-    protobuf_string(p->to, TRACK_NAME, name);
+    size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_write_u64(p->to, TRACK_UUID, uuid);
+    protobuf_write_string(p->to, TRACK_NAME, name);
     if (parent)
-        protobuf_u64(p->to, TRACK_PARENT, parent);
-    protobuf_end(p->to, track);
+        protobuf_write_u64(p->to, TRACK_PARENT, parent);
+    protobuf_end_message(p->to, track);
     perfetto_end_packet(p, packet);
 }
 
@@ -311,17 +311,17 @@ static void describe_counter(struct perfetto *p, const struct counter_track *tra
     const struct process_state *process = process_of_event(p, event_process_index(p, event), event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
     size_t packet = perfetto_begin_packet(p);
-    size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_u64(p->to, TRACK_UUID, track->uuid);
+    size_t descriptor = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_write_u64(p->to, TRACK_UUID, track->uuid);
     add_counter_name(p, event, field);
     if (process)
-        protobuf_u64(p->to, TRACK_PARENT, process->uuid);
-    size_t counter = protobuf_begin(p->to, TRACK_COUNTER);
+        protobuf_write_u64(p->to, TRACK_PARENT, process->uuid);
+    size_t counter = protobuf_begin_message(p->to, TRACK_COUNTER);
     if (category.n)
         perfetto_append_text(p, p->to, COUNTER_CATEGORIES, category);
-    protobuf_end(p->to, counter);
+    protobuf_end_message(p->to, counter);
     add_provider(p, process, event->provider);
-    protobuf_end(p->to, descriptor);
+    protobuf_end_message(p->to, descriptor);
     perfetto_end_packet(p, packet);
 }
 
@@ -333,12 +333,12 @@ struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event
                              : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
     uint64_t key = hash_pair(hash_pair(field_key, event->name),
                              hash_pair(event->link, event_process_index(p, event)));
-    const uint32_t *known = keymap_get(&p->counter_index, key);
+    const uint32_t *known = key_map_get(&p->counter_index, key);
     if (known)
         return &p->counters[*known];
     if (!alloc_reserve(&p->out->t->counted, (void **)&p->counters, &p->counters_capacity,
                        p->counters_n + 1, sizeof *p->counters) ||
-        !keymap_put(&p->counter_index, key, (uint32_t)p->counters_n)) {
+        !key_map_put(&p->counter_index, key, (uint32_t)p->counters_n)) {
         p->to->failed = true;
         return NULL;
     }
@@ -357,13 +357,13 @@ static void describe_async(struct perfetto *p, const struct async_track *track,
                            const struct process_state *process, ttr_id name)
 {
     size_t packet = perfetto_begin_packet(p);
-    size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_u64(p->to, TRACK_UUID, track->uuid);
+    size_t descriptor = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
+    protobuf_write_u64(p->to, TRACK_UUID, track->uuid);
     perfetto_append_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
     if (process)
-        protobuf_u64(p->to, TRACK_PARENT, process->uuid);
+        protobuf_write_u64(p->to, TRACK_PARENT, process->uuid);
     add_provider(p, process, track->provider);
-    protobuf_end(p->to, descriptor);
+    protobuf_end_message(p->to, descriptor);
     perfetto_end_packet(p, packet);
 }
 
@@ -371,7 +371,7 @@ static void describe_async(struct perfetto *p, const struct async_track *track,
  * of memory. */
 static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
 {
-    uint32_t *first = pairmap_get(&p->async_free, process, event->name);
+    uint32_t *first = pair_map_get(&p->async_free, process, event->name);
     if (first && *first && p->asyncs[*first].end <= event->time) {
         uint32_t index = *first;
         *first = p->asyncs[index].next;
@@ -393,17 +393,17 @@ static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t 
 /* Makes a track available for another id of the same process and name. */
 static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
 {
-    const uint32_t *first = pairmap_get(&p->async_free, process, name);
+    const uint32_t *first = pair_map_get(&p->async_free, process, name);
     p->asyncs[index].next = first ? *first : 0;
     p->asyncs[index].depth = 0;
-    p->to->failed |= !pairmap_put(&p->async_free, process, name, index);
+    p->to->failed |= !pair_map_put(&p->async_free, process, name, index);
 }
 
 struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change)
 {
     uint32_t process = event_process_index(p, event);
     uint64_t key = hash_pair(hash_pair((uint64_t)process << 32 | event->name, 0), event->link);
-    const uint32_t *known = keymap_get(&p->async_index, key);
+    const uint32_t *known = key_map_get(&p->async_index, key);
     uint32_t index = known ? *known : find_async(p, event, process);
     if (!index)
         return NULL;
@@ -411,9 +411,9 @@ struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *ev
     track->depth += change;
     track->end = event->time > track->end ? event->time : track->end;
     if (track->depth <= 0) {
-        (void)keymap_remove(&p->async_index, key);
+        (void)key_map_remove(&p->async_index, key);
         retire_async(p, process, event->name, index);
-    } else if (!known && !keymap_put(&p->async_index, key, index)) {
+    } else if (!known && !key_map_put(&p->async_index, key, index)) {
         p->to->failed = true;
     }
     return track;
@@ -424,10 +424,10 @@ struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *ev
 void perfetto_init_tracks(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
-    pairmap_init(&p->pids, alloc);
-    keymap_init(&p->counter_index, alloc);
-    keymap_init(&p->async_index, alloc);
-    pairmap_init(&p->async_free, alloc);
+    pair_map_init(&p->pids, alloc);
+    key_map_init(&p->counter_index, alloc);
+    key_map_init(&p->async_index, alloc);
+    pair_map_init(&p->async_free, alloc);
     p->next_uuid = 1;
     p->next_pid = FIRST_PID;
 }
@@ -450,10 +450,10 @@ void perfetto_free_tracks(struct perfetto *p)
     for (size_t i = 0; i < p->threads.n; i++)
         perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].slice_track.nest, alloc);
     perfetto_nest_free(&p->nowhere.nest, alloc);
-    pairmap_free(&p->pids);
-    keymap_free(&p->counter_index);
-    keymap_free(&p->async_index);
-    pairmap_free(&p->async_free);
+    pair_map_free(&p->pids);
+    key_map_free(&p->counter_index);
+    key_map_free(&p->async_index);
+    pair_map_free(&p->async_free);
     alloc_free(alloc, p->threads.items, p->threads.n, sizeof(struct thread_state));
     alloc_free(alloc, p->processes.items, p->processes.n, sizeof(struct process_state));
     alloc_free(alloc, p->counters, p->counters_capacity, sizeof *p->counters);

@@ -26,7 +26,7 @@ static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
     if (!at)
         return;
     *at++ = (uint8_t)(field << 3);
-    p->to->n = (size_t)(protobuf_varint(at, iid) - p->to->bytes);
+    p->to->n = (size_t)(protobuf_write_varint(at, iid) - p->to->bytes);
 }
 
 /* Appends the categories of a comma-separated list. */
@@ -61,7 +61,7 @@ static void add_name(struct perfetto *p, ttr_id id, const char *otherwise)
     if (id)
         add_iid(p, EVENT_NAME_IID, perfetto_intern(p, id, IN_NAMES));
     else if (otherwise)
-        protobuf_string(p->to, EVENT_NAME, otherwise);
+        protobuf_write_string(p->to, EVENT_NAME, otherwise);
 }
 
 static void add_rest(struct perfetto *p, const ttr_event *event,
@@ -147,7 +147,7 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     struct open_event open = perfetto_begin_event(p, event->time, types[part], track->uuid);
     if (!is_end) {
         add_category(p, event->category);
-        add_name(p, activity_name(p->out->t, event), NULL);
+        add_name(p, activity_span_name(p->out->t, event), NULL);
     }
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
@@ -176,8 +176,9 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, "flow");
-    protobuf_fixed64(p->to, event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS,
-                     flow_id(event));
+    protobuf_write_fixed64(p->to,
+                           event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS,
+                           flow_id(event));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_u64(p, KEY_ID, event->link);
     perfetto_add_event_attributes(p, event, slice_track);
@@ -201,11 +202,11 @@ static void write_value(struct perfetto *p, const ttr_event *event, const ttr_fi
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_COUNTER, track->uuid);
     bool is_big = value->type == TTR_TYPE_UINT && value->v.u > INT64_MAX;
     if (value->type == TTR_TYPE_FLOAT)
-        protobuf_double(p->to, EVENT_COUNTER_DOUBLE, value->v.f);
+        protobuf_write_double(p->to, EVENT_COUNTER_DOUBLE, value->v.f);
     else if (is_big)
-        protobuf_double(p->to, EVENT_COUNTER_DOUBLE, (double)value->v.u);
+        protobuf_write_double(p->to, EVENT_COUNTER_DOUBLE, (double)value->v.u);
     else
-        protobuf_i64(p->to, EVENT_COUNTER, value->v.s);
+        protobuf_write_i64(p->to, EVENT_COUNTER, value->v.s);
     perfetto_end_event(p, open);
     if (is_big || value->type == TTR_TYPE_BOOL)
         perfetto_count_loss(p, LOSS_COUNTER_VALUE);
@@ -246,10 +247,10 @@ static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
     if (value->text_id)
         return perfetto_intern(p, value->text_id, IN_LOG_BODIES);
     uint32_t iid = perfetto_new_iid(p);
-    size_t mark = protobuf_begin(&p->interned, INTERNED_LOG_BODIES);
-    protobuf_u64(&p->interned, STRING_IID, iid);
+    size_t mark = protobuf_begin_message(&p->interned, INTERNED_LOG_BODIES);
+    protobuf_write_u64(&p->interned, STRING_IID, iid);
     perfetto_append_text(p, &p->interned, STRING_TEXT, value->text);
-    protobuf_end(&p->interned, mark);
+    protobuf_end_message(&p->interned, mark);
     return iid;
 }
 
@@ -258,11 +259,11 @@ static void add_log_message(struct perfetto *p, const ttr_event *event, const tt
     static const uint8_t priorities[] = {0,           LOG_VERBOSE, LOG_DEBUG, LOG_INFO,
                                          LOG_WARNING, LOG_ERROR,   LOG_FATAL};
     uint32_t body = intern_body(p, value);
-    size_t mark = protobuf_begin(p->to, EVENT_LOG_MESSAGE);
-    protobuf_u64(p->to, LOG_BODY_IID, body);
+    size_t mark = protobuf_begin_message(p->to, EVENT_LOG_MESSAGE);
+    protobuf_write_u64(p->to, LOG_BODY_IID, body);
     if (event->level && event->level < sizeof priorities)
-        protobuf_u64(p->to, LOG_PRIORITY, priorities[event->level]);
-    protobuf_end(p->to, mark);
+        protobuf_write_u64(p->to, LOG_PRIORITY, priorities[event->level]);
+    protobuf_end_message(p->to, mark);
 }
 
 static void write_log(struct perfetto *p, const ttr_event *event)

@@ -129,8 +129,8 @@ static void span_becomes_begin_and_end(void **state)
     (void)state;
     begin();
     writing_begin(&w, TTR_KIND_SPAN, 5, "x");
-    ttr_event_edit(w.builder)->duration = 10;
-    ttr_put_uint(w.builder, "n", 1);
+    ttr_event_attributes(w.builder)->duration = 10;
+    ttr_add_uint(w.builder, "n", 1);
     writing_end(&w);
     writing_event(&w, TTR_KIND_BEGIN, 20, "x");
     writing_event(&w, TTR_KIND_END, 30, "x");
@@ -148,7 +148,7 @@ static void late_outer_span_of_equal_begin_uses_additional_track(void **state)
     const uint64_t durations[] = {5, 9};
     for (unsigned i = 0; i < 2; i++) {
         writing_begin(&w, TTR_KIND_SPAN, 0, "x");
-        ttr_event_edit(w.builder)->duration = durations[i];
+        ttr_event_attributes(w.builder)->duration = durations[i];
         writing_end(&w);
     }
     assert_int_equal(writing_lost(&w, "span.overlap"), 1);
@@ -168,10 +168,10 @@ static void spans_in_one_batch_are_sorted_outer_first(void **state)
     for (unsigned i = 0; i < 3; i++) {
         ttr_batch batch;
         ttr_event_begin(w.builder, TTR_KIND_SPAN, begins[i], "cat", "x");
-        ttr_on_provider(w.builder, "prov");
-        ttr_on_thread(w.builder, 7, 9);
-        ttr_event_edit(w.builder)->duration = (uint64_t)durations[i];
-        assert_int_equal(ttr_event_take(w.builder, &batch, NULL), TTR_OK);
+        ttr_event_set_provider(w.builder, "prov");
+        ttr_event_set_thread(w.builder, 7, 9);
+        ttr_event_attributes(w.builder)->duration = (uint64_t)durations[i];
+        assert_int_equal(ttr_event_build(w.builder, &batch, NULL), TTR_OK);
         events[i] = *batch.event;
     }
     assert_int_equal(ttr_write(w.writer, &(ttr_batch){.event = events, .n = 3}, NULL), TTR_OK);
@@ -189,7 +189,7 @@ static void unix_times_are_relative_to_clock_snapshot(void **state)
     (void)state;
     begin();
     ttr_event_begin(w.builder, TTR_KIND_GAP, 1650535872123456789, NULL, NULL);
-    ttr_event_edit(w.builder)->link = 42;
+    ttr_event_attributes(w.builder)->link = 42;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, 1650535872123456789 - 3601 * INT64_C(1000000000), NULL,
                     NULL);
@@ -207,20 +207,20 @@ static void each_counter_field_gets_a_track(void **state)
     (void)state;
     begin();
     writing_begin(&w, TTR_KIND_COUNTER, 5, "mem");
-    ttr_event_edit(w.builder)->link = 3;
-    ttr_put_int(w.builder, "used", -1);
-    ttr_put_float(w.builder, "free", 0.5);
-    ttr_put_uint(w.builder, "most", UINT64_MAX);
-    ttr_put_text(w.builder, "unit", "pages");
+    ttr_event_attributes(w.builder)->link = 3;
+    ttr_add_int(w.builder, "used", -1);
+    ttr_add_float(w.builder, "free", 0.5);
+    ttr_add_uint(w.builder, "most", UINT64_MAX);
+    ttr_add_text(w.builder, "unit", "pages");
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "counter.field"), 1);
     assert_int_equal(writing_lost(&w, "counter.value"), 1);
     assert_int_equal(writing_lost(&w, "counter.attribute"), 0);
     writing_begin(&w, TTR_KIND_COUNTER, 6, "mem");
-    ttr_event_edit(w.builder)->link = 3;
-    ttr_event_edit(w.builder)->level = TTR_LEVEL_INFO;
-    ttr_on_provider(w.builder, "other");
-    ttr_put_int(w.builder, "used", 7);
+    ttr_event_attributes(w.builder)->link = 3;
+    ttr_event_attributes(w.builder)->level = TTR_LEVEL_INFO;
+    ttr_event_set_provider(w.builder, "other");
+    ttr_add_int(w.builder, "used", 7);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "counter.attribute"), 2);
     expect("60{1:2 3{1:7} 14\"provider prov\"}\n"
@@ -236,7 +236,7 @@ static void each_counter_field_gets_a_track(void **state)
 static void write_async(ttr_kind kind, int64_t time, uint64_t id)
 {
     writing_begin(&w, kind, time, "x");
-    ttr_event_edit(w.builder)->link = id;
+    ttr_event_attributes(w.builder)->link = id;
     writing_end(&w);
 }
 
@@ -272,7 +272,7 @@ static void flow_keeps_one_id_from_begin_to_end(void **state)
     begin();
     for (unsigned i = 0; i < 4; i++) {
         writing_begin(&w, kinds[i % 3], i, "x");
-        ttr_event_edit(w.builder)->link = i < 3 ? 8 : 9;
+        ttr_event_attributes(w.builder)->link = i < 3 ? 8 : 9;
         writing_end(&w);
     }
     assert_int_equal(writing_lost(&w, "flow.instant"), 4);
@@ -295,19 +295,19 @@ static void switch_becomes_two_task_states(void **state)
     ttr_thread_name(w.t, 7, 9, "proc", "in");
     ttr_thread_name(w.t, 7, 8, NULL, "out");
     ttr_event_begin(w.builder, TTR_KIND_SWITCH, 5, NULL, NULL);
-    ttr_on_thread(w.builder, 7, 8);
-    ttr_event *event = ttr_event_edit(w.builder);
+    ttr_event_set_thread(w.builder, 7, 8);
+    ttr_event *event = ttr_event_attributes(w.builder);
     event->link = event->thread;
     event->tag = TTR_THREAD_BLOCKED;
     event->cpu = 3;
     event->flags = TTR_EVENT_HAS_CPU;
-    ttr_on_thread(w.builder, 7, 9);
-    ttr_put_uint(w.builder, "outgoing_priority", 20);
-    ttr_put_uint(w.builder, "weight", 1);
+    ttr_event_set_thread(w.builder, 7, 9);
+    ttr_add_uint(w.builder, "outgoing_priority", 20);
+    ttr_add_uint(w.builder, "weight", 1);
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_WAKE, 6, NULL, NULL);
-    ttr_on_thread(w.builder, 7, 8);
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_event_set_thread(w.builder, 7, 8);
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_HAS_CPU;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "sched.attribute"), 1);
     expect("60{1:1 3{1:7 6\"proc\"}}\n"
@@ -323,7 +323,7 @@ static void switch_without_cpu_becomes_instant(void **state)
     (void)state;
     begin();
     writing_begin(&w, TTR_KIND_SWITCH, 5, "x");
-    ttr_event_edit(w.builder)->tag = TTR_THREAD_DEAD;
+    ttr_event_attributes(w.builder)->tag = TTR_THREAD_DEAD;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "sched.no-cpu"), 1);
     expect(THREAD "8:5 11{9:3 11:2 3:1 10:2 4{1:3 3:5}} 12{1{1:1 2\"cat\"} 2{1:2 2\"x\"} 3{1:3 "
@@ -333,32 +333,32 @@ static void switch_without_cpu_becomes_instant(void **state)
 static void write_mapping(void)
 {
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1, NULL, "libx.so");
-    ttr_on_thread(w.builder, 7, 9);
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_MODULE;
-    ttr_event_edit(w.builder)->link = 1;
-    ttr_put_bytes(w.builder, "build_id", "\xbe\xef", 2);
+    ttr_event_set_thread(w.builder, 7, 9);
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_MODULE;
+    ttr_event_attributes(w.builder)->link = 1;
+    ttr_add_bytes(w.builder, "build_id", "\xbe\xef", 2);
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 1, NULL, NULL);
-    ttr_on_thread(w.builder, 7, 9);
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_MAPPING;
-    ttr_event_edit(w.builder)->link = 1;
-    ttr_put_uint(w.builder, "start", 0x1000);
-    ttr_put_uint(w.builder, "size", 0x100);
-    ttr_put_uint(w.builder, "address_in_module", 0x20);
+    ttr_event_set_thread(w.builder, 7, 9);
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_MAPPING;
+    ttr_event_attributes(w.builder)->link = 1;
+    ttr_add_uint(w.builder, "start", 0x1000);
+    ttr_add_uint(w.builder, "size", 0x100);
+    ttr_add_uint(w.builder, "address_in_module", 0x20);
     writing_end(&w);
 }
 
 static void write_sample(int64_t time)
 {
     ttr_event_begin(w.builder, TTR_KIND_SAMPLE, time, NULL, NULL);
-    ttr_on_thread(w.builder, 7, 9);
-    ttr_put_field(w.builder, &(ttr_field){.name = {"frames", 6},
+    ttr_event_set_thread(w.builder, 7, 9);
+    ttr_add_field(w.builder, &(ttr_field){.name = {"frames", 6},
                                           .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     const uint64_t frames[] = {0x1010, 0x9999};
     for (unsigned i = 0; i < 2; i++)
-        ttr_put_field(w.builder, &(ttr_field){.depth = 1,
+        ttr_add_field(w.builder, &(ttr_field){.depth = 1,
                                               .value = {.type = TTR_TYPE_UINT,
-                                                        .hint = TTR_HINT_POINTER,
+                                                        .hint = TTR_DISPLAY_POINTER,
                                                         .v.u = frames[i]}});
     writing_end(&w);
 }
@@ -368,21 +368,21 @@ static void labelled_numbers_become_dictionaries(void **state)
     (void)state;
     begin();
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 300, NULL, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"e", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"e", 1},
                                           .value = {.type = TTR_TYPE_INT,
-                                                    .hint = TTR_HINT_ENUM,
+                                                    .hint = TTR_DISPLAY_ENUM,
                                                     .count = 1,
                                                     .text = {"A", 1},
                                                     .v.s = 5}});
-    ttr_put_field(
+    ttr_add_field(
         w.builder,
         &(ttr_field){
             .name = {"u", 1},
-            .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 6}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"f", 1},
+            .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_ENUM, .text = {"", 0}, .v.u = 6}});
+    ttr_add_field(w.builder, &(ttr_field){.name = {"f", 1},
                                           .group = TTR_GROUP_CONTEXT,
                                           .value = {.type = TTR_TYPE_UINT,
-                                                    .hint = TTR_HINT_FLAGS,
+                                                    .hint = TTR_DISPLAY_FLAGS,
                                                     .count = 1,
                                                     .text = {"B", 1},
                                                     .v.u = 2}});
@@ -424,8 +424,8 @@ static void log_event_has_body_and_priority(void **state)
     (void)state;
     begin();
     writing_begin(&w, TTR_KIND_LOG, 5, "");
-    ttr_event_edit(w.builder)->level = TTR_LEVEL_ERROR;
-    ttr_put_text(w.builder, "message", "hello");
+    ttr_event_attributes(w.builder)->level = TTR_LEVEL_ERROR;
+    ttr_add_text(w.builder, "message", "hello");
     writing_end(&w);
     expect(THREAD "8:5 11{9:3 11:2 3:1 23\"log\" 21{2:2 3:6} 4{1:3 6\"error\"}} "
                   "12{1{1:1 2\"cat\"} 20{1:2 2\"hello\"} 3{1:3 2\"level\"}}\n");
@@ -439,7 +439,7 @@ static void long_blob_is_truncated(void **state)
     (void)state;
     begin();
     writing_begin(&w, TTR_KIND_BLOB, 5, "b");
-    ttr_put_bytes(w.builder, "data", bytes, sizeof bytes);
+    ttr_add_bytes(w.builder, "data", bytes, sizeof bytes);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "blob.rest"), 1);
     assert_int_equal(writing_lost(&w, "field.bytes"), 1);
@@ -459,7 +459,7 @@ static void oversized_ids_are_written_in_names(void **state)
     (void)state;
     begin();
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 5, NULL, "x");
-    ttr_on_thread(w.builder, UINT64_C(1) << 63 | 5, UINT64_C(1) << 63 | 9);
+    ttr_event_set_thread(w.builder, UINT64_C(1) << 63 | 5, UINT64_C(1) << 63 | 9);
     ttr_thread_name(w.t, UINT64_C(1) << 63 | 5, UINT64_C(1) << 63 | 9, NULL, "worker");
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "thread.id"), 2);
@@ -504,7 +504,7 @@ static void event_contains_only_differing_provider(void **state)
     begin();
     writing_event(&w, TTR_KIND_END, 5, "");
     writing_begin(&w, TTR_KIND_END, 6, "");
-    ttr_on_provider(w.builder, "other");
+    ttr_event_set_provider(w.builder, "other");
     writing_end(&w);
     expect(THREAD "8:5 11{9:2 11:2}\n"
                   "8:6 11{9:2 11:2 4{1:1 17:2}} 12{3{1:1 2\"provider\"} 29{1:2 2\"other\"}}\n");
@@ -526,16 +526,16 @@ static void process_and_thread_objects_name_tracks(void **state)
     begin();
     ttr_thread_name(w.t, 7, 9, NULL, "worker");
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, NULL, "worker");
-    ttr_on_thread(w.builder, 7, 9);
-    ttr_event_edit(w.builder)->tag = TTR_OBJECT_THREAD;
-    ttr_event_edit(w.builder)->link = 9;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_NO_TIME;
-    ttr_put_uint(w.builder, "process", 7);
+    ttr_event_set_thread(w.builder, 7, 9);
+    ttr_event_attributes(w.builder)->tag = TTR_OBJECT_THREAD;
+    ttr_event_attributes(w.builder)->link = 9;
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_NO_TIME;
+    ttr_add_uint(w.builder, "process", 7);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "object.instant"), 0);
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, NULL, "vmo");
-    ttr_event_edit(w.builder)->link = 77;
-    ttr_put_uint(w.builder, "type", 3);
+    ttr_event_attributes(w.builder)->link = 77;
+    ttr_add_uint(w.builder, "type", 3);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "object.instant"), 1);
     assert_int_equal(writing_lost(&w, "time.before-zero"), 0);
@@ -606,20 +606,20 @@ static void duplicate_field_names_are_numbered(void **state)
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, event, NULL, "x");
         for (unsigned i = 0; i < FIELDS; i++) {
             (void)snprintf(name, sizeof name, "f%u", i);
-            ttr_put_uint(w.builder, name, i);
+            ttr_add_uint(w.builder, name, i);
         }
-        ttr_put_field(w.builder, &(ttr_field){.name = {"s", 1},
+        ttr_add_field(w.builder, &(ttr_field){.name = {"s", 1},
                                               .value = {.type = TTR_TYPE_STRUCT, .count = NESTED}});
         for (unsigned i = 0; i < NESTED; i++) {
             (void)snprintf(name, sizeof name, "f%u",
                            i == NESTED - 1 ? 1 : i); /* nested objects count their own names */
-            ttr_put_field(w.builder, &(ttr_field){.name = {name, strlen(name)},
+            ttr_add_field(w.builder, &(ttr_field){.name = {name, strlen(name)},
                                                   .depth = 1,
                                                   .value = {.type = TTR_TYPE_UINT}});
         }
-        ttr_put_uint(w.builder, "f0", 1);
-        ttr_put_uint(w.builder, "f2999", 1);
-        ttr_put_uint(w.builder, "f0", 1);
+        ttr_add_uint(w.builder, "f0", 1);
+        ttr_add_uint(w.builder, "f2999", 1);
+        ttr_add_uint(w.builder, "f0", 1);
         writing_end(&w);
     }
     assert_int_equal(writing_lost(&w, "field.duplicate"), 2 * 4);

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/perf_data/perf_layout.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perfscript/perfscript.h"
 
@@ -42,7 +42,7 @@ struct perfscript {
 
 static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     const char *lines = output_option(out, "lines"), *controls = output_option(out, "controls");
     buffer_init(&writer->escaped, out->buffer.alloc);
     perfscript_counters_init(&writer->counters, out->buffer.alloc);
@@ -80,7 +80,7 @@ static char *emit_right_aligned(char *at, ttr_text text, size_t width)
 {
     if (text.n < width)
         at = emit_spaces(at, width - text.n);
-    return put_piece(at, text);
+    return emit_piece(at, text);
 }
 
 /* Appends a number padded to `width`: with zeros or spaces on the left, or ('-') spaces on the
@@ -88,7 +88,7 @@ static char *emit_right_aligned(char *at, ttr_text text, size_t width)
 static char *emit_padded_number(char *at, uint64_t x, unsigned width, char with)
 {
     char text[NUMBER_MAX];
-    size_t n = number_put_u64(text, x);
+    size_t n = number_format_u64(text, x);
     for (size_t i = n; i < width && with != '-'; i++)
         *at++ = with;
     memcpy(at, text, n);
@@ -103,18 +103,18 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
 {
     if (tid <= INT32_MAX || tid > UINT32_MAX)
         return emit_padded_number(at, tid, 5, is_left ? '-' : ' ');
-    char text[NUMBER_MAX], *end = put_i64(text, (int32_t)(uint32_t)tid);
+    char text[NUMBER_MAX], *end = emit_i64(text, (int32_t)(uint32_t)tid);
     size_t n = (size_t)(end - text), blanks = n < 5 ? 5 - n : 0;
     if (!is_left)
         at = emit_spaces(at, blanks);
-    at = put_piece(at, (ttr_text){text, n});
+    at = emit_piece(at, (ttr_text){text, n});
     return is_left ? emit_spaces(at, blanks) : at;
 }
 
 /* Returns the name of a thread; a thread without a name is printed by its id. */
 static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     if (thread->tid == 0)
         return writer->is_trace_cmd ? (ttr_text){"<idle>", 6} : (ttr_text){"swapper", 7};
     ttr_text name = ttr_text_get(out->t, thread->thread_name);
@@ -123,8 +123,8 @@ static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, 
     if (writer->is_trace_cmd)
         return (ttr_text){"<...>", 5};
     bool is_gone = thread->tid > INT32_MAX && thread->tid <= UINT32_MAX;
-    char *end = put_i64(put_text(room, ":"),
-                        is_gone ? (int32_t)(uint32_t)thread->tid : (int64_t)thread->tid);
+    char *end = emit_i64(emit_constant(room, ":"),
+                         is_gone ? (int32_t)(uint32_t)thread->tid : (int64_t)thread->tid);
     return (ttr_text){room, (size_t)(end - room)};
 }
 
@@ -137,8 +137,9 @@ static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
 /* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
 static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *writer = out->own;
-    bool is_own = !writer->is_trace_cmd && (tracepoint_of(out->t, event) || is_of_perf(out, event));
+    const struct perfscript *writer = out->ctx;
+    bool is_own =
+        !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_of_perf(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
@@ -147,23 +148,23 @@ static char *emit_time(char *at, const struct perfscript *writer, uint64_t ns)
     ns += writer->is_trace_cmd ? 500 : 0;
     at = emit_padded_number(at, ns / NS_PER_S, 5, ' ');
     *at++ = '.';
-    number_put_digits(at, ns % NS_PER_S / 1000, 6);
-    return put_text(at + 6, ": ");
+    number_format_digits(at, ns % NS_PER_S / 1000, 6);
+    return emit_constant(at + 6, ": ");
 }
 
 static char *emit_cpu(char *at, const ttr_event *event)
 {
     if (!(event->flags & TTR_EVENT_HAS_CPU))
         return at;
-    at = emit_padded_number(put_text(at, "["), cpu_of(event), 3, '0');
-    return put_text(at, "] ");
+    at = emit_padded_number(emit_constant(at, "["), cpu_of(event), 3, '0');
+    return emit_constant(at, "] ");
 }
 
 /* Returns the entry of a source, or the spare one if memory is exhausted. */
 static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
                                                              uint16_t source)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     if (source < writer->lines_n)
         return &writer->lines[source];
     writer->spare.is_known = false;
@@ -201,7 +202,7 @@ static const struct perfscript_line_attributes *line_attributes_of(struct ttr_wr
 /* Appends the columns before the event name. */
 static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
     bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
@@ -217,17 +218,18 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
     }
     at = emit_cpu(at, event);
     if (writer->is_trace_cmd && line_attributes_of(out, event->source)->has_ticks)
-        at = put_text(emit_padded_number(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '), ": ");
+        at = emit_constant(emit_padded_number(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '),
+                           ": ");
     else if (!(event->flags & TTR_EVENT_NO_TIME))
         at = emit_time(at, writer, printed_time_of(out, event));
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+    buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
 /* --- The event --- */
 
 static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     size_t n = name.n + (system.n ? system.n + 1 : 0);
     char *begin = (char *)buffer_room(&out->buffer, n + width + 4), *at = begin;
     if (!begin)
@@ -235,19 +237,19 @@ static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text na
     if (!writer->is_trace_cmd && n < width)
         at = emit_spaces(at, width - n);
     if (system.n)
-        at = put_text(put_piece(at, system), ":");
-    at = put_text(put_piece(at, name), ":");
+        at = emit_constant(emit_piece(at, system), ":");
+    at = emit_constant(emit_piece(at, name), ":");
     if (writer->is_trace_cmd && n < width)
         at = emit_spaces(at, width - n);
     *at++ = ' ';
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+    buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
 /* Appends "sched:sched_switch", or the event name alone. */
 static void add_event_name(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
     ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
     if (writer->is_trace_cmd)
@@ -262,13 +264,14 @@ static void add_value(struct buffer *to, const ttr_value *value)
     switch (value->type) {
     case TTR_TYPE_BOOL:
     case TTR_TYPE_UINT:
-        at = value->hint == TTR_HINT_POINTER ? put_hex(at, value->v.u) : put_u64(at, value->v.u);
+        at = value->hint == TTR_DISPLAY_POINTER ? emit_hex(at, value->v.u)
+                                                : emit_u64(at, value->v.u);
         break;
     case TTR_TYPE_INT:
-        at = put_i64(at, value->v.s);
+        at = emit_i64(at, value->v.s);
         break;
     case TTR_TYPE_FLOAT:
-        at += number_put_double(at, value->v.f);
+        at += number_format_double(at, value->v.f);
         break;
     case TTR_TYPE_TEXT:
         buffer_add(to, value->text.p, value->text.n);
@@ -320,9 +323,9 @@ static void add_sample_text(struct ttr_writer *out, const ttr_event *event,
         return;
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM);
     if (at)
-        buffer_filled(
+        buffer_commit(
             &out->buffer,
-            (size_t)(put_text(emit_padded_number(at, period.value.v.u, 10, ' '), " ") - at));
+            (size_t)(emit_constant(emit_padded_number(at, period.value.v.u, 10, ' '), " ") - at));
 }
 
 static void add_place(struct ttr_writer *out, const ttr_event *event)
@@ -338,7 +341,7 @@ static void add_place(struct ttr_writer *out, const ttr_event *event)
 static void add_event_text(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
         return;
     if (!tp || !tracepoint_print(out->t, event, &out->buffer))
@@ -352,9 +355,9 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
 static void add_event_line(struct ttr_writer *out, const ttr_event *event,
                            const struct perfscript_counter *counter)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
-    const struct tracepoint *tp = is_sample ? NULL : tracepoint_of(out->t, event);
+    const struct tracepoint *tp = is_sample ? NULL : tracepoint_of_event(out->t, event);
     bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
     add_line_columns(out, event, has_chain);
     if (is_sample && !writer->is_trace_cmd)
@@ -379,17 +382,17 @@ static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM), *begin = at;
     if (!at)
         return;
-    at = put_text(put_u64(put_text(at, "CPU:"), event->cpu), " [");
+    at = emit_constant(emit_u64(emit_constant(at, "CPU:"), event->cpu), " [");
     if (event->link)
-        at = put_text(put_u64(at, event->link), " ");
-    at = put_text(at, "EVENTS DROPPED]\n");
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+        at = emit_constant(emit_u64(at, event->link), " ");
+    at = emit_constant(at, "EVENTS DROPPED]\n");
+    buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
 /* Writes an event.  A sample with counter values gets a line per counter that has advanced. */
 static void write_perfscript_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     struct perfscript_counter counter;
     ttr_fields fields;
     if (event->kind == TTR_KIND_GAP) {
@@ -403,7 +406,7 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
                 add_event_line(out, event, &counter);
         out->buffer.failed |= writer->counters.is_out_of_memory;
     }
-    output_wrote(out, event);
+    output_count_event(out, event);
 }
 
 /* --- Control characters --- */
@@ -411,13 +414,13 @@ static void write_perfscript_event(struct ttr_writer *out, const ttr_event *even
 /* Returns the length of the control character at p; 0 if there is none, or if it is \n or \t. */
 static size_t control_length_at(const uint8_t *p, size_t n)
 {
-    return *p == '\n' || *p == '\t' ? 0 : utf8_control(p, n);
+    return *p == '\n' || *p == '\t' ? 0 : utf8_control_length(p, n);
 }
 
 /* Escapes control characters in the lines from `begin` on, so that terminals ignore them. */
 static void escape_controls(struct ttr_writer *out, size_t begin)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     const uint8_t *p = out->buffer.bytes + begin;
     size_t n = out->buffer.failed ? 0 : out->buffer.n - begin, at = 0;
     while (at < n && !control_length_at(p + at, n - at))
@@ -444,7 +447,7 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
  */
 static bool is_printed_event(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     if (event->kind == TTR_KIND_GAP)
         return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_OBJECT)
@@ -454,7 +457,7 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_printed_event(out, event))
@@ -477,7 +480,7 @@ static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 
 static void perfscript_drop(struct ttr_writer *out)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     if (!writer->escaped.alloc)
         return;
     buffer_free(&writer->escaped);

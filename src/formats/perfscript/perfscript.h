@@ -7,7 +7,7 @@
 #ifndef TRACETTA_FORMATS_PERFSCRIPT_PERFSCRIPT_H
 #define TRACETTA_FORMATS_PERFSCRIPT_PERFSCRIPT_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "model/output.h"
 
 /* --- perfscript_sched.c --- */
@@ -30,7 +30,7 @@ void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id
 /* The last value of each counter. */
 struct perfscript_counters {
     const struct alloc *alloc;
-    struct pairmap by_id; /* (id, source) to index in `value` */
+    struct pair_map by_id; /* (id, source) to index in `value` */
     uint64_t *value;
     size_t n, capacity;
     bool is_out_of_memory;

@@ -1,7 +1,7 @@
 /* Code addresses as perf script prints them: memory addresses for samples, file addresses for
  * callchains.  Symbols come only from the trace; perf also reads files and the running kernel. */
 #include "encodings/perf_data/perf_layout.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 
@@ -24,9 +24,9 @@ static char *emit_file(char *at, ttr_text path, bool has_build_id)
     const char *suffix =
         path.n && *path.p == '/' && !has_build_id ? memmem(path.p, path.n, ".ko", 3) : NULL;
     if (end)
-        return put_piece(at, (ttr_text){path.p, (size_t)(end - path.p) + 1});
+        return emit_piece(at, (ttr_text){path.p, (size_t)(end - path.p) + 1});
     if (!suffix || (suffix + 3 < path.p + path.n && suffix[3] != '.'))
-        return put_piece(at, path);
+        return emit_piece(at, path);
     const char *begin = suffix;
     while (begin[-1] != '/')
         begin--;
@@ -61,7 +61,7 @@ static const struct symbol_range *find_mapping_of(struct address_iter *iter, uin
 {
     const ttr *t = iter->out->t;
     const struct symbol_range *mapping =
-        symbols_mapping(iter->out->t, iter->thread, address, iter->event->time);
+        symbols_find_mapping(iter->out->t, iter->thread, address, iter->event->time);
     bool is_kernel =
         mapping && mapping->process + 1 == t->sources[t->threads[iter->thread].source].kernel;
     bool is_32 = is_kernel && mapping->start > 0 && mapping->start <= UINT32_MAX;
@@ -94,24 +94,24 @@ static void add_code_line(struct address_iter *iter, uint64_t address)
     const struct symbol_module *module = module_of(out, mapping);
     ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
     bool has_build_id =
-        module && pairmap_get(&out->t->symbols.build_ids, module->path, module->source);
+        module && pair_map_get(&out->t->symbols.build_ids, module->path, module->source);
     bool is_in_file = iter->is_chain && mapping && iter->is_user && !is_anonymous_mapping(file);
     char *begin = (char *)buffer_room(&out->buffer, CODE_ROOM + name.n + file.n), *at = begin;
     char digits[NUMBER_MAX];
     if (!begin)
         return;
-    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address) - 2; /* skips "0x" */
+    size_t n = number_format_hex(digits, is_in_file ? symbol.offset : address) - 2; /* skips "0x" */
     for (size_t i = n; i < 16; i++)
         *at++ = ' ';
-    at = put_piece(at, (ttr_text){digits + 2, n});
-    at = put_text(at, " ");
-    at = put_piece(at, name.n ? name : (ttr_text){"[unknown]", 9});
+    at = emit_piece(at, (ttr_text){digits + 2, n});
+    at = emit_constant(at, " ");
+    at = emit_piece(at, name.n ? name : (ttr_text){"[unknown]", 9});
     if (name.n)
-        at = put_hex(put_text(at, "+"), address - symbol.start);
-    at = put_text(at, " (");
-    at = file.n ? emit_file(at, file, has_build_id) : put_text(at, "[unknown]");
-    at = put_text(at, ")");
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+        at = emit_hex(emit_constant(at, "+"), address - symbol.start);
+    at = emit_constant(at, " (");
+    at = file.n ? emit_file(at, file, has_build_id) : emit_constant(at, "[unknown]");
+    at = emit_constant(at, ")");
+    buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
 void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,

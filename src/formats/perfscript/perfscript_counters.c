@@ -8,26 +8,26 @@
 void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc)
 {
     *counters = (struct perfscript_counters){.alloc = alloc};
-    pairmap_init(&counters->by_id, alloc);
+    pair_map_init(&counters->by_id, alloc);
 }
 
 void perfscript_counters_free(struct perfscript_counters *counters)
 {
-    pairmap_free(&counters->by_id);
+    pair_map_free(&counters->by_id);
     alloc_free(counters->alloc, counters->value, counters->capacity, sizeof *counters->value);
 }
 
 /* Returns the last value of a counter, 0 for a new one.  NULL if memory is exhausted. */
 static uint64_t *find_last_value(struct perfscript_counters *counters, uint64_t id, uint16_t source)
 {
-    const uint32_t *known = pairmap_get(&counters->by_id, id, source);
+    const uint32_t *known = pair_map_get(&counters->by_id, id, source);
     if (known)
         return &counters->value[*known];
     void *value = counters->value;
     bool is_fine = alloc_reserve(counters->alloc, &value, &counters->capacity, counters->n + 1,
                                  sizeof *counters->value);
     counters->value = value;
-    if (!is_fine || !pairmap_put(&counters->by_id, id, source, (uint32_t)counters->n)) {
+    if (!is_fine || !pair_map_put(&counters->by_id, id, source, (uint32_t)counters->n)) {
         counters->is_out_of_memory = true;
         return NULL;
     }

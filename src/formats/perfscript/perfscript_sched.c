@@ -6,7 +6,7 @@
  *
  * Parts without a field in the event are omitted.  As in the plugin, state letters are those of old
  * kernels for every kernel. */
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "formats/perfscript/perfscript.h"
 
 struct words {
@@ -29,7 +29,7 @@ static bool find_sched_number(const struct words *words, const char *name, uint6
 static void add_number(const struct words *words, int64_t x)
 {
     char text[NUMBER_MAX];
-    buffer_add(words->to, text, number_put_i64(text, x));
+    buffer_add(words->to, text, number_format_i64(text, x));
 }
 
 /* Appends "COMM:PID" and the priority in brackets.  Returns false if the event lacks the pid. */

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 static const char sched_switch[] =
     "name: sched_switch\nID: 5\nformat:\n"
@@ -22,15 +23,15 @@ static const char sched_switch[] =
 
 #define RECORD "0500 61620000 07000000 0100000000000000 63640000 09000000"
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool extra_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool extra_of(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field)
 {
-    (void)own;
+    (void)ctx;
     (void)event;
     if (i > 0)
         return false;
@@ -40,11 +41,11 @@ static bool extra_of(const void *own, const ttr_event *event, uint32_t i, ttr_fi
     return true;
 }
 
-static uint32_t frames_of(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t frames_of(const void *ctx, const ttr_event *event, uint64_t *addresses,
                           uint32_t room)
 {
     static const uint64_t frames[] = {UINT64_C(0xffffffff81000123), 0x5500};
-    (void)own;
+    (void)ctx;
     (void)event;
     for (uint32_t i = 0; i < 2 && i < room; i++)
         addresses[i] = frames[i];
@@ -103,9 +104,9 @@ static void write_switch(struct scene *scene, uint64_t tid, const char *comm, ui
     event.thread = context_thread(t, scene->source, tid, tid);
     if (comm)
         context_name_thread(t, event.thread, ttr_text_add(t, comm, strlen(comm)));
-    assert_true(tracepoint_take(scene->all, scene->tp,
-                                (struct tracepoint_raw){scene->record, scene->record_n}, &event,
-                                &why));
+    assert_true(tracepoint_decode(scene->all, scene->tp,
+                                  (struct tracepoint_raw){scene->record, scene->record_n}, &event,
+                                  &why));
     write_scene_event(scene, &event);
 }
 
@@ -211,27 +212,27 @@ static void code_address_has_symbol_and_file(void **state)
     begin(&scene, "lines=perf");
     ttr *t = scene.w.t;
     uint32_t process = t->threads[context_thread(t, scene.source, 7, 7)].process;
-    uint32_t kernel = symbols_module(&t->symbols, process, 1),
-             program = symbols_module(&t->symbols, process, 2);
-    symbols_name_module(&t->symbols, kernel, ttr_text_add(t, "[kernel.kallsyms]_text", 22));
-    symbols_name_module(&t->symbols, program, ttr_text_add(t, "/bin/find", 9));
+    uint32_t kernel = symbols_add_module(&t->symbols, process, 1),
+             program = symbols_add_module(&t->symbols, process, 2);
+    symbols_set_module_name(&t->symbols, kernel, ttr_text_add(t, "[kernel.kallsyms]_text", 22));
+    symbols_set_module_name(&t->symbols, program, ttr_text_add(t, "/bin/find", 9));
     assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING,
                             &(struct symbol_range){.start = UINT64_C(0xffffffff81000000),
                                                    .size = 0x10000,
-                                                   .from = SYMBOLS_ALWAYS,
+                                                   .from = SYMBOLS_TIME_UNKNOWN,
                                                    .process = process,
                                                    .module = kernel}));
     assert_true(symbols_add(&t->symbols, SYMBOL_MAPPING,
                             &(struct symbol_range){.start = 0x5000,
                                                    .size = 0x1000,
                                                    .offset = 0x100,
-                                                   .from = SYMBOLS_ALWAYS,
+                                                   .from = SYMBOLS_TIME_UNKNOWN,
                                                    .process = process,
                                                    .module = program}));
     assert_true(symbols_add(&t->symbols, SYMBOL_FUNCTION,
                             &(struct symbol_range){.start = UINT64_C(0xffffffff81000100),
                                                    .size = 0x100,
-                                                   .from = SYMBOLS_ALWAYS,
+                                                   .from = SYMBOLS_TIME_UNKNOWN,
                                                    .process = process,
                                                    .module = kernel,
                                                    .name = ttr_text_add(t, "schedule", 8)}));
@@ -334,7 +335,7 @@ static void lost_events_and_counter_clock_print_as_trace_cmd(void **state)
                        .flags = TTR_EVENT_HAS_CPU,
                        .source = source,
                        .thread = context_thread(t, source, 7, 7)};
-    assert_true(tracepoint_take(
+    assert_true(tracepoint_decode(
         scene.all, scene.tp, (struct tracepoint_raw){scene.record, scene.record_n}, &event, &why));
     write_scene_event(&scene, &event);
     expect_text(
@@ -349,11 +350,11 @@ static void event_without_tracepoint_prints_fields(void **state)
     (void)state;
     writing_open(&w, "perfscript", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 1500000, "tick");
-    ttr_put_int(w.builder, "i", -5);
-    ttr_put_text(w.builder, "s", "text");
-    ttr_put_bool(w.builder, "b", true);
-    ttr_put_float(w.builder, "f", 0.5);
-    ttr_put_bytes(w.builder, "raw", "\x01\xff", 2);
+    ttr_add_int(w.builder, "i", -5);
+    ttr_add_text(w.builder, "s", "text");
+    ttr_add_bool(w.builder, "b", true);
+    ttr_add_float(w.builder, "f", 0.5);
+    ttr_add_bytes(w.builder, "raw", "\x01\xff", 2);
     writing_end(&w);
     writing_event(&w, TTR_KIND_GAP, 1500001, "");
     writing_event(&w, TTR_KIND_OBJECT, 1500001, "thing");

@@ -4,7 +4,7 @@
 
 #include "base/find_zero.h"
 #include "base/utf.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
@@ -35,9 +35,9 @@ static size_t plain_run(const uint8_t *p, size_t n)
         uint8_t byte = p[at];
         if (byte == '"' || byte == '\\')
             break;
-        size_t length = byte >= 0x20 && byte < 0x7f    ? 1
-                        : utf8_control(p + at, n - at) ? 0
-                                                       : utf8_character(p + at, n - at);
+        size_t length = byte >= 0x20 && byte < 0x7f           ? 1
+                        : utf8_control_length(p + at, n - at) ? 0
+                                                              : utf8_char_length(p + at, n - at);
         if (length == 0)
             break;
         at += length;
@@ -65,7 +65,7 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
         n -= run;
         if (n == 0)
             break;
-        bool is_wide_control = n >= 2 && utf8_character(p, n) == 2;
+        bool is_wide_control = n >= 2 && utf8_char_length(p, n) == 2;
         add_special(to, p[0]);
         if (is_wide_control)
             add_special(to, p[1]);
@@ -125,10 +125,10 @@ static void add_quoted(struct buffer *to, ttr_text text)
         specials = copy_rest(at, p, n);
     if (__builtin_expect(!specials, 1)) {
         at[n] = '"';
-        buffer_filled(to, text.n + 2);
+        buffer_commit(to, text.n + 2);
         return;
     }
-    buffer_filled(to, 1);
+    buffer_commit(to, 1);
     (void)text_escape(to, text.p, text.n);
     buffer_add_byte(to, '"');
 }
@@ -161,20 +161,20 @@ static size_t put_decimal(const ttr *t, char *at, const ttr_value *value)
 {
     ttr_thread thread;
     if (value->type == TTR_TYPE_INT)
-        return number_put_i64(at, value->v.s);
+        return number_format_i64(at, value->v.s);
     if (value->type == TTR_TYPE_FLOAT)
-        return number_put_double(at, value->v.f);
-    if (value->hint == TTR_HINT_POINTER)
-        return number_put_hex(at, value->v.u);
-    if (value->hint == TTR_HINT_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
-        return number_put_u64(at, thread.tid);
-    return number_put_u64(at, value->v.u);
+        return number_format_double(at, value->v.f);
+    if (value->hint == TTR_DISPLAY_POINTER)
+        return number_format_hex(at, value->v.u);
+    if (value->hint == TTR_DISPLAY_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
+        return number_format_u64(at, thread.tid);
+    return number_format_u64(at, value->v.u);
 }
 
 static void add_number(struct walk *walk, const ttr_value *value)
 {
     /* Flags are hexadecimal if the trace declares no base. */
-    unsigned base = value->base == 0 && value->hint == TTR_HINT_FLAGS ? 16 : value->base;
+    unsigned base = value->base == 0 && value->hint == TTR_DISPLAY_FLAGS ? 16 : value->base;
     if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT &&
         value->bits <= 64) {
         add_in_base(walk->to, value, base);
@@ -182,13 +182,13 @@ static void add_number(struct walk *walk, const ttr_value *value)
     }
     char *at = (char *)buffer_room(walk->to, NUMBER_MAX);
     if (at)
-        buffer_filled(walk->to, put_decimal(walk->t, at, value));
+        buffer_commit(walk->to, put_decimal(walk->t, at, value));
 }
 
 /* Appends the labels of a value, which precede its number: RED (1), READ|WRITE (0x3). */
 static bool add_labels(struct walk *walk, const ttr_value *value)
 {
-    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
+    bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     for (uint32_t i = 0; is_labelled && i < value->count; i++) {
         ttr_text label;
         if (!ttr_event_label(walk->fields, value, i, &label))
@@ -224,7 +224,7 @@ static void add_value(struct walk *walk, const ttr_value *value)
     bool is_labelled = false;
     switch (value->type) {
     case TTR_TYPE_NULL:
-        buffer_add_text(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null");
+        buffer_add_text(to, value->hint == TTR_DISPLAY_ABSENT ? "absent" : "null");
         return;
     case TTR_TYPE_BOOL:
         buffer_add_text(to, value->v.u ? "true" : "false");
@@ -239,7 +239,7 @@ static void add_value(struct walk *walk, const ttr_value *value)
         open_level(walk, false);
         return;
     case TTR_TYPE_TEXT:
-        if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
+        if (value->hint == TTR_DISPLAY_DECIMAL && number_is_integer(value->text.p, value->text.n))
             buffer_add(to, value->text.p, value->text.n);
         else
             add_quoted(to, value->text);
@@ -257,10 +257,10 @@ static inline char *put_separator(char *at, const struct walk *walk, const ttr_f
 {
     const char last = walk->to->n ? at[-1] : ' ';
     if (!walk->is_open)
-        return put_text(at, " { ");
+        return emit_constant(at, " { ");
     if (field->depth == 0 && field->group != walk->group)
-        return put_text(at, " } { ");
-    return last != ' ' && last != '[' ? put_text(at, ", ") : at;
+        return emit_constant(at, " } { ");
+    return last != ' ' && last != '[' ? emit_constant(at, ", ") : at;
 }
 
 /* Appends a name that has no id, so it is not in the cache of escaped names. */
@@ -291,19 +291,19 @@ static void add_field(struct walk *walk, const ttr_field *field)
         return;
     at = put_separator(at, walk, field);
     if (is_known) {
-        at = walk->with_color ? put_text(at, COLOR_FIELD) : at;
-        at = put_cached(at, name);
-        at = walk->with_color ? put_text(at, COLOR_OFF) : at;
-        at = put_text(at, " = ");
+        at = walk->with_color ? emit_constant(at, COLOR_FIELD) : at;
+        at = emit_cached_piece(at, name);
+        at = walk->with_color ? emit_constant(at, COLOR_OFF) : at;
+        at = emit_constant(at, " = ");
     }
     walk->is_open = true;
     walk->group = field->group;
     const bool is_plain = (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT) &&
-                          value->hint == TTR_HINT_NONE && (value->base == 0 || value->base == 10) &&
-                          (is_known || !is_named);
+                          value->hint == TTR_DISPLAY_NONE &&
+                          (value->base == 0 || value->base == 10) && (is_known || !is_named);
     if (is_plain)
-        at = value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
-    buffer_filled(to, (size_t)(at - begin));
+        at = value->type == TTR_TYPE_INT ? emit_i64(at, value->v.s) : emit_u64(at, value->v.u);
+    buffer_commit(to, (size_t)(at - begin));
     if (is_plain)
         return;
     if (is_named && !is_known)
@@ -319,7 +319,7 @@ void text_add_fields(struct ttr_writer *out, struct text_cache *texts, ttr_field
         .t = out->t, .to = to, .texts = texts, .fields = fields, .with_color = with_color};
     const ttr_field *field;
     for (uint32_t n = ttr_event_fields(fields, event, &field); n > 0;
-         n = ttr_more_fields(fields, &field))
+         n = ttr_event_fields_next(fields, &field))
         for (uint32_t i = 0; i < n; i++)
             add_field(&walk, &field[i]);
     while (walk.depth > 0)

@@ -3,7 +3,7 @@
 #ifndef TRACETTA_FORMATS_TEXT_FIELDS_H
 #define TRACETTA_FORMATS_TEXT_FIELDS_H
 
-#include <tracetta/event.h>
+#include <tracetta/write.h>
 
 #include "encodings/json/text_cache.h"
 #include "model/output.h"

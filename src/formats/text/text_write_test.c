@@ -17,11 +17,11 @@ static void anchored_event_prints_one_line_with_date(void **state)
     open_with(&w, 0, NULL);
     ttr_thread_name(w.t, 7, 9, "server", "worker");
     writing_begin(&w, TTR_KIND_SPAN, 1650535872123456789, "read");
-    ttr_event_edit(w.builder)->duration = 1500;
-    ttr_event_edit(w.builder)->cpu = 3;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU;
-    ttr_put_uint(w.builder, "bytes", 512);
-    ttr_put_text(w.builder, "path", "/a");
+    ttr_event_attributes(w.builder)->duration = 1500;
+    ttr_event_attributes(w.builder)->cpu = 3;
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_HAS_CPU;
+    ttr_add_uint(w.builder, "bytes", 512);
+    ttr_add_text(w.builder, "path", "/a");
     writing_end(&w);
     writing_event(&w, TTR_KIND_INSTANT, 1650535872123458289, "");
     writing_event(&w, TTR_KIND_INSTANT, 1650535871999999999, "next");
@@ -65,9 +65,9 @@ static void event_without_time_does_not_choose_time_style(void **state)
     open_with(&w, 0, NULL);
     for (int i = 0; i < 2; i++) {
         ttr_event_begin(w.builder, TTR_KIND_OBJECT, i ? 1650535872000000001 : 0, NULL, "main");
-        ttr_event_edit(w.builder)->flags = i ? 0 : TTR_EVENT_NO_TIME;
-        ttr_event_edit(w.builder)->link = 255;
-        ttr_event_edit(w.builder)->tag = TTR_OBJECT_PROCESS;
+        ttr_event_attributes(w.builder)->flags = i ? 0 : TTR_EVENT_NO_TIME;
+        ttr_event_attributes(w.builder)->link = 255;
+        ttr_event_attributes(w.builder)->tag = TTR_OBJECT_PROCESS;
         writing_end(&w);
     }
     writing_expect(
@@ -98,7 +98,7 @@ static void disabled_fields_and_names_are_omitted(void **state)
     writing_open(&w, "text", 0, (const char *const[]){"fields=no", "names=no", NULL});
     ttr_thread_name(w.t, 7, 9, "server", "worker");
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    ttr_put_uint(w.builder, "a", 1);
+    ttr_add_uint(w.builder, "a", 1);
     writing_end(&w);
     writing_expect(&w, "[0.000000000] (+0.000000000) prov:cat x instant 7/9\n");
 }
@@ -124,7 +124,7 @@ static void control_characters_are_escaped(void **state)
     (void)state;
     open_with(&w, 0, "time=ns");
     ttr_event_begin(w.builder, TTR_KIND_INSTANT, 0, "\x1b[31m", "a\nb\xff\xc3\xa9\xc2\x9b");
-    ttr_put_text(w.builder, "q\"\\", "\t\r\x7f\xe2\x82");
+    ttr_add_text(w.builder, "q\"\\", "\t\r\x7f\xe2\x82");
     writing_end(&w);
     writing_expect(&w, "[0] (+0.000000000) :\\x1b[31m a\\nb\\xff\xc3\xa9\\xc2\\x9b instant -/- { "
                        "q\\\"\\\\ = \"\\t\\r\\x7f\\xe2\\x82\" }\n");
@@ -136,30 +136,30 @@ static void field_of_each_type_prints_in_its_form(void **state)
     (void)state;
     open_with(&w, 0, "time=delta");
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    ttr_put_null(w.builder, "n");
-    ttr_put_bool(w.builder, "b", true);
-    ttr_put_int(w.builder, "i", -1);
-    ttr_put_float(w.builder, "f", 0.1);
-    ttr_put_bytes(w.builder, "y", "\x00\xab", 2);
-    ttr_put_field(
+    ttr_add_null(w.builder, "n");
+    ttr_add_bool(w.builder, "b", true);
+    ttr_add_int(w.builder, "i", -1);
+    ttr_add_float(w.builder, "f", 0.1);
+    ttr_add_bytes(w.builder, "y", "\x00\xab", 2);
+    ttr_add_field(
         w.builder,
         &(ttr_field){.name = {"p", 1},
-                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 255}});
-    ttr_put_field(
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_POINTER, .v.u = 255}});
+    ttr_add_field(
         w.builder,
         &(ttr_field){.name = {"t", 1},
-                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_THREAD, .v.u = 1}});
-    ttr_put_field(w.builder,
+                     .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_THREAD, .v.u = 1}});
+    ttr_add_field(w.builder,
                   &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    ttr_put_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(w.builder,
+    ttr_add_field(w.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_add_field(w.builder,
                   &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-    ttr_put_field(
+    ttr_add_field(
         w.builder,
         &(ttr_field){.depth = 2, .name = {"k", 1}, .value = {.type = TTR_TYPE_UINT, .v.u = 2}});
-    ttr_put_field(w.builder,
+    ttr_add_field(w.builder,
                   &(ttr_field){.depth = 2, .name = {"e", 1}, .value = {.type = TTR_TYPE_STRUCT}});
-    ttr_put_field(w.builder, &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_ARRAY}});
+    ttr_add_field(w.builder, &(ttr_field){.name = {"z", 1}, .value = {.type = TTR_TYPE_ARRAY}});
     writing_end(&w);
     writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { n = null, b = true, i = -1, f = "
                        "0.1, y = 0x00ab, p = 0xff, t = 9, "
@@ -168,7 +168,7 @@ static void field_of_each_type_prints_in_its_form(void **state)
 
 static void put_test_field(struct writing *w, const char *name, uint8_t group, ttr_value value)
 {
-    ttr_put_field(w->builder,
+    ttr_add_field(w->builder,
                   &(ttr_field){.name = {name, strlen(name)}, .group = group, .value = value});
 }
 
@@ -180,16 +180,16 @@ static void labelled_numbers_print_names_and_bases(void **state)
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
     put_test_field(&w, "e", TTR_GROUP_COMMON,
                    (ttr_value){.type = TTR_TYPE_UINT,
-                               .hint = TTR_HINT_ENUM,
+                               .hint = TTR_DISPLAY_ENUM,
                                .count = 1,
                                .text = {"R\n", 2},
                                .v.u = 1});
     put_test_field(
         &w, "u", TTR_GROUP_COMMON,
-        (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 2});
+        (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_ENUM, .text = {"", 0}, .v.u = 2});
     put_test_field(&w, "f", TTR_GROUP_CONTEXT,
                    (ttr_value){.type = TTR_TYPE_UINT,
-                               .hint = TTR_HINT_FLAGS,
+                               .hint = TTR_DISPLAY_FLAGS,
                                .count = 1,
                                .text = {"A", 1},
                                .v.u = 10});
@@ -201,11 +201,12 @@ static void labelled_numbers_print_names_and_bases(void **state)
     put_test_field(&w, "z", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 16, .bits = 8});
     put_test_field(&w, "w", 0,
                    (ttr_value){.type = TTR_TYPE_TEXT,
-                               .hint = TTR_HINT_NUMBER,
+                               .hint = TTR_DISPLAY_DECIMAL,
                                .text = {"18446744073709551616", 20}});
-    put_test_field(&w, "v", 0,
-                   (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"1 [", 3}});
-    put_test_field(&w, "n", 0, (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT});
+    put_test_field(
+        &w, "v", 0,
+        (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_DISPLAY_DECIMAL, .text = {"1 [", 3}});
+    put_test_field(&w, "n", 0, (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_DISPLAY_ABSENT});
     writing_end(&w);
     writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { e = R\\n (1), u = 2 } { f = A "
                        "(0xa) } { h = 0xffe, o = 017, b = 0b101, z = 0x0, "
@@ -218,23 +219,23 @@ static void attributes_of_each_kind_are_printed(void **state)
     (void)state;
     open_with(&w, 0, "time=ns");
     ttr_event_begin(w.builder, TTR_KIND_ASYNC_END, 0, "", "f");
-    ttr_event_edit(w.builder)->link = UINT64_MAX;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME;
-    ttr_event_edit(w.builder)->level = TTR_LEVEL_FATAL;
+    ttr_event_attributes(w.builder)->link = UINT64_MAX;
+    ttr_event_attributes(w.builder)->flags = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME;
+    ttr_event_attributes(w.builder)->level = TTR_LEVEL_FATAL;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_SWITCH, 0, "", "");
-    ttr_on_thread(w.builder, 1, 2);
-    ttr_event_edit(w.builder)->link = ttr_event_edit(w.builder)->thread;
-    ttr_on_thread(w.builder, 3, 4);
-    ttr_event_edit(w.builder)->tag = TTR_THREAD_DYING;
+    ttr_event_set_thread(w.builder, 1, 2);
+    ttr_event_attributes(w.builder)->link = ttr_event_attributes(w.builder)->thread;
+    ttr_event_set_thread(w.builder, 3, 4);
+    ttr_event_attributes(w.builder)->tag = TTR_THREAD_DYING;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
-    ttr_event_edit(w.builder)->link = 7;
-    ttr_event_edit(w.builder)->duration = 1500;
+    ttr_event_attributes(w.builder)->link = 7;
+    ttr_event_attributes(w.builder)->duration = 1500;
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, 0, "", "");
-    ttr_event_edit(w.builder)->tag = TTR_GAP_PACKETS;
-    ttr_event_edit(w.builder)->sequence = 3;
+    ttr_event_attributes(w.builder)->tag = TTR_GAP_PACKETS;
+    ttr_event_attributes(w.builder)->sequence = 3;
     writing_end(&w);
     writing_expect(&w, "[no time] (+0.000000000) - f async_end -/- id=0xffffffffffffffff "
                        "level=fatal partial no_time\n"
@@ -249,7 +250,7 @@ static void color_flag_adds_escape_sequences(void **state)
     (void)state;
     open_with(&w, TTR_WRITE_COLOR, "time=ns");
     writing_begin(&w, TTR_KIND_SPAN, 5, "x");
-    ttr_put_uint(w.builder, "a", 1);
+    ttr_add_uint(w.builder, "a", 1);
     writing_end(&w);
     writing_expect(&w, "\x1b[2m[5] (+0.000000000) \x1b[0mprov:cat \x1b[1mx\x1b[0m "
                        "\x1b[32mspan\x1b[0m 7/9 dur=0.000000000 "
@@ -310,7 +311,7 @@ static void special_character_is_escaped_at_every_position(void **state)
                                "abcdefghijklmnopqrstuvwxyz ABCDEFG", cares[i].in, behind,
                                "0123456789/0123456789/0123456789/!");
                 ttr_event_begin(w.builder, TTR_KIND_INSTANT, 1, NULL, "x");
-                ttr_put_text(w.builder, "s", text);
+                ttr_add_text(w.builder, "s", text);
                 writing_end(&w);
                 n += (size_t)snprintf(expected + n, sizeof expected - n,
                                       "(+0.000000000) - x instant -/- { s = \"%.*s%s%.*s\" }\n",

@@ -6,8 +6,8 @@
 static unsigned trace_dat_bid(const struct peek *peek)
 {
     struct tracing_data data = {0};
-    struct cursor c = cursor_over(peek->bytes, peek->n, 0);
-    return tracing_data_head(&data, &c) ? 8 * TRACING_DATA_MAGIC_BYTES + 16 : 0;
+    struct cursor c = cursor_init(peek->bytes, peek->n, 0);
+    return tracing_data_parse_head(&data, &c) ? 8 * TRACING_DATA_MAGIC_BYTES + 16 : 0;
 }
 
 static const struct format_reader reader = {

@@ -33,7 +33,7 @@
 #ifndef TRACETTA_TRACE_DAT_H
 #define TRACETTA_TRACE_DAT_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "base/spill.h"
 #include "encodings/tracepoint/ring_buffer.h"
 #include "encodings/tracepoint/tracing_data.h"

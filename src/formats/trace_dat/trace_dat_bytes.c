@@ -24,9 +24,9 @@ static ttr_status store_in_spill(struct trace_dat_reader *reader)
             return status;
         at = in->window.offset + in->window.n;
         reader->size = at;
-        if (!context_goes_on(reader->t)) {
-            input_note(in, TTR_NOTE_REMARK, at, "trace_dat.ended-early",
-                       "reading was cancelled before the complete file was stored");
+        if (!context_should_continue(reader->t)) {
+            input_add_diagnostic(in, TTR_SEVERITY_REMARK, at, "trace_dat.ended-early",
+                                 "reading was cancelled before the complete file was stored");
             return TTR_OK;
         }
     }
@@ -69,7 +69,7 @@ ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, u
     if (!to)
         return fail_memory(reader->error);
     ttr_status status = trace_dat_read_at(reader, offset, to, want, &got);
-    buffer_filled(&reader->bytes, got);
+    buffer_commit(&reader->bytes, got);
     return status;
 }
 

@@ -17,22 +17,22 @@ struct instances {
 
 static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *where)
 {
-    return input_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error,
-                        "the file ends inside %s: its events cannot be found", where);
+    return input_add_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error,
+                            "the file ends inside %s: its events cannot be found", where);
 }
 
 /* Loads the start of the file until it holds the complete description of tracepoints.  *end is set
  * to the offset after it, 0 if the file ends within it. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
-    struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
+    struct tracing_data probe = {.odd = reader->data.odd, .ctx = reader->data.ctx};
     for (uint64_t n = FIRST_LOAD;; n *= 4) {
         ttr_status status = trace_dat_load_at(reader, 0, n);
         if (status != TTR_OK)
             return status;
-        struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
-        if (tracing_data_head(&probe, &c) && !c.failed)
-            status = tracing_data_take(&probe, &c, reader->error);
+        struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, 0);
+        if (tracing_data_parse_head(&probe, &c) && !c.failed)
+            status = tracing_data_parse(&probe, &c, reader->error);
         *end = c.failed ? 0 : c.offset;
         if (status != TTR_OK || *end || n >= reader->size)
             return status;
@@ -43,13 +43,13 @@ static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct insta
                                    struct cursor c)
 {
     const struct cursor option = c;
-    uint64_t place = tracing_data_number(&reader->data, &c, 8);
+    uint64_t place = tracing_data_read_number(&reader->data, &c, 8);
     ttr_text name = trace_dat_read_string(&c);
     if (c.failed || instances->n == sizeof instances->item / sizeof *instances->item)
-        return input_damage(reader->in, option.offset, cursor_left(&option), "trace_dat.instance",
-                            reader->error, "%s; its events are not read",
-                            c.failed ? "the offset or name of a buffer is cut off"
-                                     : "a buffer after the 64 that can be read");
+        return input_add_damage(reader->in, option.offset, cursor_left(&option),
+                                "trace_dat.instance", reader->error, "%s; its events are not read",
+                                c.failed ? "the offset or name of a buffer is cut off"
+                                         : "a buffer after the 64 that can be read");
     struct other_buffer *instance = &instances->item[instances->n++];
     *instance = (struct other_buffer){.offset = place};
     memcpy(instance->name, name.p,
@@ -62,11 +62,11 @@ static ttr_status parse_options(struct trace_dat_reader *reader, struct cursor *
                                 struct instances *instances)
 {
     for (;;) {
-        unsigned option = (unsigned)tracing_data_number(&reader->data, c, 2);
+        unsigned option = (unsigned)tracing_data_read_number(&reader->data, c, 2);
         if (option == TRACE_DAT_DONE || c->failed)
             return TTR_OK;
-        uint64_t n = tracing_data_number(&reader->data, c, 4);
-        struct cursor part = cursor_part(c, n);
+        uint64_t n = tracing_data_read_number(&reader->data, c, 4);
+        struct cursor part = cursor_slice(c, n);
         if (c->failed)
             return TTR_OK;
         ttr_status status = option == TRACE_DAT_BUFFER
@@ -89,8 +89,8 @@ static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor
     ttr_status status = TTR_OK;
     for (uint32_t cpu = 0; cpu < cpus && status == TTR_OK; cpu++) {
         struct trace_dat_lane lane = {.cpu = cpu, .page_bytes = reader->data.page_bytes};
-        lane.at = tracing_data_number(&reader->data, c, 8);
-        lane.left = tracing_data_number(&reader->data, c, 8);
+        lane.at = tracing_data_read_number(&reader->data, c, 8);
+        lane.left = tracing_data_read_number(&reader->data, c, 8);
         if (c->failed)
             return report_cut_head(reader, "its table of CPUs");
         status = trace_dat_lane_add(reader, &lane, (ttr_text){buffer, strlen(buffer)});
@@ -103,11 +103,11 @@ static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor
 static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cursor *c,
                                       uint32_t *cpus, const char *name, struct instances *instances)
 {
-    const uint8_t *mark = cursor_take(c, TRACE_DAT_MARK);
+    const uint8_t *mark = cursor_read_bytes(c, TRACE_DAT_MARK);
     ttr_status status = TTR_OK;
     if (is_header_mark(mark, "options  ")) {
         status = parse_options(reader, c, instances);
-        mark = cursor_take(c, TRACE_DAT_MARK);
+        mark = cursor_read_bytes(c, TRACE_DAT_MARK);
     }
     uint32_t stored = *cpus;
     if (reader->options.cpus)
@@ -117,18 +117,20 @@ static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cu
     if (c->failed)
         return report_cut_head(reader, "its options");
     if (is_header_mark(mark, "latency  ")) {
-        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "trace_dat.latency",
-                   "the trace of a latency tracer: from here on it is text, without events");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_REMARK, c->offset, "trace_dat.latency",
+            "the trace of a latency tracer: from here on it is text, without events");
         return TTR_OK;
     }
     if (!is_header_mark(mark, "flyrecord"))
-        return input_damage(reader->in, c->offset - TRACE_DAT_MARK, TRACE_DAT_MARK,
-                            "trace_dat.no-table", reader->error,
-                            "expected \"options\", \"flyrecord\" or \"latency\" here: the offsets "
-                            "of the events are unknown");
+        return input_add_damage(
+            reader->in, c->offset - TRACE_DAT_MARK, TRACE_DAT_MARK, "trace_dat.no-table",
+            reader->error,
+            "expected \"options\", \"flyrecord\" or \"latency\" here: the offsets "
+            "of the events are unknown");
     if (*cpus > TRACE_DAT_CPUS_MAX)
-        return input_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
-                            "a machine of %u CPUs is impossible", *cpus);
+        return input_add_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
+                                "a machine of %u CPUs is impossible", *cpus);
     status = parse_cpu_table(reader, c, *cpus, name);
     if (stored < *cpus) /* the entry count is rounded up for readers that ignore option CPUCOUNT */
         (void)cursor_skip(c, 16);
@@ -139,14 +141,14 @@ static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cu
 static ttr_status load_from(struct trace_dat_reader *reader, uint64_t offset, struct cursor *c)
 {
     ttr_status status = trace_dat_load_at(reader, offset, FIRST_LOAD * 64);
-    *c = cursor_over(reader->bytes.bytes, reader->bytes.n, offset);
+    *c = cursor_init(reader->bytes.bytes, reader->bytes.n, offset);
     return status;
 }
 
 static ttr_status parse_clock_text(struct trace_dat_reader *reader, struct cursor *c)
 {
-    uint64_t n = tracing_data_number(&reader->data, c, 8);
-    struct cursor part = cursor_part(c, n);
+    uint64_t n = tracing_data_read_number(&reader->data, c, 8);
+    struct cursor part = cursor_slice(c, n);
     if (!c->failed && n)
         trace_dat_parse_clock(reader, trace_dat_read_string(&part));
     return TTR_OK;
@@ -159,16 +161,16 @@ ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
     ttr_status status = load_description(reader, &end);
     if (status != TTR_OK)
         return status;
-    struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
-    if (!tracing_data_head(&reader->data, &c))
+    struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, 0);
+    if (!tracing_data_parse_head(&reader->data, &c))
         return report_cut_head(reader, "its first words");
-    status = tracing_data_take(&reader->data, &c, reader->error);
+    status = tracing_data_parse(&reader->data, &c, reader->error);
     if (status != TTR_OK || end == 0)
         return status == TTR_OK ? report_cut_head(reader, "the description of its events") : status;
     status = load_from(reader, end, &c);
     if (status != TTR_OK)
         return status;
-    uint32_t cpus = (uint32_t)tracing_data_number(&reader->data, &c, 4);
+    uint32_t cpus = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
     status = parse_buffer_header(reader, &c, &cpus, "", &instances);
     if (status == TTR_OK && reader->options.has_clock && !c.failed)
         status = parse_clock_text(reader, &c);

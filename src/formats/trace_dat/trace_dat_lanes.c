@@ -15,16 +15,17 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
     if (lane->left == 0)
         return TTR_OK;
     if (lane->page_bytes < 64 || lane->page_bytes > TRACE_DAT_PAGE_MAX)
-        return input_damage(in, lane->at, lane->left, "trace_dat.bad-page-size", reader->error,
-                            "pages of %u bytes are impossible; CPU %u is not read",
-                            lane->page_bytes, lane->cpu);
+        return input_add_damage(in, lane->at, lane->left, "trace_dat.bad-page-size", reader->error,
+                                "pages of %u bytes are impossible; CPU %u is not read",
+                                lane->page_bytes, lane->cpu);
     uint64_t room = lane->at < reader->size ? reader->size - lane->at : 0,
              size = lane->left < room ? lane->left : room;
     if (size > reader->size - reader->lanes_bytes)
-        return input_damage(in, lane->at, 0, "trace_dat.overlap", reader->error,
-                            "with the events of CPU %u here, all have more bytes than the file: "
-                            "they overlap, and these are not read",
-                            lane->cpu);
+        return input_add_damage(
+            in, lane->at, 0, "trace_dat.overlap", reader->error,
+            "with the events of CPU %u here, all have more bytes than the file: "
+            "they overlap, and these are not read",
+            lane->cpu);
     reader->lanes_bytes += size;
     ttr_id name = buffer.n ? ttr_text_add(reader->t, buffer.p, buffer.n) : 0;
     ttr_id track = context_add_track(
@@ -42,10 +43,10 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
     if (added->left <= room)
         return TTR_OK;
     added->left = room;
-    return input_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
-                        "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64
-                        " bytes are present",
-                        lane->cpu, room, lane->left);
+    return input_add_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
+                            "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64
+                            " bytes are present",
+                            lane->cpu, room, lane->left);
 }
 
 static struct ring_buffer_layout page_layout_of(const struct trace_dat_reader *reader)
@@ -59,8 +60,8 @@ static bool lane_begin_page(struct trace_dat_reader *reader, struct trace_dat_la
 {
     struct ring_buffer_layout layout = page_layout_of(reader);
     size_t left = lane->n - lane->next, n = left < lane->page_bytes ? left : lane->page_bytes;
-    if (n == 0 || !ring_buffer_begin(&layout, lane->buffer + lane->next, n, n < lane->page_bytes,
-                                     &lane->page))
+    if (n == 0 || !ring_buffer_begin_page(&layout, lane->buffer + lane->next, n,
+                                          n < lane->page_bytes, &lane->page))
         return false;
     lane->next += n;
     return true;
@@ -70,7 +71,7 @@ bool trace_dat_lane_next(struct trace_dat_reader *reader, struct trace_dat_lane 
 {
     lane->is_gap = false;
     for (;;) {
-        enum ring_buffer_step step = ring_buffer_next(&lane->page, &lane->event);
+        enum ring_buffer_step step = ring_buffer_next_event(&lane->page, &lane->event);
         if (step == RING_BUFFER_EVENT)
             return true;
         if (step == RING_BUFFER_DAMAGED || !lane_begin_page(reader, lane))
@@ -119,8 +120,8 @@ static ttr_status lane_read_u32(struct trace_dat_reader *reader, struct trace_da
     ttr_status status = lane->left >= sizeof bytes
                             ? trace_dat_read_at(reader, lane->at, bytes, sizeof bytes, &got)
                             : TTR_OK;
-    struct cursor c = cursor_over(bytes, got, lane->at);
-    *value = (uint32_t)tracing_data_number(&reader->data, &c, 4);
+    struct cursor c = cursor_init(bytes, got, lane->at);
+    *value = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
     *is_there = !c.failed;
     lane->at += got;
     lane->left -= got;
@@ -134,8 +135,8 @@ static ttr_status lane_abandon_rest(struct trace_dat_reader *reader, struct trac
     uint64_t left = lane->left;
     lane->left = 0;
     lane->chunks = 0;
-    return input_damage(reader->in, lane->at, left, "trace_dat.bad-chunk", reader->error,
-                        "CPU %u ends here: %s", lane->cpu, why);
+    return input_add_damage(reader->in, lane->at, left, "trace_dat.bad-chunk", reader->error,
+                            "CPU %u ends here: %s", lane->cpu, why);
 }
 
 /* Decompresses the current chunk.  Keeps the pages before any damage. */
@@ -156,7 +157,7 @@ static ttr_status lane_unpack_chunk(struct trace_dat_reader *reader, struct trac
     lane->n = trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n, lane->buffer, whole);
     if (lane->n == whole && !is_cut)
         return TTR_OK;
-    return input_damage(
+    return input_add_damage(
         reader->in, lane->offset, there,
         is_cut ? "trace_dat.bad-chunk" : "trace_dat.bad-compression", reader->error,
         is_cut
@@ -190,10 +191,10 @@ static ttr_status lane_read_chunk(struct trace_dat_reader *reader, struct trace_
     return lane_unpack_chunk(reader, lane, packed, whole);
 }
 
-static bool is_plausible_event(const void *own, const uint8_t *p, size_t n)
+static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
 {
-    const struct trace_dat_reader *reader = own;
-    return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
+    const struct trace_dat_reader *reader = ctx;
+    return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
 /* Resynchronizes after an event that extends over the end of its page, possibly because of a
@@ -206,7 +207,7 @@ static ttr_status lane_resync(struct trace_dat_reader *reader, struct trace_dat_
         lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(from - lane->buffer);
     if (!ring_buffer_resync(&lane->page, is_plausible_event, reader))
         lane->page.p = lane->page.end;
-    return input_damage(
+    return input_add_damage(
         reader->in, offset, lane->is_compressed ? 0 : (uint64_t)(lane->page.p - from),
         "trace_dat.bad-event", reader->error,
         "an event of CPU %u is damaged; reading continues with the next plausible event or page",
@@ -222,7 +223,7 @@ static ttr_status lane_skip_damage(struct trace_dat_reader *reader, struct trace
     size_t n = left < lane->page_bytes ? left : lane->page_bytes;
     uint64_t offset = lane->is_compressed ? lane->offset : lane->offset + lane->next;
     lane->next += n;
-    return input_damage(
+    return input_add_damage(
         reader->in, offset, lane->is_compressed ? 0 : n, "trace_dat.bad-page", reader->error,
         "a page of CPU %u declares more bytes than a page has; reading continues with the next",
         lane->cpu);

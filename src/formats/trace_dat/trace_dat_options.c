@@ -60,8 +60,8 @@ static void parse_time_offset(struct trace_dat_reader *reader, struct cursor *c,
     if (!parse_c_number(trace_dat_read_string(c), &value) ||
         __builtin_mul_overflow(value, unit, &ns) ||
         __builtin_add_overflow(reader->options.add_ns, ns, &reader->options.add_ns)) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
-                   "the %s is not a number; it is not applied to times", what);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.bad-option",
+                             "the %s is not a number; it is not applied to times", what);
         return;
     }
     reader->options.is_dated |= unit != 1;
@@ -71,11 +71,11 @@ static void parse_time_offset(struct trace_dat_reader *reader, struct cursor *c,
 static void parse_tsc2nsec(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
-    uint32_t multiplier = (uint32_t)tracing_data_number(&reader->data, c, 4),
-             shift = (uint32_t)tracing_data_number(&reader->data, c, 4);
+    uint32_t multiplier = (uint32_t)tracing_data_read_number(&reader->data, c, 4),
+             shift = (uint32_t)tracing_data_read_number(&reader->data, c, 4);
     if (c->failed || multiplier == 0 || shift > 63) {
-        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
-                   "the factor of the clock is impossible; times are in ticks");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.bad-option",
+                             "the factor of the clock is impossible; times are in ticks");
         return;
     }
     reader->options.multiplier = multiplier;
@@ -101,7 +101,7 @@ static uint64_t find_statistic(ttr_text text, const char *key)
     size_t n = 0, left = text.n - (size_t)(at - text.p);
     while (n < left && at[n] >= '0' && at[n] <= '9')
         n++;
-    return n && number_get_u64(at, n, &value) ? value : 0;
+    return n && number_parse_u64(at, n, &value) ? value : 0;
 }
 
 /* Adds two counts; saturates at INT64_MAX, which only damaged text can reach. */
@@ -123,10 +123,10 @@ static void parse_cpustat(struct trace_dat_reader *reader, struct cursor *c)
     reader->kernel_lost =
         add_counts_saturated(reader->kernel_lost, add_counts_saturated(overrun, dropped));
     if (overrun || dropped)
-        input_note(reader->in, TTR_NOTE_REMARK, offset, "trace_dat.kernel-lost",
-                   "the kernel reports that on CPU %" PRIu64 " it overwrote %" PRIu64
-                   " events before they were read, and dropped %" PRIu64,
-                   find_statistic(text, "CPU: "), overrun, dropped);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, offset, "trace_dat.kernel-lost",
+                             "the kernel reports that on CPU %" PRIu64 " it overwrote %" PRIu64
+                             " events before they were read, and dropped %" PRIu64,
+                             find_statistic(text, "CPU: "), overrun, dropped);
 }
 
 ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option, struct cursor c)
@@ -150,7 +150,7 @@ ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned opti
         trace_dat_parse_clock(reader, trace_dat_read_string(&c));
         break;
     case TRACE_DAT_CPUCOUNT:
-        reader->options.cpus = (uint32_t)tracing_data_number(&reader->data, &c, 4);
+        reader->options.cpus = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
         break;
     case TRACE_DAT_UNAME:
         is_fine = add_option_text(reader, "uname", trace_dat_read_string(&c));
@@ -162,7 +162,7 @@ ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned opti
         reader->options.is_guest = true;
         break;
     case TRACE_DAT_TRACEID: {
-        uint64_t id = tracing_data_number(&reader->data, &c, 8);
+        uint64_t id = tracing_data_read_number(&reader->data, &c, 8);
         is_fine =
             c.failed || context_add_attribute(
                             reader->t, reader->in->id, "trace_id",

@@ -1,14 +1,14 @@
 /* Opening of a trace.dat, and the merge of the events of all lanes by time. */
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/status.h"
 #include "base/wide.h"
 #include "formats/trace_dat/trace_dat.h"
 
 /* --- Events --- */
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -22,7 +22,7 @@ static int64_t ticks_of_lane_to_ns(const struct trace_dat_reader *reader, uint64
     if (reader->options.multiplier)
         ns = ns * reader->options.multiplier >> reader->options.shift;
     *clamped |= ns > INT64_MAX;
-    return clockmath_add(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->options.add_ns, clamped);
+    return add_saturated(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->options.add_ns, clamped);
 }
 
 static void set_event_location(struct trace_dat_reader *reader, const struct trace_dat_lane *lane,
@@ -43,11 +43,12 @@ static void set_event_location(struct trace_dat_reader *reader, const struct tra
 static bool emit_lane_event(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     struct input *in = reader->in;
-    ttr_event *event = input_event(in);
+    ttr_event *event = input_add_event(in);
     set_event_location(reader, lane, event);
     if (lane->event.time < reader->last)
-        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.backward",
-                   "the time of an event of CPU %u is before that of the one before it", lane->cpu);
+        input_add_diagnostic(in, TTR_SEVERITY_ODD, event->offset, "trace_dat.backward",
+                             "the time of an event of CPU %u is before that of the one before it",
+                             lane->cpu);
     reader->last = lane->event.time;
     if (lane->is_gap) {
         event->kind = TTR_KIND_GAP;
@@ -58,13 +59,13 @@ static bool emit_lane_event(struct trace_dat_reader *reader, struct trace_dat_la
     struct tracepoint_raw raw = {lane->event.p, lane->event.n};
     uint32_t id;
     const char *why;
-    if (!tracepoint_take_record(reader->data.all, raw, event, &id, &why))
+    if (!tracepoint_decode_record(reader->data.all, raw, event, &id, &why))
         return false;
-    if (tracepoints_may_be_event(reader->data.all, raw))
-        ring_buffer_sure(&lane->page);
+    if (tracepoints_is_plausible(reader->data.all, raw))
+        ring_buffer_confirm(&lane->page);
     if (why)
-        input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event",
-                   "an event of number %u: %s; the fields that fit are emitted", id, why);
+        input_add_diagnostic(in, TTR_SEVERITY_ODD, event->offset, "trace_dat.event",
+                             "an event of number %u: %s; the fields that fit are emitted", id, why);
     return true;
 }
 
@@ -124,7 +125,7 @@ static void emit_final_gap(struct trace_dat_reader *reader)
     reader->kernel_lost = 0;
     if (rest == 0)
         return;
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_GAP;
     event->flags = TTR_EVENT_NO_TIME;
     event->ticks = reader->last;
@@ -135,9 +136,9 @@ static void emit_final_gap(struct trace_dat_reader *reader)
 
 ttr_status trace_dat_next(struct input *in, ttr_error *error)
 {
-    struct trace_dat_reader *reader = in->own;
+    struct trace_dat_reader *reader = in->ctx;
     reader->error = error;
-    tracepoints_batch(reader->data.all);
+    tracepoints_begin_batch(reader->data.all);
     ttr_status status = continue_stuck_lanes(reader);
     if (status != TTR_OK)
         return status;
@@ -165,10 +166,10 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
 
 /* --- Opening --- */
 
-static void note_odd_format(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *ctx, uint64_t offset, const char *what)
 {
-    struct trace_dat_reader *reader = own;
-    input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.format", "%s", what);
+    struct trace_dat_reader *reader = ctx;
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.format", "%s", what);
 }
 
 static bool is_clock_in_ns(const char *clock)
@@ -185,13 +186,15 @@ static ttr_status add_trace_clock(struct trace_dat_reader *reader)
 {
     struct trace_dat_options *options = &reader->options;
     if (!options->multiplier && !is_clock_in_ns(options->clock))
-        input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock",
-                   "the clock \"%s\" does not count nanoseconds; its ticks are read as nanoseconds",
-                   options->clock);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_REMARK, 0, "trace_dat.clock",
+            "the clock \"%s\" does not count nanoseconds; its ticks are read as nanoseconds",
+            options->clock);
     if (options->is_guest)
-        input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.guest",
-                   "the trace of a guest that has the offset to the clock of its host: times are "
-                   "those of the guest");
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_REMARK, 0, "trace_dat.guest",
+            "the trace of a guest that has the offset to the clock of its host: times are "
+            "those of the guest");
     uint128 frequency = options->multiplier
                             ? ((uint128)1000000000 << options->shift) / options->multiplier
                             : 1000000000;
@@ -240,8 +243,8 @@ static ttr_status read_any_head(struct trace_dat_reader *reader)
     ttr_status status = trace_dat_load_at(reader, 0, 64);
     if (status != TTR_OK)
         return status;
-    struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
-    bool is_fine = tracing_data_head(&reader->data, &c);
+    struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, 0);
+    bool is_fine = tracing_data_parse_head(&reader->data, &c);
     const char *version = reader->data.version;
     if (!is_fine)
         return fail(reader->error, TTR_E_UNSUPPORTED, c.offset,
@@ -256,7 +259,7 @@ static ttr_status read_any_head(struct trace_dat_reader *reader)
         tracepoints_new(&(struct tracepoints_spec){.t = reader->t,
                                                    .format = &format_trace_dat,
                                                    .container = &container,
-                                                   .own = reader,
+                                                   .ctx = reader,
                                                    .source = in->id,
                                                    .is_big_endian = reader->data.is_big_endian,
                                                    .long_bytes = reader->data.long_bytes});
@@ -267,12 +270,12 @@ static ttr_status read_any_head(struct trace_dat_reader *reader)
 
 ttr_status trace_dat_open(struct input *in, ttr_error *error)
 {
-    struct trace_dat_reader *reader = in->own;
+    struct trace_dat_reader *reader = in->ctx;
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
     reader->data.odd = note_odd_format;
-    reader->data.own = reader;
+    reader->data.ctx = reader;
     spill_init(&reader->spill);
     buffer_init(&reader->bytes, &reader->t->counted);
     buffer_init(&reader->inflated, &reader->t->counted);
@@ -292,13 +295,13 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
 
 bool trace_dat_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
-    const struct trace_dat_reader *reader = in->own;
+    const struct trace_dat_reader *reader = in->ctx;
     return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
 }
 
 void trace_dat_close(struct input *in)
 {
-    struct trace_dat_reader *reader = in->own;
+    struct trace_dat_reader *reader = in->ctx;
     const struct alloc *alloc = &in->base.t->counted;
     if (!reader->in)
         return;

@@ -14,35 +14,37 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     ttr_status status = trace_dat_load_at(reader, offset, TRACE_DAT_SECTION);
     if (status != TTR_OK)
         return status;
-    struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, offset);
-    unsigned found = (unsigned)tracing_data_number(&reader->data, &c, 2),
-             flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
+    struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, offset);
+    unsigned found = (unsigned)tracing_data_read_number(&reader->data, &c, 2),
+             flags = (unsigned)tracing_data_read_number(&reader->data, &c, 2);
     (void)cursor_skip(&c, 4);
-    uint64_t size = tracing_data_number(&reader->data, &c, 8), begin = offset + TRACE_DAT_SECTION;
+    uint64_t size = tracing_data_read_number(&reader->data, &c, 8),
+             begin = offset + TRACE_DAT_SECTION;
     if (offset >= reader->size)
-        return input_damage(
+        return input_add_damage(
             reader->in, reader->size, 0, "trace_dat.bad-section", reader->error,
             "section %u at byte %llu is after the end of the file; its content is missing", id,
             (unsigned long long)offset);
     if (c.failed || found != id || size > TRACE_DAT_SECTION_MAX)
-        return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION,
-                            "trace_dat.bad-section", reader->error,
-                            "expected section %u here; its content is missing", id);
+        return input_add_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION,
+                                "trace_dat.bad-section", reader->error,
+                                "expected section %u here; its content is missing", id);
     status = trace_dat_load_at(reader, begin, size);
     if (status != TTR_OK)
         return status;
-    c = cursor_over(reader->bytes.bytes, reader->bytes.n, begin);
+    c = cursor_init(reader->bytes.bytes, reader->bytes.n, begin);
     if (reader->bytes.n < size)
-        status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.cut", reader->error,
-                              "section %u has %llu bytes, of which %zu are present", id,
-                              (unsigned long long)size, reader->bytes.n);
+        status =
+            input_add_damage(reader->in, begin, reader->bytes.n, "trace_dat.cut", reader->error,
+                             "section %u has %llu bytes, of which %zu are present", id,
+                             (unsigned long long)size, reader->bytes.n);
     if (status != TTR_OK || !(flags & TRACE_DAT_COMPRESSED)) {
         *data = c;
         return status;
     }
-    uint64_t packed = tracing_data_number(&reader->data, &c, 4),
-             whole = tracing_data_number(&reader->data, &c, 4);
-    const uint8_t *from = cursor_take(&c, packed);
+    uint64_t packed = tracing_data_read_number(&reader->data, &c, 4),
+             whole = tracing_data_read_number(&reader->data, &c, 4);
+    const uint8_t *from = cursor_read_bytes(&c, packed);
     buffer_clear(&reader->inflated);
     uint8_t *to = from && whole <= TRACE_DAT_SECTION_MAX
                       ? buffer_room(&reader->inflated, (size_t)whole + 1)
@@ -51,13 +53,13 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
         return fail_memory(reader->error);
     size_t got = to ? trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole) : 0;
     if (got < whole || !to)
-        status = input_damage(
+        status = input_add_damage(
             reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
             "section %u is damaged: %s decompresses %zu bytes; the rest is missing", id,
             reader->compression, got);
-    buffer_filled(&reader->inflated, got);
+    buffer_commit(&reader->inflated, got);
     if (got)
-        *data = cursor_over(reader->inflated.bytes, got, begin);
+        *data = cursor_init(reader->inflated.bytes, got, begin);
     return status;
 }
 
@@ -67,35 +69,35 @@ static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset
     uint8_t head[4];
     size_t got;
     ttr_status status = trace_dat_read_at(reader, offset, head, sizeof head, &got);
-    struct cursor c = cursor_over(head, got, offset);
+    struct cursor c = cursor_init(head, got, offset);
     (void)cursor_skip(&c, 2);
-    *is = (tracing_data_number(&reader->data, &c, 2) & TRACE_DAT_COMPRESSED) != 0;
+    *is = (tracing_data_read_number(&reader->data, &c, 2) & TRACE_DAT_COMPRESSED) != 0;
     return status;
 }
 
 static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cursor c)
 {
     struct trace_dat_lane lane = {0};
-    uint64_t place = c.offset, offset = tracing_data_number(&reader->data, &c, 8);
+    uint64_t place = c.offset, offset = tracing_data_read_number(&reader->data, &c, 8);
     ttr_text name = trace_dat_read_string(&c), clock = trace_dat_read_string(&c);
-    uint64_t pages = tracing_data_number(&reader->data, &c, 4),
-             cpus = tracing_data_number(&reader->data, &c, 4);
+    uint64_t pages = tracing_data_read_number(&reader->data, &c, 4),
+             cpus = tracing_data_read_number(&reader->data, &c, 4);
     if (c.failed || cpus > TRACE_DAT_CPUS_MAX)
-        return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
-                            "the table of a buffer is incomplete; its events are missing");
+        return input_add_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
+                                "the table of a buffer is incomplete; its events are missing");
     reader->options.has_buffers = true;
     if (name.n == 0 || !reader->options.clock[0])
         trace_dat_parse_clock(reader, clock);
     ttr_status status = is_compressed(reader, offset, &lane.is_compressed);
     lane.page_bytes = (uint32_t)pages;
     for (uint64_t i = 0; i < cpus && status == TTR_OK; i++) {
-        lane.cpu = (uint32_t)tracing_data_number(&reader->data, &c, 4);
-        lane.at = tracing_data_number(&reader->data, &c, 8);
-        lane.left = tracing_data_number(&reader->data, &c, 8);
+        lane.cpu = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
+        lane.at = tracing_data_read_number(&reader->data, &c, 8);
+        lane.left = tracing_data_read_number(&reader->data, &c, 8);
         if (c.failed)
-            return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
-                                "the table of a buffer ends after %llu of %llu CPUs",
-                                (unsigned long long)i, (unsigned long long)cpus);
+            return input_add_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
+                                    "the table of a buffer ends after %llu of %llu CPUs",
+                                    (unsigned long long)i, (unsigned long long)cpus);
         status = trace_dat_lane_add(reader, &lane, name);
     }
     return status;
@@ -107,12 +109,12 @@ static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option,
         return parse_buffer_option(reader, part);
     if (option == TRACE_DAT_BUFFER_TEXT) {
         reader->options.has_buffers = true;
-        input_note(reader->in, TTR_NOTE_REMARK, part.offset, "trace_dat.latency",
-                   "the trace of a latency tracer: it is text, without events");
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, part.offset, "trace_dat.latency",
+                             "the trace of a latency tracer: it is text, without events");
         return TTR_OK;
     }
     if (option >= TRACE_DAT_HEADER_INFO && option <= TRACE_DAT_CMDLINES) {
-        uint64_t offset = tracing_data_number(&reader->data, &part, 8);
+        uint64_t offset = tracing_data_read_number(&reader->data, &part, 8);
         reader->options.section[option] = part.failed ? 0 : offset;
         return TTR_OK;
     }
@@ -127,8 +129,8 @@ static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_
     for (unsigned i = 0; offset != 0; i++) {
         struct cursor c;
         if (i == TRACE_DAT_OPTIONS_MAX)
-            return input_damage(reader->in, offset, 0, "trace_dat.no-end", reader->error,
-                                "options without end; what follows here is not read");
+            return input_add_damage(reader->in, offset, 0, "trace_dat.no-end", reader->error,
+                                    "options without end; what follows here is not read");
         ttr_status status = load_section(reader, offset, TRACE_DAT_DONE, &c);
         if (status != TTR_OK)
             return status;
@@ -137,15 +139,15 @@ static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_
         buffer_add(copy, c.p, cursor_left(&c));
         if (copy->failed)
             return fail_memory(reader->error);
-        c = cursor_over(copy->bytes, copy->n, c.offset);
+        c = cursor_init(copy->bytes, copy->n, c.offset);
         while (status == TTR_OK && cursor_left(&c) >= TRACE_DAT_OPTION_HEAD) {
-            unsigned option = (unsigned)tracing_data_number(&reader->data, &c, 2);
-            struct cursor part = cursor_part(&c, tracing_data_number(&reader->data, &c, 4));
+            unsigned option = (unsigned)tracing_data_read_number(&reader->data, &c, 2);
+            struct cursor part = cursor_slice(&c, tracing_data_read_number(&reader->data, &c, 4));
             if (c.failed)
-                return input_damage(reader->in, c.offset, 0, "trace_dat.bad-option", reader->error,
-                                    "option %u ends after its section", option);
+                return input_add_damage(reader->in, c.offset, 0, "trace_dat.bad-option",
+                                        reader->error, "option %u ends after its section", option);
             if (option == TRACE_DAT_DONE) {
-                offset = tracing_data_number(&reader->data, &part, 8);
+                offset = tracing_data_read_number(&reader->data, &part, 8);
                 break;
             }
             status = parse_option(reader, option, part);
@@ -165,28 +167,28 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
         return status;
     switch (id) {
     case TRACE_DAT_HEADER_INFO:
-        status = tracing_data_pages(&reader->data, &c);
+        status = tracing_data_parse_pages(&reader->data, &c);
         break;
     case TRACE_DAT_FTRACE_EVENTS:
-        status = tracing_data_ftrace(&reader->data, &c, reader->error);
+        status = tracing_data_parse_ftrace(&reader->data, &c, reader->error);
         break;
     case TRACE_DAT_EVENT_FORMATS:
-        status = tracing_data_systems(&reader->data, &c, reader->error);
+        status = tracing_data_parse_systems(&reader->data, &c, reader->error);
         break;
     case TRACE_DAT_KALLSYMS:
-        status = tracing_data_kallsyms(&reader->data, &c, reader->error);
+        status = tracing_data_parse_kallsyms(&reader->data, &c, reader->error);
         break;
     case TRACE_DAT_PRINTK:
-        status = tracing_data_printk(&reader->data, &c, reader->error);
+        status = tracing_data_parse_printk(&reader->data, &c, reader->error);
         break;
     default:
-        status = tracing_data_comms(&reader->data, &c, reader->error);
+        status = tracing_data_parse_comms(&reader->data, &c, reader->error);
         break;
     }
     if (status == TTR_OK && c.failed)
-        input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.short-section",
-                   "section %u ends before the content that it declares; complete parts are used",
-                   id);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.short-section",
+            "section %u ends before the content that it declares; complete parts are used", id);
     return status;
 }
 
@@ -202,12 +204,12 @@ static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
     uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
     size_t got;
     ttr_status status = trace_dat_read_at(reader, at, bytes, 4, &got);
-    struct cursor c = cursor_over(bytes, got, at);
-    uint64_t chunks = tracing_data_number(&reader->data, &c, 4), next = at + 4;
+    struct cursor c = cursor_init(bytes, got, at);
+    uint64_t chunks = tracing_data_read_number(&reader->data, &c, 4), next = at + 4;
     for (uint64_t i = 0; i < chunks && next < reader->size && status == TTR_OK; i++) {
         status = trace_dat_read_at(reader, next, bytes, sizeof bytes, &got);
-        c = cursor_over(bytes, got, next);
-        next += TRACE_DAT_CHUNK_HEAD + tracing_data_number(&reader->data, &c, 4);
+        c = cursor_init(bytes, got, next);
+        next += TRACE_DAT_CHUNK_HEAD + tracing_data_read_number(&reader->data, &c, 4);
     }
     lane->at = at;
     lane->left = (next < reader->size ? next : reader->size) - at;
@@ -231,7 +233,7 @@ static ttr_status salvage_uncompressed(struct trace_dat_reader *reader, struct t
         struct ring_buffer_page page;
         ttr_status status = trace_dat_load_at(reader, next, lane->page_bytes);
         if (status == TTR_OK &&
-            !ring_buffer_begin(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
+            !ring_buffer_begin_page(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
             continue;
         if (status == TTR_OK && page.time < before) {
             lane->left = next - lane->at;
@@ -242,7 +244,7 @@ static ttr_status salvage_uncompressed(struct trace_dat_reader *reader, struct t
         if (status != TTR_OK)
             return status;
         struct ring_buffer_event event;
-        while (ring_buffer_next(&page, &event) == RING_BUFFER_EVENT) {
+        while (ring_buffer_next_event(&page, &event) == RING_BUFFER_EVENT) {
         }
         before = page.time;
     }
@@ -260,9 +262,10 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
     if (page < 64 || page > TRACE_DAT_PAGE_MAX)
         return TTR_OK;
     at = (at + page - 1) / page * page;
-    input_note(reader->in, TTR_NOTE_ODD, at, "trace_dat.guessed-cpus",
-               "the options with the CPUs of these events are missing: the CPUs are numbered from "
-               "0, in the order of the file");
+    input_add_diagnostic(
+        reader->in, TTR_SEVERITY_ODD, at, "trace_dat.guessed-cpus",
+        "the options with the CPUs of these events are missing: the CPUs are numbered from "
+        "0, in the order of the file");
     if (!is_compressed)
         return at < end ? salvage_uncompressed(reader, &lane, at, end) : TTR_OK;
     for (; at < end && status == TTR_OK && lane.cpu < TRACE_DAT_CPUS_MAX; lane.cpu++) {
@@ -282,11 +285,11 @@ static ttr_status salvage_section_offsets(struct trace_dat_reader *reader, uint6
         uint8_t head[TRACE_DAT_SECTION];
         size_t got;
         ttr_status status = trace_dat_read_at(reader, at, head, sizeof head, &got);
-        struct cursor c = cursor_over(head, got, at);
-        unsigned id = (unsigned)tracing_data_number(&reader->data, &c, 2),
-                 flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
+        struct cursor c = cursor_init(head, got, at);
+        unsigned id = (unsigned)tracing_data_read_number(&reader->data, &c, 2),
+                 flags = (unsigned)tracing_data_read_number(&reader->data, &c, 2);
         (void)cursor_skip(&c, 4);
-        uint64_t size = tracing_data_number(&reader->data, &c, 8);
+        uint64_t size = tracing_data_read_number(&reader->data, &c, 8);
         if (status != TTR_OK || c.failed || id > TRACE_DAT_BUFFER_TEXT || size > reader->size)
             return status;
         at += TRACE_DAT_SECTION;
@@ -308,17 +311,17 @@ ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader)
     ttr_status status = trace_dat_load_at(reader, 0, 1024);
     if (status != TTR_OK)
         return status;
-    struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
-    if (!tracing_data_head(&reader->data, &c))
+    struct cursor c = cursor_init(reader->bytes.bytes, reader->bytes.n, 0);
+    if (!tracing_data_parse_head(&reader->data, &c))
         c.failed = true;
     ttr_text name = trace_dat_read_string(&c);
     (void)trace_dat_read_string(&c);
     memcpy(reader->compression, name.p,
            name.n < sizeof reader->compression ? name.n : sizeof reader->compression - 1);
-    uint64_t offset = tracing_data_number(&reader->data, &c, 8);
+    uint64_t offset = tracing_data_read_number(&reader->data, &c, 8);
     if (c.failed)
-        return input_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error,
-                            "the file ends inside its header");
+        return input_add_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error,
+                                "the file ends inside its header");
     buffer_init(&copy, &reader->t->counted);
     uint64_t sections = c.offset;
     status = parse_option_sections(reader, offset, &copy);

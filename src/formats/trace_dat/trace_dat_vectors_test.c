@@ -44,18 +44,18 @@ struct pipe {
     size_t at;
 };
 
-static int64_t read_from_memory(void *own, void *to, size_t n)
+static int64_t read_from_memory(void *ctx, void *to, size_t n)
 {
-    struct pipe *pipe = own;
+    struct pipe *pipe = ctx;
     const size_t left = pipe->hexa->n - pipe->at, taken = n < left ? n : left;
     memcpy(to, pipe->hexa->bytes + pipe->at, taken);
     pipe->at += taken;
     return (int64_t)taken;
 }
 
-static bool progress_continues(void *own)
+static bool progress_continues(void *ctx)
 {
-    return *(const bool *)own;
+    return *(const bool *)ctx;
 }
 
 /* A pipe is stored completely before it is read, which may take long: progress callbacks can cancel
@@ -71,7 +71,7 @@ static void progress_callback_cancels_storing_of_pipe(void **state)
         ttr_report report = {.size = sizeof report};
         uint64_t told = 0;
         ttr *t = ttr_new(NULL);
-        ttr_watch(t, progress_continues, &goes_on);
+        ttr_progress_set(t, progress_continues, &goes_on);
         ttr_reader *reader = ttr_open_pull(t, read_from_memory, &pipe, "pipe", NULL, NULL);
         assert_true(reader && ttr_reader_report(reader, 0, &report));
         for (size_t k = 0; k < report.notes_n; k++)

@@ -16,9 +16,11 @@ static bool is_plausible_page(const struct ring_buffer_layout *layout, const uin
     struct ring_buffer_event event;
     enum ring_buffer_step step;
     unsigned events = 0;
-    if (!ring_buffer_begin(layout, bytes, TRACE_PIPE_RAW_PAGE, false, &page) || page.time < *last)
+    if (!ring_buffer_begin_page(layout, bytes, TRACE_PIPE_RAW_PAGE, false, &page) ||
+        page.time < *last)
         return false;
-    while ((step = ring_buffer_next(&page, &event)) == RING_BUFFER_EVENT && event.n >= COMMON_BYTES)
+    while ((step = ring_buffer_next_event(&page, &event)) == RING_BUFFER_EVENT &&
+           event.n >= COMMON_BYTES)
         events++;
     *last = page.time;
     return step == RING_BUFFER_END && events > 0;

@@ -10,9 +10,9 @@
 #define FILE_MAX ((uint64_t)1 << 28)   /* size limit of a file of format texts or a trace */
 #define FOLDERS 3u                     /* directory levels below `events`: SYSTEM/NAME/format */
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -24,7 +24,7 @@ bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader)
     data->all = tracepoints_new(&(struct tracepoints_spec){.t = reader->t,
                                                            .format = &format_trace_pipe_raw,
                                                            .container = &container,
-                                                           .own = reader,
+                                                           .ctx = reader,
                                                            .source = reader->in->id,
                                                            .is_big_endian = data->is_big_endian,
                                                            .long_bytes = data->long_bytes});
@@ -37,7 +37,7 @@ static ttr_status add_format_text(struct trace_pipe_raw_reader *reader, ttr_text
     ttr_error why;
     ttr_status status = tracepoints_add(reader->data.all, system, format, &why);
     if (status == TTR_E_MALFORMED) {
-        reader->data.odd(reader->data.own, 0, why.text);
+        reader->data.odd(reader->data.ctx, 0, why.text);
         return TTR_OK;
     }
     if (status != TTR_OK && reader->error)
@@ -66,16 +66,16 @@ static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const
 {
     const struct alloc *alloc = &reader->t->counted;
     struct folder *folder =
-        folder_open(alloc, reader->t->descriptors, path, FOLDERS, reader->error);
+        folder_open(alloc, reader->t->descriptor_pool, path, FOLDERS, reader->error);
     const struct folder_file *file;
     ttr_status status = folder ? TTR_OK : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && (file = folder_at(folder, i)) != NULL; i++) {
+    for (size_t i = 0; status == TTR_OK && (file = folder_file_at(folder, i)) != NULL; i++) {
         const char *name = strrchr(file->name, '/');
         uint8_t *bytes;
         size_t n;
         if (strcmp(name ? name + 1 : file->name, "format") != 0)
             continue;
-        status = folder_read(folder, file, FORMAT_MAX, &bytes, &n, reader->error);
+        status = folder_read_file(folder, file, FORMAT_MAX, &bytes, &n, reader->error);
         if (status != TTR_OK)
             break;
         status =
@@ -107,19 +107,19 @@ static ttr_status parse_formats_bytes(struct trace_pipe_raw_reader *reader, cons
 {
     const uint8_t *magic =
         n ? memmem(bytes, n, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) : NULL;
-    struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
-    struct cursor c = cursor_over(magic, magic ? n - (size_t)(magic - bytes) : 0, 0);
-    if (!magic || !tracing_data_head(&probe, &c))
+    struct tracing_data probe = {.odd = reader->data.odd, .ctx = reader->data.ctx};
+    struct cursor c = cursor_init(magic, magic ? n - (size_t)(magic - bytes) : 0, 0);
+    if (!magic || !tracing_data_parse_head(&probe, &c))
         return trace_pipe_raw_create_tracepoints(reader)
                    ? parse_format_texts(reader, (ttr_text){(const char *)bytes, n})
                    : fail_memory(reader->error);
     reader->data = probe;
     if (!trace_pipe_raw_create_tracepoints(reader))
         return fail_memory(reader->error);
-    ttr_status status = tracing_data_take(&reader->data, &c, reader->error);
+    ttr_status status = tracing_data_parse(&reader->data, &c, reader->error);
     if (status == TTR_OK && c.failed)
-        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "trace_pipe_raw.formats",
-                   "%s: its description of tracepoints is incomplete", path);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, NO_OFFSET, "trace_pipe_raw.formats",
+                             "%s: its description of tracepoints is incomplete", path);
     return status;
 }
 

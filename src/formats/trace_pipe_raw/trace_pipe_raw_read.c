@@ -1,5 +1,5 @@
 /* Reading of ring buffer pages and their events; options of the format. */
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
@@ -9,7 +9,7 @@
 static ttr_event *add_page_event(struct trace_pipe_raw_reader *reader, uint64_t time,
                                  const uint8_t *p)
 {
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->ticks = time;
     event->time = time > INT64_MAX ? INT64_MAX : (int64_t)time;
     event->flags = time > INT64_MAX ? TTR_EVENT_CLAMPED : 0;
@@ -29,13 +29,14 @@ static bool emit_page_event(struct trace_pipe_raw_reader *reader,
     ttr_event *event = add_page_event(reader, record->time, record->p);
     uint32_t id;
     const char *why;
-    if (!tracepoint_take_record(reader->data.all, raw, event, &id, &why))
+    if (!tracepoint_decode_record(reader->data.all, raw, event, &id, &why))
         return false;
-    if (tracepoints_may_be_event(reader->data.all, raw))
-        ring_buffer_sure(&reader->page);
+    if (tracepoints_is_plausible(reader->data.all, raw))
+        ring_buffer_confirm(&reader->page);
     if (why)
-        input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event",
-                   "an event of number %u: %s; use formats=PATH to describe events", id, why);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, event->offset, "trace_pipe_raw.event",
+                             "an event of number %u: %s; use formats=PATH to describe events", id,
+                             why);
     return true;
 }
 
@@ -54,8 +55,8 @@ static ttr_status begin_raw_page(struct trace_pipe_raw_reader *reader)
     if (n == 0)
         return TTR_END;
     reader->at += n;
-    if (!ring_buffer_begin(&layout, bytes, n, n < reader->page_bytes, &reader->page))
-        return input_damage(
+    if (!ring_buffer_begin_page(&layout, bytes, n, n < reader->page_bytes, &reader->page))
+        return input_add_damage(
             in, at, n, "trace_pipe_raw.bad-page", reader->error,
             "a page declares more bytes than a page has; reading continues with the next");
     reader->is_in_page = true;
@@ -81,7 +82,7 @@ static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_dama
     struct input *in = reader->in;
     while (in->n < in->batch) {
         struct ring_buffer_event record;
-        enum ring_buffer_step step = ring_buffer_next(&reader->page, &record);
+        enum ring_buffer_step step = ring_buffer_next_event(&reader->page, &record);
         if (step == RING_BUFFER_EVENT) {
             if (!emit_page_event(reader, &record))
                 return false;
@@ -94,10 +95,10 @@ static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_dama
     return true;
 }
 
-static bool is_plausible_event(const void *own, const uint8_t *p, size_t n)
+static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
 {
-    const struct trace_pipe_raw_reader *reader = own;
-    return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
+    const struct trace_pipe_raw_reader *reader = ctx;
+    return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
 /* Resynchronizes after an event that extends over the end of its page, possibly because of a
@@ -112,16 +113,16 @@ static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
     uint64_t end = reader->is_in_page
                        ? in->window.offset + (uint64_t)(reader->page.p - in->window.bytes)
                        : reader->at;
-    return input_damage(
+    return input_add_damage(
         in, offset, end - offset, "trace_pipe_raw.bad-event", reader->error,
         "an event is damaged; reading continues with the next plausible event or page");
 }
 
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
 {
-    struct trace_pipe_raw_reader *reader = in->own;
+    struct trace_pipe_raw_reader *reader = in->ctx;
     reader->error = error;
-    tracepoints_batch(reader->data.all);
+    tracepoints_begin_batch(reader->data.all);
     for (;;) {
         bool is_damaged = false;
         ttr_status status = TTR_OK;
@@ -161,7 +162,7 @@ static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const
     *is_given = text != NULL;
     if (!text)
         return TTR_OK;
-    if (!number_get_u64(text, strlen(text), &value) || value > most)
+    if (!number_parse_u64(text, strlen(text), &value) || value > most)
         return fail_option_value(reader, key, text, "a number that can be");
     *number = (uint32_t)value;
     return TTR_OK;
@@ -177,7 +178,7 @@ static bool cpu_of_path(const char *path, uint32_t *cpu)
         at += 3;
         while (at[n] >= '0' && at[n] <= '9')
             n++;
-        if (n == 0 || !number_get_u64(at, n, &value) || value > UINT16_MAX)
+        if (n == 0 || !number_parse_u64(at, n, &value) || value > UINT16_MAX)
             continue;
         *cpu = (uint32_t)value;
         is_found = true;
@@ -196,8 +197,8 @@ static void guess_layout(struct trace_pipe_raw_reader *reader)
         struct ring_buffer_page page;
         struct ring_buffer_event event;
         enum ring_buffer_step step = RING_BUFFER_DAMAGED;
-        if (ring_buffer_begin(&layouts[i], window->bytes, n, n < reader->page_bytes, &page))
-            while ((step = ring_buffer_next(&page, &event)) == RING_BUFFER_EVENT) {
+        if (ring_buffer_begin_page(&layouts[i], window->bytes, n, n < reader->page_bytes, &page))
+            while ((step = ring_buffer_next_event(&page, &event)) == RING_BUFFER_EVENT) {
             }
         if (step == RING_BUFFER_END) {
             found = i;
@@ -209,10 +210,10 @@ static void guess_layout(struct trace_pipe_raw_reader *reader)
     reader->data.page_data = layouts[found].data;
 }
 
-static void note_odd_format(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *ctx, uint64_t offset, const char *what)
 {
-    struct trace_pipe_raw_reader *reader = own;
-    input_note(reader->in, TTR_NOTE_ODD, offset, "trace_pipe_raw.format", "%s", what);
+    struct trace_pipe_raw_reader *reader = ctx;
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_pipe_raw.format", "%s", what);
 }
 
 static ttr_status read_options(struct trace_pipe_raw_reader *reader)
@@ -233,13 +234,13 @@ static ttr_status read_options(struct trace_pipe_raw_reader *reader)
 
 ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
 {
-    struct trace_pipe_raw_reader *reader = in->own;
+    struct trace_pipe_raw_reader *reader = in->ctx;
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
     reader->page_bytes = TRACE_PIPE_RAW_PAGE;
     reader->data.odd = note_odd_format;
-    reader->data.own = reader;
+    reader->data.ctx = reader;
     ttr_status status = read_options(reader);
     if (status == TTR_OK)
         status = input_fill(in, 0, reader->page_bytes, error);
@@ -262,12 +263,12 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
                              uint64_t *events)
 {
-    const struct trace_pipe_raw_reader *reader = in->own;
+    const struct trace_pipe_raw_reader *reader = in->ctx;
     return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
 }
 
 void trace_pipe_raw_close(struct input *in)
 {
-    struct trace_pipe_raw_reader *reader = in->own;
+    struct trace_pipe_raw_reader *reader = in->ctx;
     tracepoints_free(reader->data.all);
 }

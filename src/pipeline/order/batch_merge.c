@@ -9,11 +9,11 @@
 #define EACH_WANTED 32u  /* events of an input in a window */
 #define WANTED_MIN 4096u /* events of a window */
 #define WANTED_MAX 32768u
-#define WINDOW_PARTS 4u             /* an input may fill one of them at once */
-#define EACH_ROOM INPUT_BATCH_LEAST /* events that every input has room for */
-#define LINE 64u                    /* of the cache */
-#define SPAN_FIRST 1024u            /* ns */
-#define INDEX_BITS 20u              /* of a key */
+#define WINDOW_PARTS 4u           /* an input may fill one of them at once */
+#define EACH_ROOM INPUT_BATCH_MIN /* events that every input has room for */
+#define LINE 64u                  /* of the cache */
+#define SPAN_FIRST 1024u          /* ns */
+#define INDEX_BITS 20u            /* of a key */
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
 #define RANKS ((UINT64_MAX >> INDEX_BITS) - 1) /* that a key has room for */
 #define SPAN_MAX (RANKS / 4)
@@ -43,7 +43,7 @@ static size_t capacity_of(size_t n)
 bool batch_merge_can(ttr_reader *const *in, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!reader_can_read_some(in[i]))
+        if (!reader_can_read_until(in[i]))
             return false;
     return n >= BATCH_MERGE_INPUTS_MIN && capacity_of(n) <= INDEX_MASK;
 }
@@ -152,7 +152,7 @@ static uint32_t room_of(const struct batch_merge *merge)
 /* Sets the lowest rank of the unread events. An input that may have more events before the end of
  * the window shortens it: other inputs need not be read beyond. */
 static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
-                      const struct reader_some *some)
+                      const struct reader_partial_read *some)
 {
     const uint64_t next = order_time(some->next);
     lane->bound = some->is_stopped && next > lane->last ? next : lane->last;
@@ -164,11 +164,11 @@ static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
 }
 
 /* Ranks the events that an input returned after one of rank `last`; returns the last rank. */
-static uint64_t rank_events(const struct reader_some *some, uint64_t *ranks, uint64_t last)
+static uint64_t rank_events(const struct reader_partial_read *some, uint64_t *ranks, uint64_t last)
 {
     for (uint32_t i = 0; i < some->n; i++) {
-        const uint64_t own = order_time(some->events[i].time);
-        last = own > last ? own : last;
+        const uint64_t ctx = order_time(some->events[i].time);
+        last = ctx > last ? ctx : last;
         ranks[i] = last;
     }
     return last;
@@ -178,17 +178,17 @@ static uint64_t rank_events(const struct reader_some *some, uint64_t *ranks, uin
 static ttr_status read_lane(struct batch_merge *merge, size_t i)
 {
     struct batch_lane *lane = &merge->lane[i];
-    struct reader_some some = {.until = (int64_t)order_time((int64_t)merge->until),
-                               .events = merge->events + merge->used,
-                               .room = room_of(merge)};
-    ttr_error own;
-    ttr_status status = reader_read_some(merge->in[i], &some, &own);
+    struct reader_partial_read some = {.until = (int64_t)order_time((int64_t)merge->until),
+                                       .events = merge->events + merge->used,
+                                       .room = room_of(merge)};
+    ttr_error ctx;
+    ttr_status status = reader_read_until(merge->in[i], &some, &ctx);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
     lane->has_ended = status != TTR_OK;
     if (lane->has_ended && status != TTR_END && merge->ending == TTR_END) {
         merge->ending = status;
-        merge->ending_error = own;
+        merge->ending_error = ctx;
     }
     lane->at = (uint32_t)merge->used;
     lane->n = some.n;

@@ -10,7 +10,7 @@
  *
  * Steps of a window
  *   1. It begins at the earliest event to come and ends `span` later.
- *   2. Each input reads its events before the end of the window (reader_read_some). An input that
+ *   2. Each input reads its events before the end of the window (reader_read_until). An input that
  *      cannot return all of them, because its buffer or its room is full, shortens the window.
  *   3. Events that may be preceded by unread ones are kept for the next window. Inputs with kept
  *      events are not read before these are returned.

@@ -36,13 +36,13 @@ static bool happens(struct lane *lane, bool may, unsigned one_of)
     return may && support_random(&lane->seed) % one_of == 0;
 }
 
-static ttr_status read_some(ttr_reader *base, struct reader_some *some, ttr_error *error)
+static ttr_status read_some(ttr_reader *base, struct reader_partial_read *some, ttr_error *error)
 {
     struct lane *lane = (struct lane *)base;
     if (!some)
         return TTR_OK;
     lane->reads++;
-    assert_true(some->room >= INPUT_BATCH_LEAST);
+    assert_true(some->room >= INPUT_BATCH_MIN);
     if (some->n == 0 && happens(lane, lane->pauses, 5))
         return TTR_AGAIN;
     while (lane->at < lane->n && some->n < some->room) {

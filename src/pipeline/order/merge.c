@@ -66,9 +66,9 @@ struct merger {
         *memory; /* where that begins, `events` of them; it is moved to a whole line of the cache */
     size_t events;
     uint32_t pick[BATCH];
-    struct renames renames; /* of inputs */
-    ttr_batch rest;         /* what is to be given next, behind a name */
-    ttr_status ending;      /* of the first input that failed */
+    struct pending_names renames; /* of inputs */
+    ttr_batch rest;               /* what is to be given next, behind a name */
+    ttr_status ending;            /* of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -78,7 +78,7 @@ static void merger_close(ttr_reader *base)
     const struct alloc *alloc = &base->t->counted;
     close_readers(merger->in, merger->n);
     input_queue_free(&merger->queue);
-    renames_free(&merger->renames);
+    pending_names_free(&merger->renames);
     if (merger->has_windows)
         batch_merge_free(&merger->windows);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
@@ -94,7 +94,7 @@ static size_t events_to_lend(const struct merger *merger)
 {
     size_t n = 0;
     for (size_t i = 0; i < merger->n; i++) {
-        uint32_t more = reader_lend(merger->in[i], NULL);
+        uint32_t more = reader_set_buffer(merger->in[i], NULL);
         if (more == 0)
             return 0;
         n += more;
@@ -106,7 +106,7 @@ static void merger_crowd(ttr_reader *base, uint32_t batch)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
+        reader_set_batch_size(merger->in[i], batch / (uint32_t)merger->n);
 }
 
 static uint32_t events_at_hand(size_t n)
@@ -141,7 +141,7 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     merger->out = (ttr_event *)(((uintptr_t)merger->memory + LINE - 1) & ~(LINE - 1));
     ttr_event *at = merger->out;
     for (size_t i = 0; lent && i < merger->n; i++)
-        at += reader_lend(merger->in[i], at);
+        at += reader_set_buffer(merger->in[i], at);
     merger->is_ready = true;
     return TTR_OK;
 }
@@ -168,9 +168,9 @@ static inline bool is_pair(const struct merger *merger)
  * ended; the failure is told when all the others have. */
 static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
 {
-    ttr_error own;
+    ttr_error ctx;
     ttr_batch batch;
-    ttr_status status = ttr_read(merger->in[lane], &batch, &own);
+    ttr_status status = ttr_read(merger->in[lane], &batch, &ctx);
     *has_more = status == TTR_OK;
     if (status == TTR_OK && merger->row) {
         uint32_t at = (uint32_t)(batch.event - merger->out);
@@ -182,7 +182,7 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
     }
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END && merger->ending == TTR_END) {
         merger->ending = status;
-        merger->ending_error = own;
+        merger->ending_error = ctx;
     }
     return status == TTR_AGAIN ? TTR_AGAIN : TTR_OK;
 }
@@ -328,16 +328,16 @@ static ttr_status next_of_windows(struct merger *merger, ttr_batch *batch, ttr_e
 /* All of an input, then all of the next, whose memory is free again before. */
 static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
-    ttr_error own;
+    ttr_error ctx;
     for (; merger->dry < merger->n; merger->dry++) {
-        ttr_status status = ttr_read(merger->in[merger->dry], batch, &own);
+        ttr_status status = ttr_read(merger->in[merger->dry], batch, &ctx);
         if (status == TTR_OK || status == TTR_AGAIN)
             return status;
         if (status != TTR_END && merger->ending == TTR_END) {
             merger->ending = status;
-            merger->ending_error = own;
+            merger->ending_error = ctx;
         }
-        reader_rest(merger->in[merger->dry]);
+        reader_free_buffers(merger->in[merger->dry]);
     }
     *error = merger->ending_error;
     return merger->ending;
@@ -379,9 +379,9 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         status = merger->is_scattered ? next_scattered(merger, batch, error)
                                       : next_ordered(merger, batch, error);
     if (status == TTR_OK && !merger->is_scattered)
-        renames_cut(&merger->renames, batch, &merger->rest);
+        pending_names_split_batch(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
-        renames_apply_all(&merger->renames);
+        pending_names_apply_all(&merger->renames);
     return status;
 }
 
@@ -389,7 +389,7 @@ static void merger_rank(ttr_reader *base, uint32_t *next)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_rank(merger->in[i], next);
+        reader_assign_ranks(merger->in[i], next);
 }
 
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
@@ -412,7 +412,7 @@ static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_range(merger->in[i], from_ns, to_ns);
+        reader_set_range(merger->in[i], from_ns, to_ns);
 }
 
 static bool merger_scatter(ttr_reader *base)
@@ -420,7 +420,7 @@ static bool merger_scatter(ttr_reader *base)
     struct merger *merger = (struct merger *)base;
     merger->is_scattered = base->apart != NULL;
     for (size_t i = 0; i < merger->n && merger->is_scattered; i++)
-        (void)reader_scatter(merger->in[i]);
+        (void)reader_allow_stream_order(merger->in[i]);
     return merger->is_scattered;
 }
 
@@ -433,10 +433,10 @@ static uint32_t merger_kinds(ttr_reader *base)
     return kinds;
 }
 
-static struct notes *merger_notes(ttr_reader *base)
+static struct diagnostics *merger_notes(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    return merger->n ? reader_notes(merger->in[0]) : NULL;
+    return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
 }
 
 /* The format that tells all inputs apart, or NULL. */
@@ -453,8 +453,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     static const struct reader_ops ops = {.next = merger_next,
                                           .close = merger_close,
                                           .range = merger_range,
-                                          .crowd = merger_crowd,
-                                          .scatter = merger_scatter,
+                                          .set_batch_size = merger_crowd,
+                                          .allow_stream_order = merger_scatter,
                                           .kinds = merger_kinds,
                                           .rank = merger_rank,
                                           .report = merger_report,
@@ -482,9 +482,9 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = apart_of(in, n);
-    renames_init(&merger->renames, t);
+    pending_names_init(&merger->renames, t);
     for (size_t i = 0; i < n; i++)
-        reader_renames(list[i], &merger->renames, (uint32_t)i);
+        reader_set_pending_names(list[i], &merger->renames, (uint32_t)i);
     return &merger->base;
 }
 

@@ -12,7 +12,7 @@
 
 #define PIECES ((size_t)65536)
 
-struct ttr_disorder {
+struct ttr_order_index {
     const struct alloc *alloc;
     int64_t *floor; /* by piece */
     size_t n, capacity;
@@ -24,18 +24,18 @@ struct ttr_disorder {
 };
 
 /* Two pieces become one. */
-static void halve(ttr_disorder *disorder)
+static void halve(ttr_order_index *disorder)
 {
     for (size_t i = 0; i < disorder->n; i++) {
-        const int64_t own = disorder->floor[i];
+        const int64_t ctx = disorder->floor[i];
         int64_t *to = &disorder->floor[i / 2];
-        *to = i % 2 && *to < own ? *to : own;
+        *to = i % 2 && *to < ctx ? *to : ctx;
     }
     disorder->n = (disorder->n + 1) / 2;
     disorder->shift++;
 }
 
-static bool take(ttr_disorder *disorder, const ttr_event *event)
+static bool take(ttr_order_index *disorder, const ttr_event *event)
 {
     if (disorder->events >> disorder->shift == PIECES)
         halve(disorder);
@@ -57,29 +57,29 @@ static bool take(ttr_disorder *disorder, const ttr_event *event)
     return true;
 }
 
-static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
     bool is_fine = true;
     for (uint32_t i = 0; i < batch->n && is_fine; i++)
         is_fine = ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION ||
-                  take(own, ttr_batch_at(batch, i));
+                  take(ctx, ttr_batch_at(batch, i));
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
 /* How early events behind a piece are is said of the piece, too. */
-static void settle(ttr_disorder *disorder)
+static void settle(ttr_order_index *disorder)
 {
     for (size_t i = disorder->n; i-- > 1;)
         if (disorder->floor[i] < disorder->floor[i - 1])
             disorder->floor[i - 1] = disorder->floor[i];
 }
 
-ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
-                                ttr_error *error)
+ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
+                                      ttr_error *error)
 {
-    ttr_disorder *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
+    ttr_order_index *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
     const struct walk walk = {
-        .take = take_batch, .own = disorder, .progress = progress, .progress_own = own};
+        .take = take_batch, .ctx = disorder, .progress = progress, .progress_ctx = ctx};
     ttr_error failed = {0};
     if (!disorder) {
         (void)fail_memory(error);
@@ -88,7 +88,7 @@ ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, v
     disorder->alloc = &t->counted;
     ttr_status status = walk_events(in, &walk, &failed);
     if (status == TTR_AGAIN || status == TTR_E_NOMEM) {
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
         if (error)
             *error = failed;
         return NULL;
@@ -97,12 +97,12 @@ ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, v
     return disorder;
 }
 
-bool ttr_disorder_is_there(const ttr_disorder *disorder)
+bool ttr_order_index_has_disorder(const ttr_order_index *disorder)
 {
     return disorder->is_there;
 }
 
-void ttr_disorder_free(ttr_disorder *disorder)
+void ttr_order_index_free(ttr_order_index *disorder)
 {
     if (!disorder)
         return;
@@ -110,7 +110,7 @@ void ttr_disorder_free(ttr_disorder *disorder)
     alloc_free(disorder->alloc, disorder, 1, sizeof *disorder);
 }
 
-int64_t disorder_floor(const ttr_disorder *disorder, uint64_t taken)
+int64_t disorder_floor(const ttr_order_index *disorder, uint64_t taken)
 {
     return taken < disorder->events ? disorder->floor[taken >> disorder->shift] : INT64_MIN;
 }

@@ -9,6 +9,6 @@
 
 /* No event behind the first `taken` (definitions do not count) is earlier; INT64_MIN where nothing
  * is known of those. */
-int64_t disorder_floor(const ttr_disorder *disorder, uint64_t taken);
+int64_t disorder_floor(const ttr_order_index *disorder, uint64_t taken);
 
 #endif

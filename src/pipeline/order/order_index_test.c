@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <tracetta/analyse.h>
+#include <tracetta/read.h>
 
 #include "support/memory_reader.h"
 #include "model/reader.h"
@@ -20,11 +21,11 @@ static ttr_event events[MANY];
 static const struct sort_limits tiny = {
     .run_events = 80, .run_bytes = 8192, .fan_in = 3, .read_bytes = 200};
 
-static ttr_disorder *find(ttr *t, const ttr_event *given, size_t n)
+static ttr_order_index *find(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_reader *in = memory_reader(
         t, &(struct memory_events){.event = given, .n = n, .batch_max = 300, .seed = 7});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, NULL);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, NULL);
     ttr_close(in);
     return disorder;
 }
@@ -44,7 +45,7 @@ static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
     ttr_status status;
     size_t got = 0;
     int64_t last = INT64_MIN;
-    ttr_disorder *disorder = find(t, events, n);
+    ttr_order_index *disorder = find(t, events, n);
     ttr_reader *reader = sort_known(
         memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 300}),
         disorder, limits, NULL);
@@ -59,7 +60,7 @@ static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
         }
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     ttr_free(t);
     return status == TTR_END && got == n;
 }
@@ -70,19 +71,19 @@ static void what_is_in_order_is_told(void **state)
     (void)state;
     number(10);
     events[5].time = events[4].time;
-    ttr_disorder *disorder = find(t, events, 10);
-    assert_false(ttr_disorder_is_there(disorder));
+    ttr_order_index *disorder = find(t, events, 10);
+    assert_false(ttr_order_index_has_disorder(disorder));
     assert_int_equal(disorder_floor(disorder, 0), 0);
     assert_int_equal(disorder_floor(disorder, 9), 9);
     assert_true(disorder_floor(disorder, 10) == INT64_MIN); /* maybe there are more by now */
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 10});
-    assert_ptr_equal(ttr_sort_known(in, disorder, NULL), in);
+    assert_ptr_equal(ttr_sort_indexed(in, disorder, NULL), in);
     ttr_close(in);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     events[4].source = 1; /* is behind 0 at the same time */
     disorder = find(t, events, 10);
-    assert_true(ttr_disorder_is_there(disorder));
-    ttr_disorder_free(disorder);
+    assert_true(ttr_order_index_has_disorder(disorder));
+    ttr_order_index_free(disorder);
     ttr_free(t);
 }
 
@@ -93,7 +94,7 @@ static void no_event_behind_a_place_is_earlier_than_is_said(void **state)
     memory_random_events(t, events, MANY, 5, 1000000000);
     for (size_t i = 0; i < MANY; i++)
         events[i].time = (int64_t)i * 10 + events[i].time % 5000;
-    ttr_disorder *disorder = find(t, events, MANY);
+    ttr_order_index *disorder = find(t, events, MANY);
     int64_t least = INT64_MAX;
     for (size_t i = MANY; i-- > 0;) {
         least = events[i].kind != TTR_KIND_DEFINITION && events[i].time < least ? events[i].time
@@ -109,8 +110,8 @@ static void no_event_behind_a_place_is_earlier_than_is_said(void **state)
         n++;
     }
     assert_true(exact > n / 8);
-    assert_true(ttr_disorder_is_there(disorder));
-    ttr_disorder_free(disorder);
+    assert_true(ttr_order_index_has_disorder(disorder));
+    ttr_order_index_free(disorder);
     memory_events_free(events, MANY);
     ttr_free(t);
 }
@@ -157,7 +158,7 @@ static void known_order_changes_nothing_in_what_is_given(void **state)
         }
         if (seed % 3 == 0)
             events[10].time = INT64_MAX; /* far ahead of all others */
-        ttr_disorder *disorder = find(t, events, N);
+        ttr_order_index *disorder = find(t, events, N);
         ttr_reader *in = memory_reader(
             t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
         ttr_reader *plain = sort_readers(t, &in, 1, &tiny, NULL);
@@ -169,7 +170,7 @@ static void known_order_changes_nothing_in_what_is_given(void **state)
         compare(plain, known);
         ttr_close(plain);
         ttr_close(known);
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
         memory_events_free(events, N);
         ttr_free(t);
     }
@@ -210,7 +211,7 @@ static void only_what_is_out_of_order_goes_to_the_file(void **state)
     for (size_t i = MANY / 2; i < MANY; i++)
         events[i].time -= 5000;
     for (size_t known = 0; known < 2; known++) {
-        ttr_disorder *disorder = known ? find(t, events, MANY) : NULL;
+        ttr_order_index *disorder = known ? find(t, events, MANY) : NULL;
         ttr_reader *in =
             memory_reader(t, &(struct memory_events){.event = events, .n = MANY, .batch_max = 300});
         ttr_reader *reader = known ? sort_known(in, disorder, &limits, NULL)
@@ -227,7 +228,7 @@ static void only_what_is_out_of_order_goes_to_the_file(void **state)
         most = known ? got : most;
         assert_int_equal(status, known ? TTR_END : TTR_E_IO);
         ttr_close(reader);
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
     }
     assert_int_equal(most, MANY);
     ttr_free(t);
@@ -242,8 +243,8 @@ static void an_input_that_became_another_one_is_told(void **state)
     (void)state;
     number(N);
     events[3].time = 1;
-    ttr_disorder *disorder = find(t, events, N);
-    ttr_reader *reader = ttr_sort_known(
+    ttr_order_index *disorder = find(t, events, N);
+    ttr_reader *reader = ttr_sort_indexed(
         memory_reader(t, &(struct memory_events){.event = events, .n = N}), disorder, NULL);
     events[N - 1].time = 0;
     while (status == TTR_OK)
@@ -251,13 +252,13 @@ static void an_input_that_became_another_one_is_told(void **state)
     assert_int_equal(status, TTR_E_IO);
     assert_non_null(strstr(error.text, "is not what it was"));
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     ttr_free(t);
 }
 
-static bool stop(void *own)
+static bool stop(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 
@@ -269,14 +270,14 @@ static void a_failing_input_ends_there_and_a_user_who_calls_it_off_is_heard(void
     number(N);
     ttr_reader *in = memory_reader(
         t, &(struct memory_events){.event = events, .n = N, .ending = TTR_E_IO, .batch_max = 10});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, &error);
     assert_non_null(disorder);
     assert_int_equal(disorder_floor(disorder, N - 1), N - 1);
-    ttr_disorder_free(disorder);
-    ttr_disorder_free(NULL);
+    ttr_order_index_free(disorder);
+    ttr_order_index_free(NULL);
     ttr_close(in);
     in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 10});
-    assert_null(ttr_disorder_find(t, in, stop, NULL, &error));
+    assert_null(ttr_order_index_find(t, in, stop, NULL, &error));
     assert_int_equal(error.status, TTR_AGAIN);
     ttr_close(in);
     ttr_free(t);
@@ -286,14 +287,14 @@ static bool sorts_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_error error = {0};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, &error);
     ttr_close(in);
     ttr_reader *reader =
         disorder ? sort_known(memory_reader(t, &(struct memory_events){.event = given, .n = n}),
                               disorder, &tiny, &error)
                  : NULL;
     const bool is_through = memory_reads_through(reader, &error);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     return is_through;
 }
 
@@ -308,21 +309,21 @@ static void memory_stays_flat(void **state)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
     (void)state;
     memory_random_events(t, events, MANY, 3, 100000);
     for (size_t i = 0; i < MANY; i++)
         events[i].time = (int64_t)i - events[i].time % 30000;
     const size_t before = heap.bytes;
-    ttr_disorder *disorder = find(t, events, MANY);
-    ttr_reader *reader = ttr_sort_known(
+    ttr_order_index *disorder = find(t, events, MANY);
+    ttr_reader *reader = ttr_sort_indexed(
         memory_reader(t, &(struct memory_events){.event = events, .n = MANY}), disorder, NULL);
     ttr_batch batch;
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         assert_true(batch.n > 0);
     assert_true(heap.peak - before < (size_t)16 << 20);
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     memory_events_free(events, MANY);
     ttr_free(t);
     support_heap_check(&heap);

@@ -12,9 +12,9 @@
  * begins anew. */
 #include "pipeline/order/sort.h"
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/packed_words.h"
 #include "model/context.h"
 #include "model/event_copy.h"
 #include "model/input.h"
@@ -62,19 +62,19 @@ struct sorter {
     enum doing doing;
     bool is_collected, is_spilled; /* all is read; there are runs */
     struct collected held;
-    size_t given, ready;       /* of what is held, in order */
-    const ttr_disorder *known; /* NULL = it is not */
-    uint64_t taken;            /* events of the input, definitions left out */
-    size_t look_at;            /* so many held: it is looked what may go */
-    int64_t spilled_until;     /* no event in the runs is later */
-    int64_t given_until;       /* nothing that comes is earlier, by what is known */
-    struct collected kept;     /* room for what stays */
-    int64_t from_ns, to_ns;    /* events outside of it are not kept */
+    size_t given, ready;          /* of what is held, in order */
+    const ttr_order_index *known; /* NULL = it is not */
+    uint64_t taken;               /* events of the input, definitions left out */
+    size_t look_at;               /* so many held: it is looked what may go */
+    int64_t spilled_until;        /* no event in the runs is later */
+    int64_t given_until;          /* nothing that comes is earlier, by what is known */
+    struct collected kept;        /* room for what stays */
+    int64_t from_ns, to_ns;       /* events outside of it are not kept */
     struct runs runs;
     ttr_event out[BATCH];
-    struct renames renames; /* of inputs */
-    ttr_batch rest;         /* what is to be given next, behind a name */
-    ttr_status ending;      /* of the first input that failed */
+    struct pending_names renames; /* of inputs */
+    ttr_batch rest;               /* what is to be given next, behind a name */
+    ttr_status ending;            /* of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -96,7 +96,7 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
 }
 
 /* The first reader of the same trace as the i-th; itself where it has several inputs. */
-static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
+static bool find_first(struct pair_map *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
 {
     const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
     *first = i;
@@ -104,10 +104,10 @@ static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, u
         return true;
     const struct source_entry *entry = &reader->t->sources[in->id];
     const uint16_t trace = entry->shares ? entry->shares : in->id;
-    const uint32_t *known = pairmap_get(firsts, trace, 0);
+    const uint32_t *known = pair_map_get(firsts, trace, 0);
     if (known)
         *first = *known;
-    return known || pairmap_put(firsts, trace, 0, i);
+    return known || pair_map_put(firsts, trace, 0, i);
 }
 
 /* Puts readers into their groups; begin: room for n numbers. */
@@ -127,12 +127,12 @@ static void put_in_groups(ttr_reader **grouped, ttr_reader *const *in, const uin
 
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
 {
-    struct pairmap firsts;
+    struct pair_map firsts;
     bool is_grouped = true, is_fine = true;
     uint32_t *first = alloc_zero(alloc, n, sizeof *first),
              *begin = alloc_zero(alloc, n, sizeof *begin);
     ttr_reader **grouped = NULL;
-    pairmap_init(&firsts, alloc);
+    pair_map_init(&firsts, alloc);
     is_fine = first && begin;
     for (size_t i = 0; i < n && is_fine; i++) {
         is_fine = find_first(&firsts, in[i], (uint32_t)i, &first[i]);
@@ -142,7 +142,7 @@ ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
         grouped = is_grouped ? in : alloc_zero(alloc, n, sizeof(ttr_reader *));
     if (grouped && !is_grouped)
         put_in_groups(grouped, in, first, begin, n);
-    pairmap_free(&firsts);
+    pair_map_free(&firsts);
     alloc_free(alloc, first, n, sizeof *first);
     alloc_free(alloc, begin, n, sizeof *begin);
     return grouped;
@@ -159,13 +159,13 @@ static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *ind
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; i < n; i++) {
-        size_t own = in[i]->reports;
-        if (own == 0)
-            while (own <= *index && ttr_reader_report(in[i], own, &report))
-                own++;
-        if (*index < own)
+        size_t ctx = in[i]->reports;
+        if (ctx == 0)
+            while (ctx <= *index && ttr_reader_report(in[i], ctx, &report))
+                ctx++;
+        if (*index < ctx)
             return in[i];
-        *index -= own;
+        *index -= ctx;
     }
     return NULL;
 }
@@ -201,7 +201,7 @@ static void sorter_close(ttr_reader *base)
     release(alloc, &sorter->held);
     release(alloc, &sorter->kept);
     runs_free(&sorter->runs);
-    renames_free(&sorter->renames);
+    pending_names_free(&sorter->renames);
     group_free(alloc, sorter->told, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
@@ -233,7 +233,7 @@ static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_err
     if (!reserve(&sorter->base.t->counted, held, held->n + 1))
         return fail_memory(error);
     ttr_event *copy = &held->event[held->n];
-    held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
+    held->payload_at[held->n] = event_copy_add(sorter->base.t, &held->bytes, event, copy);
     if (held->bytes.failed)
         return fail_memory(error);
     copy->part =
@@ -249,7 +249,7 @@ static void order_held(struct collected *held)
     order_keys(held->key, held->spare, held->n);
     for (size_t i = 0; i < held->n; i++)
         if (held->event[i].payload_size)
-            packed_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
+            event_copy_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
 }
 
 /* Makes a run of the first n events that are held in order. */
@@ -280,7 +280,7 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
 static bool is_kept(const struct sorter *sorter, const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
-           is_in_range(event, sorter->from_ns, sorter->to_ns);
+           event_is_in_range(event, sorter->from_ns, sorter->to_ns);
 }
 
 /* How many of the events that are held, in order, are earlier than all that are still to come. */
@@ -366,7 +366,7 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
 /* Whoever watches may end all inputs where they are. */
 static void ask_for_end(struct sorter *sorter)
 {
-    if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_goes_on(sorter->base.t))
+    if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_should_continue(sorter->base.t))
         sorter->reading = sorter->in_n;
 }
 
@@ -380,9 +380,9 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
         ask_for_end(sorter);
         if (sorter->reading == sorter->in_n)
             break;
-        ttr_error own = {0};
+        ttr_error ctx = {0};
         sorter->batch_at = 0;
-        status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &own);
+        status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &ctx);
         if (status == TTR_OK)
             continue;
         sorter->batch.n = 0;
@@ -390,7 +390,7 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
             return status;
         if (status != TTR_END && sorter->ending == TTR_END) {
             sorter->ending = status;
-            sorter->ending_error = own;
+            sorter->ending_error = ctx;
         }
         sorter->reading++;
     }
@@ -432,7 +432,8 @@ static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
         kept->payload_at[kept->n] = kept->bytes.n;
         kept->event[kept->n++] = *event;
         buffer_add(&kept->bytes, event->payload, event->payload_size);
-        buffer_add_zeros(&kept->bytes, words_size(event->payload_size) - event->payload_size);
+        buffer_add_zeros(&kept->bytes,
+                         packed_words_padded_size(event->payload_size) - event->payload_size);
     }
     const struct collected left = *held;
     *held = *kept;
@@ -503,9 +504,9 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     else
         status = next_ordered(sorter, batch, error);
     if (status == TTR_OK)
-        renames_cut(&sorter->renames, batch, &sorter->rest);
+        pending_names_split_batch(&sorter->renames, batch, &sorter->rest);
     else if (status != TTR_AGAIN)
-        renames_apply_all(&sorter->renames);
+        pending_names_apply_all(&sorter->renames);
     return status;
 }
 
@@ -513,15 +514,15 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_rank(sorter->in[i], next);
+        reader_assign_ranks(sorter->in[i], next);
 }
 
 /* Whoever merges it with others applies names, then. */
-static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t lane)
+static void sorter_renames(ttr_reader *base, struct pending_names *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_renames(sorter->in[i], renames, lane);
+        reader_set_pending_names(sorter->in[i], renames, lane);
 }
 
 static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
@@ -542,26 +543,26 @@ static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
     sorter->from_ns = from_ns;
     sorter->to_ns = to_ns;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_range(sorter->in[i], from_ns, to_ns);
+        reader_set_range(sorter->in[i], from_ns, to_ns);
 }
 
-static struct notes *sorter_notes(ttr_reader *base)
+static struct diagnostics *sorter_notes(ttr_reader *base)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
+    return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
 }
 
 /* Many inputs take room of their own: with them runs are shorter, and so are the buffers that they
  * are merged with. */
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
-    struct sort_limits own = *limits;
+    struct sort_limits ctx = *limits;
     if (inputs < MANY_INPUTS)
-        return own;
-    own.run_events = own.run_events / MANY_SHARE + 1;
-    own.run_bytes = own.run_bytes / MANY_SHARE + 1;
-    own.read_bytes = own.read_bytes / MANY_SHARE + 1;
-    return own;
+        return ctx;
+    ctx.run_events = ctx.run_events / MANY_SHARE + 1;
+    ctx.run_bytes = ctx.run_bytes / MANY_SHARE + 1;
+    ctx.read_bytes = ctx.read_bytes / MANY_SHARE + 1;
+    return ctx;
 }
 
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
@@ -597,11 +598,11 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     sorter->from_ns = INT64_MIN;
     sorter->to_ns = INT64_MAX;
     sorter->ending = TTR_END;
-    renames_init(&sorter->renames, t);
+    pending_names_init(&sorter->renames, t);
     if (n == 1)
-        reader_rank(list[0], &(uint32_t){0});
+        reader_assign_ranks(list[0], &(uint32_t){0});
     for (size_t i = 0; i < n; i++)
-        reader_renames(list[i], &sorter->renames, (uint32_t)i);
+        reader_set_pending_names(list[i], &sorter->renames, (uint32_t)i);
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);
     buffer_init(&sorter->kept.bytes, &t->counted);
@@ -618,8 +619,8 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
                                        : sort_readers(in->t, &in, 1, &sort_limits_default, error);
 }
 
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
-                       ttr_error *error)
+ttr_reader *sort_known(ttr_reader *in, const ttr_order_index *known,
+                       const struct sort_limits *limits, ttr_error *error)
 {
     /* What stays when others go is moved, for which there is to be room, too. */
     const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
@@ -632,11 +633,11 @@ ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct s
     return reader;
 }
 
-ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error *error)
+ttr_reader *ttr_sort_indexed(ttr_reader *in, const ttr_order_index *known, ttr_error *error)
 {
     if (!in)
         return NULL;
-    return known && !ttr_disorder_is_there(known)
+    return known && !ttr_order_index_has_disorder(known)
                ? in
                : sort_known(in, known, &sort_limits_default, error);
 }

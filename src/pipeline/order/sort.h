@@ -3,6 +3,7 @@
 #define TRACETTA_PIPELINE_ORDER_SORT_H
 
 #include <tracetta/analyse.h>
+#include <tracetta/read.h>
 
 #include "base/alloc.h"
 
@@ -22,9 +23,9 @@ extern const struct sort_limits sort_limits_default;
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,
                          ttr_error *error);
 
-/* The same of one reader whose disorder is known (see ttr_sort_known); NULL = it is not. */
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
-                       ttr_error *error);
+/* The same of one reader whose disorder is known (see ttr_sort_indexed); NULL = it is not. */
+ttr_reader *sort_known(ttr_reader *in, const ttr_order_index *known,
+                       const struct sort_limits *limits, ttr_error *error);
 
 /* Closes readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);

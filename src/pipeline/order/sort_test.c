@@ -78,18 +78,18 @@ static void what_is_outside_of_the_range_is_not_kept(void **state)
         const bool is_asked = events[i].kind == TTR_KIND_OBJECT || events[i].kind == TTR_KIND_GAP;
         others += is_asked;
         wanted += events[i].kind != TTR_KIND_DEFINITION &&
-                  (is_asked || is_in_range(&events[i], 400, 500));
+                  (is_asked || event_is_in_range(&events[i], 400, 500));
     }
     assert_true(others > 0 && wanted > others && wanted < N / 2);
     ttr_reader *in =
         memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    reader_range(reader, 400, 500);
+    reader_set_range(reader, 400, 500);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, got++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
             assert_true(event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
-                        is_in_range(event, 400, 500));
+                        event_is_in_range(event, 400, 500));
         }
     assert_int_equal(got, wanted);
     ttr_close(reader);
@@ -265,9 +265,9 @@ static void folder_that_cannot_be_written_is_named(void **state)
     memory_random_events(t, events, 200, 3, 50);
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 200});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    const char *own = getenv("TMPDIR");
+    const char *ctx = getenv("TMPDIR");
     char old[512];
-    (void)snprintf(old, sizeof old, "%s", own ? own : "");
+    (void)snprintf(old, sizeof old, "%s", ctx ? ctx : "");
     assert_int_equal(setenv("TMPDIR", "/proc/self/nowhere", 1), 0);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_E_IO);
     assert_int_equal(old[0] ? setenv("TMPDIR", old, 1) : unsetenv("TMPDIR"), 0);
@@ -297,7 +297,7 @@ static size_t peak_of(uint32_t reports)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
     ttr_reader *in[60];
     memory_random_events(t, events, N, 3, 1000000);
     for (size_t i = 0; i < 60; i++) {
@@ -345,11 +345,11 @@ static void a_large_event_leaves_no_more_behind_than_itself(void **state)
         bytes[i] = support_random(&seed);
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
-    ttr_put_bytes(builder, "bytes", bytes, LARGE);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_bytes(builder, "bytes", bytes, LARGE);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     const size_t before = heap.bytes;
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = batch.event, .n = 1});
     ttr_reader *reader = sort_readers(t, &in, 1, &sort_limits_default, NULL);
@@ -363,9 +363,9 @@ static void a_large_event_leaves_no_more_behind_than_itself(void **state)
     free(bytes);
 }
 
-static bool goes_on_twice(void *own)
+static bool goes_on_twice(void *ctx)
 {
-    int *asked = own;
+    int *asked = ctx;
     return ++*asked <= 2;
 }
 
@@ -376,7 +376,7 @@ static void watcher_ends_the_input_early(void **state)
     int asked = 0;
     for (size_t i = 0; i < 1000; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = 1000 - (int64_t)i};
-    ttr_watch(t, goes_on_twice, &asked);
+    ttr_progress_set(t, goes_on_twice, &asked);
     ttr_reader *reader = ttr_sort(
         memory_reader(t, &(struct memory_events){.event = events, .n = 1000, .batch_max = 10}),
         NULL);

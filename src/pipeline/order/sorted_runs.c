@@ -1,6 +1,6 @@
 /* Runs on disk.  A record is what differs between the 128-byte view and that of the event before it
- * in its run, and the payload, both as words.h packs them; pointers inside the view are only told
- * from NULL.
+ * in its run, and the payload, both as packed_words.h packs them; pointers inside the view are only
+ * told from NULL.
  *
  *     [0..3] bytes behind this | view ^ the one before | payload
  *
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/words.h"
+#include "base/packed_words.h"
 #include "model/event_copy.h"
 
 #define OUT_BYTES ((size_t)128 * 1024)
@@ -90,9 +90,9 @@ ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
     differ(&kept, &runs->last, &different);
     runs->last = kept;
     buffer_add_zeros(out, PREFIX);
-    words_pack(out, &different, sizeof different);
+    packed_words_append(out, &different, sizeof different);
     if (event->payload_size)
-        words_pack(out, event->payload, event->payload_size);
+        packed_words_append(out, event->payload, event->payload_size);
     out->failed |= out->n - at - PREFIX > UINT32_MAX;
     if (!out->failed)
         store_u32le(out->bytes + at, (uint32_t)(out->n - at - PREFIX));
@@ -188,9 +188,9 @@ static ttr_status take_view(struct run_cursor *cursor, ttr_error *error)
     cursor->size = head_size(cursor);
     if (cursor->size == 0)
         return TTR_OK;
-    cursor->packed = cursor_over(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
-    if (!words_unpack(&cursor->packed, (uint8_t *)&different, sizeof different))
-        return spill_damaged(error);
+    cursor->packed = cursor_init(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
+    if (!packed_words_read(&cursor->packed, (uint8_t *)&different, sizeof different))
+        return spill_fail_corrupted(error);
     differ(&different, &cursor->event, &cursor->event);
     return TTR_OK;
 }
@@ -244,11 +244,11 @@ static ttr_status take_event(struct runs *runs, struct run_cursor *cursor, ttr_e
     *event = cursor->event;
     if (event->payload_size) {
         uint8_t *payload = runs->given + runs->given_n;
-        if (!words_unpack(&cursor->packed, payload, event->payload_size))
-            return spill_damaged(error);
-        packed_settle(event, payload);
+        if (!packed_words_read(&cursor->packed, payload, event->payload_size))
+            return spill_fail_corrupted(error);
+        event_copy_settle(event, payload);
     }
-    runs->given_n += words_size(event->payload_size);
+    runs->given_n += packed_words_padded_size(event->payload_size);
     cursor->head += cursor->size;
     return take_view(cursor, error);
 }
@@ -263,7 +263,7 @@ static ttr_status refill(struct runs *runs, ttr_error *error)
     if (status == TTR_OK)
         status = take_view(cursor, error);
     if (status == TTR_OK && cursor->size == 0)
-        status = spill_damaged(error);
+        status = spill_fail_corrupted(error);
     if (status != TTR_OK)
         return status;
     push(runs, runs->dry);
@@ -279,7 +279,7 @@ ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32
     ttr_status status = refill(runs, error);
     while (status == TTR_OK && *n < room && runs->heap_n > 0) {
         struct run_cursor *cursor = &runs->cursor[runs->heap[0]];
-        if (!has_room(runs, words_size(cursor->event.payload_size), &status, error))
+        if (!has_room(runs, packed_words_padded_size(cursor->event.payload_size), &status, error))
             break;
         status = take_event(runs, cursor, &events[(*n)++], error);
         if (cursor->size) {
@@ -327,7 +327,7 @@ static ttr_status collapse(struct runs *runs, size_t first, ttr_error *error)
     if (status != TTR_OK)
         return status;
     for (size_t i = first; i < runs->n; i++)
-        spill_forget(&runs->spill, runs->run[i].at, runs->run[i].end - runs->run[i].at);
+        spill_punch_hole(&runs->spill, runs->run[i].at, runs->run[i].end - runs->run[i].at);
     runs->run[first] =
         (struct run){.at = at, .end = runs->spill.end, .level = runs->run[first].level + 1};
     runs->n = first + 1;

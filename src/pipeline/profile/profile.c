@@ -47,9 +47,9 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
     uint32_t process = t->threads[event->thread].process;
     if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
         return true;
-    uint32_t module = symbols_module(&t->symbols, process, event->link);
+    uint32_t module = symbols_add_module(&t->symbols, process, event->link);
     if (module && event->tag == TTR_OBJECT_MODULE)
-        symbols_name_module(&t->symbols, module, event->name);
+        symbols_set_module_name(&t->symbols, module, event->name);
     if (!module || event->tag == TTR_OBJECT_MODULE)
         return module;
     struct symbol_range range = {.start = number_of(t, event, "start"),
@@ -120,11 +120,11 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
     key = hash_pair(hash_pair(key, (uint64_t)whose << 32 | like->name),
                     (uint64_t)profile->t->symbols.reused << 2 | like->kind);
     key += key == 0;
-    const uint32_t *known = keymap_get(&profile->stack_of, key);
+    const uint32_t *known = key_map_get(&profile->stack_of, key);
     if (known)
         return *known;
     uint32_t node = add_stack(profile, like, stack, lane);
-    return node != PROFILE_NONE && keymap_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
+    return node != PROFILE_NONE && key_map_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
 /* What a thread was doing, where the sampler says it and somebody wants to know. */
@@ -141,7 +141,7 @@ static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event
 static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
-    ttr_profile_lane *lane = &profile->lane[at];
+    ttr_profile_thread *lane = &profile->lane[at];
     if (state->leaf == PROFILE_NONE || time <= state->time)
         return;
     uint64_t weight = (uint64_t)time - (uint64_t)state->time;
@@ -151,7 +151,7 @@ static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
 
 static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at, uint32_t node)
 {
-    ttr_profile_lane *lane = &profile->lane[at];
+    ttr_profile_thread *lane = &profile->lane[at];
     struct profile_state *state = &profile->state[at];
     profile->met[node].count++;
     lane->count++;
@@ -198,9 +198,9 @@ static bool is_allocation(const struct ttr_profile *profile, const ttr_event *ev
            (event->name == names[0] || event->name == names[1] || event->name == names[2]);
 }
 
-static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_profile *profile = own;
+    struct ttr_profile *profile = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         bool is_fine = true;
@@ -249,15 +249,15 @@ static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
     struct tap tap = {.base = {.t = profile->t, .ops = &tap_ops, .order = in->order},
                       .in = in,
                       .profile = profile};
-    ttr_error own = {0};
-    ttr_tree *tree = ttr_tree_new(profile->t, &tap.base, options->progress, options->own, &own);
-    if (own.status != TTR_OK && error)
-        *error = own;
+    ttr_error ctx = {0};
+    ttr_tree *tree = ttr_tree_new(profile->t, &tap.base, options->progress, options->ctx, &ctx);
+    if (ctx.status != TTR_OK && error)
+        *error = ctx;
     if (!tree)
         return TTR_E_NOMEM;
     bool is_fine = profile->has_samples || profile_add_forest(profile, tree);
     ttr_tree_free(tree);
-    return is_fine ? own.status : fail_memory(error);
+    return is_fine ? ctx.status : fail_memory(error);
 }
 
 /* --- The whole --- */
@@ -265,10 +265,10 @@ static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
 static bool begin(struct ttr_profile *profile)
 {
     ttr *t = profile->t;
-    pairmap_init(&profile->lane_of, profile->alloc);
-    pairmap_init(&profile->place_of, profile->alloc);
-    pairmap_init(&profile->met_of, profile->alloc);
-    keymap_init(&profile->stack_of, profile->alloc);
+    pair_map_init(&profile->lane_of, profile->alloc);
+    pair_map_init(&profile->place_of, profile->alloc);
+    pair_map_init(&profile->met_of, profile->alloc);
+    key_map_init(&profile->stack_of, profile->alloc);
     profile->sampler = ttr_text_add(t, SAMPLER, strlen(SAMPLER));
     profile->runtime = ttr_text_add(t, RUNTIME, strlen(RUNTIME));
     profile->universal = ttr_text_add(t, UNIVERSAL, strlen(UNIVERSAL));
@@ -305,14 +305,14 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
                                     .alloc = &t->counted,
                                     .flags = options->flags,
                                     .locate = options->locate,
-                                    .locate_own = options->locate_own};
+                                    .locate_user_data = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)
         profile->flags &= ~TTR_PROFILE_TIMELINE;
     ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
     const struct walk walk = {.take = take_batch,
-                              .own = profile,
+                              .ctx = profile,
                               .progress = options->progress,
-                              .progress_own = options->own};
+                              .progress_ctx = options->ctx};
     if (status == TTR_OK)
         status = profile->flags & TTR_PROFILE_SAMPLES ? walk_events(in, &walk, error)
                                                       : read_both(profile, in, options, error);
@@ -341,10 +341,10 @@ void ttr_profile_free(ttr_profile *profile)
     alloc_free(alloc, profile->frame, profile->frame_room, sizeof *profile->frame);
     alloc_free(alloc, profile->node, profile->node_room, sizeof *profile->node);
     alloc_free(alloc, profile->renumber, profile->renumber_n, sizeof *profile->renumber);
-    pairmap_free(&profile->lane_of);
-    pairmap_free(&profile->place_of);
-    pairmap_free(&profile->met_of);
-    keymap_free(&profile->stack_of);
+    pair_map_free(&profile->lane_of);
+    pair_map_free(&profile->place_of);
+    pair_map_free(&profile->met_of);
+    key_map_free(&profile->stack_of);
     alloc_free(alloc, profile, 1, sizeof *profile);
 }
 
@@ -370,7 +370,7 @@ uint32_t ttr_profile_nodes(const ttr_profile *profile, const ttr_profile_node **
     return (uint32_t)profile->nodes_n;
 }
 
-uint32_t ttr_profile_lanes(const ttr_profile *profile, const ttr_profile_lane **lanes)
+uint32_t ttr_profile_threads(const ttr_profile *profile, const ttr_profile_thread **lanes)
 {
     *lanes = profile->lane;
     return (uint32_t)profile->lanes_n;

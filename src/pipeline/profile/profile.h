@@ -10,10 +10,11 @@
 
 #include <tracetta/analyse.h>
 #include <tracetta/profile.h>
+#include <tracetta/read.h>
 
 #include "base/buffer.h"
-#include "base/keymap.h"
-#include "base/pairmap.h"
+#include "base/key_map.h"
+#include "base/pair_map.h"
 
 #define PROFILE_NONE TTR_PROFILE_NONE
 
@@ -34,7 +35,7 @@ struct profile_met {
     uint64_t self, count;
 };
 
-/* Beside a ttr_profile_lane: where its thread is. */
+/* Beside a ttr_profile_thread: where its thread is. */
 struct profile_state {
     uint32_t leaf;      /* of the sample before, PROFILE_NONE = there was none */
     int64_t time;       /* of that */
@@ -50,22 +51,22 @@ struct ttr_profile {
     ttr_profile_unit unit;
     bool has_samples, is_of_spans;
     uint64_t weight, count;
-    ttr_profile_lane *lane;
+    ttr_profile_thread *lane;
     struct profile_state *state;
     size_t lanes_n, lane_room, state_room;
-    struct pairmap lane_of; /* (thread, 0) */
+    struct pair_map lane_of; /* (thread, 0) */
 
     struct profile_place *place;
     size_t places_n, place_room;
-    struct pairmap place_of;
+    struct pair_map place_of;
     struct profile_met *met;
     size_t met_n, met_room;
-    struct pairmap met_of;
-    struct keymap stack_of; /* hash of a whole stack to its node */
-    uint64_t *address;      /* of the stack in hand */
+    struct pair_map met_of;
+    struct key_map stack_of; /* hash of a whole stack to its node */
+    uint64_t *address;       /* of the stack in hand */
     size_t address_room;
-    ttr_locator locate; /* may be NULL */
-    void *locate_own;
+    ttr_symbolizer locate; /* may be NULL */
+    void *locate_user_data;
     ttr_id sampler, states[3];      /* names of the .NET sampler, and of what a thread was doing */
     ttr_id universal;               /* the provider of samples of whole machines */
     ttr_id runtime, allocations[3]; /* the provider whose allocations are samples too, and what they

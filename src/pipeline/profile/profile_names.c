@@ -12,15 +12,16 @@
 static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
 {
     ttr *t = profile->t;
-    ttr_place found = {
+    ttr_location found = {
         .size = sizeof found, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     const struct symbol_range *range =
-        profile->locate ? symbols_mapping(t, place->thread, place->address, place->first_ns) : NULL;
+        profile->locate ? symbols_find_mapping(t, place->thread, place->address, place->first_ns)
+                        : NULL;
     const struct symbol_module *module =
         range && range->module ? &t->symbols.module[range->module - 1] : NULL;
     if (!module || !module->path)
         return 0;
-    const uint32_t *build_id = pairmap_get(&t->symbols.build_ids, module->path, module->source);
+    const uint32_t *build_id = pair_map_get(&t->symbols.build_ids, module->path, module->source);
     ttr_binary binary = {.size = sizeof binary,
                          .number = range->module,
                          .path = ttr_text_get(t, module->path),
@@ -30,8 +31,8 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
                          .has_offsets = true};
     if (build_id)
         binary.build_id = ttr_text_get(t, *build_id);
-    profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
-                    &found);
+    profile->locate(profile->locate_user_data, &binary,
+                    place->address - range->start + range->offset, &found);
     size_t n = found.function.n;
     for (size_t i = n; i-- > 0;) /* "main+0x14": without how far */
         if (found.function.p[i] == '+') {
@@ -68,7 +69,7 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
         buffer_add_byte(&text, '?');
     } else {
         buffer_add(&text, number,
-                   number_put_hex(number, symbol.module ? symbol.offset : place->address));
+                   number_format_hex(number, symbol.module ? symbol.offset : place->address));
     }
     ttr_id id = text.failed ? 0 : ttr_text_add(profile->t, text.bytes, text.n);
     buffer_free(&text);
@@ -76,15 +77,15 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
 }
 
 /* The frame of a name, made when new; PROFILE_NONE when memory is out. */
-static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known,
+static uint32_t frame_of(struct ttr_profile *profile, struct pair_map *known,
                          const ttr_profile_frame *frame)
 {
-    const uint32_t *there = pairmap_get(known, frame->name, frame->is_state);
+    const uint32_t *there = pair_map_get(known, frame->name, frame->is_state);
     if (there)
         return *there;
     if (!alloc_reserve(profile->alloc, (void **)&profile->frame, &profile->frame_room,
                        profile->frames_n + 1, sizeof *profile->frame) ||
-        !pairmap_put(known, frame->name, frame->is_state, (uint32_t)profile->frames_n))
+        !pair_map_put(known, frame->name, frame->is_state, (uint32_t)profile->frames_n))
         return PROFILE_NONE;
     profile->frame[profile->frames_n] = *frame;
     return (uint32_t)profile->frames_n++;
@@ -93,9 +94,9 @@ static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known,
 /* Which frame each place is: kept where its address was. */
 static bool name_places(struct ttr_profile *profile)
 {
-    struct pairmap known;
+    struct pair_map known;
     bool is_fine = true;
-    pairmap_init(&known, profile->alloc);
+    pair_map_init(&known, profile->alloc);
     for (size_t i = 0; i < profile->places_n && is_fine; i++) {
         struct profile_place *place = &profile->place[i];
         bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
@@ -107,7 +108,7 @@ static bool name_places(struct ttr_profile *profile)
         place->address = at;
         is_fine = at != PROFILE_NONE;
     }
-    pairmap_free(&known);
+    pair_map_free(&known);
     return is_fine;
 }
 
@@ -117,12 +118,12 @@ static uint32_t node_for(struct ttr_profile *profile, const struct profile_met *
     uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
     uint32_t frame = (uint32_t)profile->place[met->place].address;
     uint64_t a = (uint64_t)parent << 32 | frame, b = parent == PROFILE_NONE ? met->lane : 0;
-    const uint32_t *known = pairmap_get(&profile->met_of, a, b);
+    const uint32_t *known = pair_map_get(&profile->met_of, a, b);
     if (known)
         return *known;
     if (!alloc_reserve(profile->alloc, (void **)&profile->node, &profile->node_room,
                        profile->nodes_n + 1, sizeof *profile->node) ||
-        !pairmap_put(&profile->met_of, a, b, (uint32_t)profile->nodes_n))
+        !pair_map_put(&profile->met_of, a, b, (uint32_t)profile->nodes_n))
         return PROFILE_NONE;
     uint32_t depth = parent == PROFILE_NONE ? 0 : profile->node[parent].depth + 1;
     profile->node[profile->nodes_n] = (ttr_profile_node){.parent = parent,
@@ -138,7 +139,7 @@ static bool make_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
-    pairmap_free(&profile->met_of); /* used anew, for nodes */
+    pair_map_free(&profile->met_of); /* used anew, for nodes */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
         uint32_t at = node_for(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
@@ -200,8 +201,8 @@ static bool sum_frames(struct ttr_profile *profile)
 static void merge_lanes(struct ttr_profile *profile)
 {
     for (size_t i = 1; i < profile->lanes_n; i++) {
-        ttr_profile_lane *all = &profile->lane[0];
-        const ttr_profile_lane *lane = &profile->lane[i];
+        ttr_profile_thread *all = &profile->lane[0];
+        const ttr_profile_thread *lane = &profile->lane[i];
         all->count += lane->count;
         all->weight += lane->weight;
         all->first_ns = lane->first_ns < all->first_ns ? lane->first_ns : all->first_ns;
@@ -216,8 +217,8 @@ static void merge_lanes(struct ttr_profile *profile)
 
 bool profile_finish(struct ttr_profile *profile)
 {
-    keymap_free(&profile->stack_of);
-    pairmap_free(&profile->place_of);
+    key_map_free(&profile->stack_of);
+    pair_map_free(&profile->place_of);
     if (profile->flags & TTR_PROFILE_MERGED)
         merge_lanes(profile);
     for (size_t i = 0; i < profile->lanes_n; i++) {
@@ -227,7 +228,7 @@ bool profile_finish(struct ttr_profile *profile)
     if (!name_places(profile) || !make_nodes(profile))
         return false;
     link_nodes(profile);
-    pairmap_free(&profile->met_of);
+    pair_map_free(&profile->met_of);
     alloc_free(profile->alloc, profile->met, profile->met_room, sizeof *profile->met);
     alloc_free(profile->alloc, profile->place, profile->place_room, sizeof *profile->place);
     profile->met = NULL, profile->met_room = 0;

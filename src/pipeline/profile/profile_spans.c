@@ -19,7 +19,7 @@ static bool enter(struct spans *spans, uint32_t at)
 {
     struct ttr_profile *profile = spans->profile;
     const ttr_tree_span *span = &spans->span[at];
-    ttr_profile_lane *lane = &profile->lane[spans->lane];
+    ttr_profile_thread *lane = &profile->lane[spans->lane];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
     uint32_t place =
         profile_place(profile, &(struct profile_place){.name = span->name, .kind = PLACE_NAME});

@@ -41,7 +41,7 @@ static void end(struct world *world)
 static void keep(struct world *world)
 {
     ttr_batch batch;
-    assert_int_equal(ttr_event_take(world->builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(world->builder, &batch, NULL), TTR_OK);
     const ttr_event *made = ttr_batch_at(&batch, 0);
     uint8_t *payload = test_malloc(made->payload_size + 1);
     memcpy(payload, made->payload, made->payload_size);
@@ -56,16 +56,16 @@ static void sample(struct world *world, uint64_t tid, int64_t time, const char *
 {
     size_t n = strlen(frames);
     ttr_event_begin(world->builder, TTR_KIND_SAMPLE, time, NULL, NULL);
-    ttr_on_thread(world->builder, 1, tid);
+    ttr_event_set_thread(world->builder, 1, tid);
     if (type) {
-        ttr_on_provider(world->builder, "Microsoft-DotNETCore-SampleProfiler");
-        ttr_put_uint(world->builder, "Type", type);
+        ttr_event_set_provider(world->builder, "Microsoft-DotNETCore-SampleProfiler");
+        ttr_add_uint(world->builder, "Type", type);
     }
-    ttr_put_field(world->builder,
+    ttr_add_field(world->builder,
                   &(ttr_field){.name = {"frames", 6},
                                .value = {.type = TTR_TYPE_ARRAY, .count = (uint32_t)n}});
     for (size_t i = n; i-- > 0;)
-        ttr_put_field(world->builder,
+        ttr_add_field(world->builder,
                       &(ttr_field){.depth = 1,
                                    .name = {"", 0},
                                    .value = {.type = TTR_TYPE_UINT, .v.u = (uint8_t)frames[i]}});
@@ -83,8 +83,8 @@ static void name(struct world *world, uint64_t address, uint64_t size, const cha
         .from = from,
         .process = world->t->threads[thread].process,
         .name = ttr_text_add(world->t, text, strlen(text)),
-        .module = symbols_module(&world->t->symbols, world->t->threads[thread].process, 1)};
-    symbols_name_module(&world->t->symbols, range.module, ttr_text_add(world->t, "M", 1));
+        .module = symbols_add_module(&world->t->symbols, world->t->threads[thread].process, 1)};
+    symbols_set_module_name(&world->t->symbols, range.module, ttr_text_add(world->t, "M", 1));
     assert_true(symbols_add(&world->t->symbols, SYMBOL_FUNCTION, &range));
 }
 
@@ -150,12 +150,12 @@ static void threads_are_apart_unless_merged(void **state)
 {
     (void)state;
     struct world world;
-    const ttr_profile_lane *lane;
+    const ttr_profile_thread *lane;
     begin(&world);
     sample(&world, 1, 10, "ab", 0);
     sample(&world, 2, 30, "ab", 0);
     profile(&world, 0);
-    assert_int_equal(ttr_profile_lanes(world.profile, &lane), 2);
+    assert_int_equal(ttr_profile_threads(world.profile, &lane), 2);
     expect(&world, "0x61;0x62 1\n0x61;0x62 1\n");
     assert_int_equal(lane[1].first_ns, 30);
     assert_int_not_equal(lane[0].first_root, lane[1].first_root);
@@ -168,7 +168,7 @@ static void a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread(vo
     struct world world;
     begin(&world);
     name(&world, 'a', 1, "a", 0);
-    name(&world, 'b', 1, "b", SYMBOLS_ALWAYS);
+    name(&world, 'b', 1, "b", SYMBOLS_TIME_UNKNOWN);
     sample(&world, 1, 100, "a", 2);
     sample(&world, 2, 105, "b", 2);
     sample(&world, 1, 110, "ab", 2);
@@ -233,7 +233,7 @@ static void addresses_of_one_function_are_one_frame(void **state)
     struct world world;
     const ttr_profile_frame *frame;
     begin(&world);
-    name(&world, 'a', 3, "f", SYMBOLS_ALWAYS);
+    name(&world, 'a', 3, "f", SYMBOLS_TIME_UNKNOWN);
     sample(&world, 1, 1, "ad", 0);
     sample(&world, 1, 2, "bd", 0);
     sample(&world, 1, 3, "cb", 0);
@@ -283,8 +283,8 @@ static void add_spans(struct world *world)
     } spans[] = {{0, 100, "a"}, {10, 20, "b"}, {30, 45, "b"}, {200, 203, "a"}};
     for (size_t i = 0; i < 4; i++) {
         ttr_event_begin(world->builder, TTR_KIND_SPAN, spans[i].begin, NULL, spans[i].name);
-        ttr_on_thread(world->builder, 1, 1);
-        ttr_event_edit(world->builder)->duration = (uint64_t)(spans[i].end - spans[i].begin);
+        ttr_event_set_thread(world->builder, 1, 1);
+        ttr_event_attributes(world->builder)->duration = (uint64_t)(spans[i].end - spans[i].begin);
         keep(world);
     }
 }
@@ -355,17 +355,17 @@ static void modules_that_the_trace_maps_name_addresses(void **state)
     struct world world;
     begin(&world);
     ttr_event_begin(world.builder, TTR_KIND_OBJECT, 0, NULL, "libx.so");
-    ttr_on_thread(world.builder, 1, 1);
-    ttr_event_edit(world.builder)->link = 7;
-    ttr_event_edit(world.builder)->tag = TTR_OBJECT_MODULE;
+    ttr_event_set_thread(world.builder, 1, 1);
+    ttr_event_attributes(world.builder)->link = 7;
+    ttr_event_attributes(world.builder)->tag = TTR_OBJECT_MODULE;
     keep(&world);
     ttr_event_begin(world.builder, TTR_KIND_OBJECT, 0, NULL, NULL);
-    ttr_on_thread(world.builder, 1, 1);
-    ttr_event_edit(world.builder)->link = 7;
-    ttr_event_edit(world.builder)->tag = TTR_OBJECT_MAPPING;
-    ttr_put_uint(world.builder, "start", 'a');
-    ttr_put_uint(world.builder, "size", 2);
-    ttr_put_uint(world.builder, "address_in_module", 0x1000);
+    ttr_event_set_thread(world.builder, 1, 1);
+    ttr_event_attributes(world.builder)->link = 7;
+    ttr_event_attributes(world.builder)->tag = TTR_OBJECT_MAPPING;
+    ttr_add_uint(world.builder, "start", 'a');
+    ttr_add_uint(world.builder, "size", 2);
+    ttr_add_uint(world.builder, "address_in_module", 0x1000);
     keep(&world);
     sample(&world, 1, 5, "bz", 0);
     profile(&world, 0);

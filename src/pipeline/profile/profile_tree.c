@@ -5,7 +5,7 @@
 
 size_t profile_lane(struct ttr_profile *profile, ttr_id thread)
 {
-    const uint32_t *known = pairmap_get(&profile->lane_of, thread, 0);
+    const uint32_t *known = pair_map_get(&profile->lane_of, thread, 0);
     if (known)
         return *known;
     size_t lane = profile->lanes_n;
@@ -14,9 +14,9 @@ size_t profile_lane(struct ttr_profile *profile, ttr_id thread)
                        sizeof *profile->lane) ||
         !alloc_reserve(profile->alloc, (void **)&profile->state, &profile->state_room, lane + 1,
                        sizeof *profile->state) ||
-        !pairmap_put(&profile->lane_of, thread, 0, (uint32_t)lane))
+        !pair_map_put(&profile->lane_of, thread, 0, (uint32_t)lane))
         return SIZE_MAX;
-    profile->lane[lane] = (ttr_profile_lane){
+    profile->lane[lane] = (ttr_profile_thread){
         .thread = thread, .first_root = PROFILE_NONE, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
     profile->state[lane] = (struct profile_state){.leaf = PROFILE_NONE};
     buffer_init(&profile->state[lane].line, profile->alloc);
@@ -32,13 +32,13 @@ uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *
     if (has_address)
         b = ((uint64_t)profile->t->threads[place->thread].process + 1) << 32 |
             profile->t->symbols.reused;
-    const uint32_t *known = pairmap_get(&profile->place_of, a, b);
+    const uint32_t *known = pair_map_get(&profile->place_of, a, b);
     if (known)
         return *known;
     if (profile->places_n >= PROFILE_NONE - 1 ||
         !alloc_reserve(profile->alloc, (void **)&profile->place, &profile->place_room,
                        profile->places_n + 1, sizeof *profile->place) ||
-        !pairmap_put(&profile->place_of, a, b, (uint32_t)profile->places_n))
+        !pair_map_put(&profile->place_of, a, b, (uint32_t)profile->places_n))
         return PROFILE_NONE;
     profile->place[profile->places_n] = *place;
     return (uint32_t)profile->places_n++;
@@ -48,14 +48,14 @@ uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t pla
 {
     uint64_t a = (uint64_t)parent << 32 | place;
     uint32_t of = profile->flags & TTR_PROFILE_MERGED ? 0 : lane;
-    const uint32_t *known = pairmap_get(&profile->met_of, a, parent == PROFILE_NONE ? of : 0);
+    const uint32_t *known = pair_map_get(&profile->met_of, a, parent == PROFILE_NONE ? of : 0);
     if (known)
         return *known;
     if (profile->met_n >= PROFILE_NONE - 1 ||
         !alloc_reserve(profile->alloc, (void **)&profile->met, &profile->met_room,
                        profile->met_n + 1, sizeof *profile->met) ||
-        !pairmap_put(&profile->met_of, a, parent == PROFILE_NONE ? of : 0,
-                     (uint32_t)profile->met_n))
+        !pair_map_put(&profile->met_of, a, parent == PROFILE_NONE ? of : 0,
+                      (uint32_t)profile->met_n))
         return PROFILE_NONE;
     profile->met[profile->met_n] =
         (struct profile_met){.parent = parent, .place = place, .lane = of};
@@ -80,9 +80,9 @@ bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time, ui
     uint8_t *at = buffer_room(&state->line, (size_t)2 * PROTOBUF_VARINT_MAX);
     if (!at)
         return false;
-    uint8_t *end =
-        protobuf_varint(protobuf_varint(at, since), met == PROFILE_NONE ? 0 : (uint64_t)met + 1);
-    buffer_filled(&state->line, (size_t)(end - at));
+    uint8_t *end = protobuf_write_varint(protobuf_write_varint(at, since),
+                                         met == PROFILE_NONE ? 0 : (uint64_t)met + 1);
+    buffer_commit(&state->line, (size_t)(end - at));
     state->line_time = (int64_t)((uint64_t)state->line_time + since);
     state->line_node = met;
     return true;

@@ -6,14 +6,14 @@
 void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max)
 {
     *open = (struct open_spans){.alloc = alloc, .max = max};
-    pairmap_init(&open->by_scope, alloc);
-    pairmap_init(&open->by_link, alloc);
+    pair_map_init(&open->by_scope, alloc);
+    pair_map_init(&open->by_link, alloc);
 }
 
 void open_free(struct open_spans *open)
 {
-    pairmap_free(&open->by_scope);
-    pairmap_free(&open->by_link);
+    pair_map_free(&open->by_scope);
+    pair_map_free(&open->by_link);
     alloc_free(open->alloc, open->left, open->left_capacity, sizeof *open->left);
     alloc_free(open->alloc, open->lane, open->lanes_n, sizeof *open->lane);
     alloc_free(open->alloc, open->slot, open->slots_capacity, sizeof *open->slot);
@@ -69,54 +69,54 @@ static bool find_slot(struct open_spans *open, uint32_t *slot)
     return true;
 }
 
-static uint32_t innermost(const struct pairmap *map, uint64_t a, uint64_t b)
+static uint32_t innermost(const struct pair_map *map, uint64_t a, uint64_t b)
 {
-    const uint32_t *slot = pairmap_get(map, a, b);
+    const uint32_t *slot = pair_map_get(map, a, b);
     return slot ? *slot : OPEN_NONE;
 }
 
 /* Makes an async slot the innermost of both its chains. */
 static bool link_async(struct open_spans *open, const struct open_id *id, uint32_t slot)
 {
-    struct open_slot *own = &open->slot[slot];
+    struct open_slot *ctx = &open->slot[slot];
     uint32_t below = innermost(&open->by_scope, id->scope, id->link);
     uint32_t older = innermost(&open->by_link, category_of(id->scope), id->link);
-    if (!pairmap_put(&open->by_scope, id->scope, id->link, slot))
+    if (!pair_map_put(&open->by_scope, id->scope, id->link, slot))
         return false;
-    if (!pairmap_put(&open->by_link, category_of(id->scope), id->link, slot)) {
+    if (!pair_map_put(&open->by_link, category_of(id->scope), id->link, slot)) {
         /* Replacing takes no memory and taking out neither, so the first map can be put back. */
-        if (below == OPEN_NONE || !pairmap_put(&open->by_scope, id->scope, id->link, below))
-            (void)pairmap_remove(&open->by_scope, id->scope, id->link);
+        if (below == OPEN_NONE || !pair_map_put(&open->by_scope, id->scope, id->link, below))
+            (void)pair_map_remove(&open->by_scope, id->scope, id->link);
         return false;
     }
-    own->below = below;
-    own->older = older;
-    own->newer = OPEN_NONE;
+    ctx->below = below;
+    ctx->older = older;
+    ctx->newer = OPEN_NONE;
     if (older != OPEN_NONE)
         open->slot[older].newer = slot;
     return true;
 }
 
 /* Makes `slot` the innermost of a key, or takes the key out where there is no more. */
-static void set_innermost(struct pairmap *map, uint64_t a, uint64_t b, uint32_t slot)
+static void set_innermost(struct pair_map *map, uint64_t a, uint64_t b, uint32_t slot)
 {
-    uint32_t *at = pairmap_get(map, a, b);
+    uint32_t *at = pair_map_get(map, a, b);
     if (slot == OPEN_NONE)
-        (void)pairmap_remove(map, a, b);
+        (void)pair_map_remove(map, a, b);
     else if (at)
         *at = slot;
 }
 
 static void unlink_async(struct open_spans *open, uint32_t slot)
 {
-    const struct open_slot *own = &open->slot[slot];
-    set_innermost(&open->by_scope, own->id.scope, own->id.link, own->below);
-    if (own->older != OPEN_NONE)
-        open->slot[own->older].newer = own->newer;
-    if (own->newer != OPEN_NONE)
-        open->slot[own->newer].older = own->older;
+    const struct open_slot *ctx = &open->slot[slot];
+    set_innermost(&open->by_scope, ctx->id.scope, ctx->id.link, ctx->below);
+    if (ctx->older != OPEN_NONE)
+        open->slot[ctx->older].newer = ctx->newer;
+    if (ctx->newer != OPEN_NONE)
+        open->slot[ctx->newer].older = ctx->older;
     else
-        set_innermost(&open->by_link, category_of(own->id.scope), own->id.link, own->older);
+        set_innermost(&open->by_link, category_of(ctx->id.scope), ctx->id.link, ctx->older);
 }
 
 bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot)
@@ -132,17 +132,17 @@ bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot
             lane->too_many++;
         return true;
     }
-    struct open_slot *own = &open->slot[*slot];
-    uint32_t next_free = own->below;
+    struct open_slot *ctx = &open->slot[*slot];
+    uint32_t next_free = ctx->below;
     if (lane) {
-        own->below = lane->top;
+        ctx->below = lane->top;
         lane->top = *slot + 1;
     } else if (!link_async(open, id, *slot)) {
         return false;
     }
     open->free = next_free;
-    own->id = *id;
-    own->sequence = ++open->sequence;
+    ctx->id = *id;
+    ctx->sequence = ++open->sequence;
     return true;
 }
 

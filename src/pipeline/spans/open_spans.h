@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "model/context.h"
 #include "pipeline/order/radix_sort.h"
 
@@ -45,7 +45,7 @@ struct open_spans {
     uint32_t free; /* first free slot, plus 1 */
     struct open_lane *lane;
     size_t lanes_n;
-    struct pairmap by_scope, by_link; /* to the innermost slot; by_link: category alone */
+    struct pair_map by_scope, by_link; /* to the innermost slot; by_link: category alone */
     uint64_t sequence;
     struct order_key *left; /* see open_list_left: the slot is the index of the key */
     size_t left_n, left_capacity;

@@ -16,7 +16,7 @@
 /* 65,536 open spans with some fields are about 20 MiB. */
 #define OPEN_MAX 65536u
 
-/* A begin that waits; `fields` is what packed_copy made of it. */
+/* A begin that waits; `fields` is what event_copy_add made of it. */
 struct waiting {
     ttr_event begin;
     struct buffer fields;
@@ -79,7 +79,7 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
     }
     struct waiting *waiting = &pairer->slot[slot];
     buffer_clear(&waiting->fields);
-    (void)packed_copy(pairer->base.t, &waiting->fields, event, &waiting->begin);
+    (void)event_copy_add(pairer->base.t, &waiting->fields, event, &waiting->begin);
     return !waiting->fields.failed;
 }
 
@@ -87,7 +87,7 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
 static ttr_event *give_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
 {
     ttr_event *span = give(pairer, &waiting->begin);
-    span->name = activity_name(pairer->base.t, span);
+    span->name = activity_span_name(pairer->base.t, span);
     pairer->payload_at[pairer->n - 1] = pairer->fields.n + 1;
     buffer_add(&pairer->fields, waiting->fields.bytes, waiting->fields.n);
     span->kind = TTR_KIND_SPAN;
@@ -102,7 +102,7 @@ static void add_fields(struct pairer *pairer, const ttr_event *end)
     ttr_field field;
     ttr_fields_begin(pairer->base.t, end, &walk);
     while (ttr_fields_next(&walk, &field))
-        packed_add(pairer->base.t, &pairer->fields, &field);
+        event_copy_add_field(pairer->base.t, &pairer->fields, &field);
 }
 
 static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
@@ -112,8 +112,8 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
     add_fields(pairer, end);
     span->payload_size = (uint32_t)(pairer->fields.n + 1 - pairer->payload_at[pairer->n - 1]);
     span->flags |= end->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED);
-    if (end->name && span->name && end->name != span->name && !activity_is(end))
-        remarks_add(&pairer->remarks, TTR_NOTE_ODD, end->offset, "pair.other-name",
+    if (end->name && span->name && end->name != span->name && !activity_is_start_or_stop(end))
+        remarks_add(&pairer->remarks, TTR_SEVERITY_ODD, end->offset, "pair.other-name",
                     "an end is called \"%.40s\", the begin it closes \"%.40s\"",
                     ttr_text_get(pairer->base.t, end->name).p,
                     ttr_text_get(pairer->base.t, span->name).p);
@@ -123,14 +123,15 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
 
 static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
 {
-    return open_id_of(
-        pairer->base.t,
-        &(struct open_party){.kind = event->kind,
-                             .thread = event->thread,
-                             .track = event->track,
-                             .category = event->category,
-                             .task = activity_is(event) ? activity_name(pairer->base.t, event) : 0,
-                             .link = event->link});
+    return open_id_of(pairer->base.t,
+                      &(struct open_party){.kind = event->kind,
+                                           .thread = event->thread,
+                                           .track = event->track,
+                                           .category = event->category,
+                                           .task = activity_is_start_or_stop(event)
+                                                       ? activity_span_name(pairer->base.t, event)
+                                                       : 0,
+                                           .link = event->link});
 }
 
 static bool take_begin(struct pairer *pairer, const ttr_event *event)
@@ -141,7 +142,7 @@ static bool take_begin(struct pairer *pairer, const ttr_event *event)
         return false;
     if (slot != OPEN_FULL)
         return keep_begin(pairer, slot, event);
-    remarks_add(&pairer->remarks, TTR_NOTE_REMARK, event->offset, "pair.too-many-open",
+    remarks_add(&pairer->remarks, TTR_SEVERITY_REMARK, event->offset, "pair.too-many-open",
                 "more than %u spans are open at once: further begins and their ends are not paired",
                 pairer->open.max);
     (void)give(pairer, event);
@@ -157,7 +158,7 @@ static void take_end(struct pairer *pairer, const ttr_event *event)
         return;
     }
     if (slot == OPEN_NONE)
-        remarks_add(&pairer->remarks, TTR_NOTE_ODD, event->offset, "pair.unmatched-end",
+        remarks_add(&pairer->remarks, TTR_SEVERITY_ODD, event->offset, "pair.unmatched-end",
                     "an end has no begin before it; it is passed on as it is");
     (void)give(pairer, event);
 }
@@ -218,7 +219,7 @@ static void settle(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)
         if (pairer->payload_at[i] && pairer->out[i].payload_size)
-            packed_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
+            event_copy_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
 }
 
 static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
@@ -252,7 +253,7 @@ static bool pairer_report(ttr_reader *base, size_t index, ttr_report *report)
 
 static void pairer_rank(ttr_reader *base, uint32_t *next)
 {
-    reader_rank(((struct pairer *)base)->in, next);
+    reader_assign_ranks(((struct pairer *)base)->in, next);
 }
 
 static struct input *pairer_input(ttr_reader *base, size_t index)
@@ -284,7 +285,7 @@ ttr_reader *pair_reader(ttr_reader *in, uint32_t max_open, ttr_error *error)
     return &pairer->base;
 }
 
-ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error)
+ttr_reader *ttr_pair_spans(ttr_reader *in, ttr_error *error)
 {
     return in ? pair_reader(in, OPEN_MAX, error) : NULL;
 }

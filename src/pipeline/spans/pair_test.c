@@ -80,7 +80,7 @@ static void spans_are_those_of_a_plain_search(void **state)
         ttr *t = ttr_new(NULL);
         memory_random_events(t, events, N, seed, 1000);
         struct memory_events given = {.event = events, .n = N, .seed = seed};
-        ttr_reader *reader = ttr_pair(memory_reader(t, &given), NULL);
+        ttr_reader *reader = ttr_pair_spans(memory_reader(t, &given), NULL);
         size_t n = memory_read_all(reader, paired, N + 1);
         assert_int_equal(n, pair_plainly(t, N));
         for (size_t i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ static ttr_event *put(size_t at, ttr_kind kind, int64_t time)
 
 static ttr_reader *pair_events(ttr *t, size_t n)
 {
-    return ttr_pair(memory_reader(t, &(struct memory_events){.event = events, .n = n}), NULL);
+    return ttr_pair_spans(memory_reader(t, &(struct memory_events){.event = events, .n = n}), NULL);
 }
 
 static void span_has_the_fields_of_its_begin_then_of_its_end(void **state)
@@ -193,7 +193,7 @@ static void failing_input_gives_what_is_open_before_the_failure(void **state)
     put(1, TTR_KIND_INSTANT, 9);
     ttr_reader *in =
         memory_reader(t, &(struct memory_events){.event = events, .n = 2, .ending = TTR_E_IO});
-    ttr_reader *reader = ttr_pair(in, &error);
+    ttr_reader *reader = ttr_pair_spans(in, &error);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
     assert_int_equal(ttr_batch_at(&batch, 0)->kind, TTR_KIND_INSTANT);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
@@ -265,7 +265,7 @@ static bool pairs_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_error error = {0};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
-    ttr_reader *reader = ttr_pair(in, &error);
+    ttr_reader *reader = ttr_pair_spans(in, &error);
     return memory_reads_through(reader, &error);
 }
 
@@ -278,7 +278,7 @@ static void each_allocation_may_fail(void **state)
         struct support_heap heap;
         support_heap_init(&heap, 0);
         ttr *t = ttr_new(&(ttr_options){
-            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .ctx = heap.alloc.ctx});
         memory_random_events(t, events, 400, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         (void)pairs_through(t, events, 400);
@@ -303,10 +303,10 @@ static void activities_pair_by_task_then_by_id_and_are_called_by_the_task(void *
                                .activity = id,
                                .offset = i,
                                .name = ttr_text_add(t, names[i], strlen(names[i]))};
-        activity_mark(t, &event[i], activity_task(t, event[i].name));
+        activity_make_span(t, &event[i], activity_task_of_name(t, event[i].name));
     }
     ttr_reader *reader =
-        ttr_pair(memory_reader(t, &(struct memory_events){.event = event, .n = 4}), NULL);
+        ttr_pair_spans(memory_reader(t, &(struct memory_events){.event = event, .n = 4}), NULL);
     assert_int_equal(memory_read_all(reader, pairs, 4), 2);
     assert_string_equal(ttr_text_get(t, pairs[0].name).p, "Outer");
     assert_int_equal(pairs[0].duration, 2);

@@ -11,10 +11,10 @@ struct open_begin {
     uint64_t ended; /* spans by then */
 };
 
-void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own)
+void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *ctx)
 {
     *stream = (struct span_stream){
-        .t = t, .alloc = &t->counted, .sink = sink, .own = own, .last_time = INT64_MIN};
+        .t = t, .alloc = &t->counted, .sink = sink, .ctx = ctx, .last_time = INT64_MIN};
     reorder_init(&stream->window, stream->alloc);
     open_init(&stream->open, stream->alloc, OPEN_MAX);
 }
@@ -46,7 +46,7 @@ static bool give_span(struct span_stream *stream, const struct slim_event *event
                               .lane = open_lane_of(event->thread, event->track),
                               .flags = event->flags};
     stream->ended++;
-    return stream->sink(stream->own, &span);
+    return stream->sink(stream->ctx, &span);
 }
 
 static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_span *span)
@@ -64,7 +64,7 @@ static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_sp
         span->flags |= TTR_EVENT_BACKWARD;
     }
     stream->ended += !span->is_async;
-    return stream->sink(stream->own, span);
+    return stream->sink(stream->ctx, span);
 }
 
 static bool take_begin(struct span_stream *stream, const struct slim_event *event)
@@ -139,8 +139,8 @@ bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_
                               .source = event->source,
                               .kind = event->kind,
                               .flags = event->flags};
-    if (activity_is(event)) {
-        slim.name = activity_name(stream->t, event);
+    if (activity_is_start_or_stop(event)) {
+        slim.name = activity_span_name(stream->t, event);
         slim.activity = event->activity ? activity : SPAN_OF_THREAD;
     }
     if (reorder_is_full(&stream->window) && !drain(stream, false))

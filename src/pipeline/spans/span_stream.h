@@ -23,13 +23,13 @@ struct whole_span {
 };
 
 /* Gets each span; false when memory is out. */
-typedef bool (*span_sink)(void *own, const struct whole_span *span);
+typedef bool (*span_sink)(void *ctx, const struct whole_span *span);
 
 struct span_stream {
     const ttr *t;
     const struct alloc *alloc;
     span_sink sink;
-    void *own;
+    void *ctx;
     struct reorder window;
     struct open_spans open;
     struct open_begin *begin; /* beside open.slot */
@@ -39,7 +39,7 @@ struct span_stream {
     int64_t last_time;
 };
 
-void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own);
+void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *ctx);
 void span_stream_free(struct span_stream *stream);
 
 /* Kinds of events that are part of a span, a bit each. */

@@ -51,13 +51,13 @@ static void claim(struct ttr_tree *tree, uint32_t at)
     span->first_child = TTR_TREE_NONE;
     while (child != TTR_TREE_NONE &&
            nest_is_inside(tree->span[child].begin_ns, tree->side[child].at, span->begin_ns, from)) {
-        ttr_tree_span *own = &tree->span[child];
-        uint32_t older = own->next;
-        int64_t stop = end_of(own) < next_begin ? end_of(own) : next_begin;
-        covered += stop > own->begin_ns ? (uint64_t)stop - (uint64_t)own->begin_ns : 0;
-        next_begin = own->begin_ns;
-        own->parent = at;
-        own->next = span->first_child;
+        ttr_tree_span *ctx = &tree->span[child];
+        uint32_t older = ctx->next;
+        int64_t stop = end_of(ctx) < next_begin ? end_of(ctx) : next_begin;
+        covered += stop > ctx->begin_ns ? (uint64_t)stop - (uint64_t)ctx->begin_ns : 0;
+        next_begin = ctx->begin_ns;
+        ctx->parent = at;
+        ctx->next = span->first_child;
         span->first_child = child;
         child = older;
     }
@@ -67,9 +67,9 @@ static void claim(struct ttr_tree *tree, uint32_t at)
     lane->last = at;
 }
 
-static bool add_span(void *own, const struct whole_span *span)
+static bool add_span(void *ctx, const struct whole_span *span)
 {
-    struct ttr_tree *tree = own;
+    struct ttr_tree *tree = ctx;
     const struct slim_event *event = span->event;
     uint32_t lane = TTR_TREE_NONE;
     bool is_activity = span->is_async && event->activity > SPAN_ACTIVITY;
@@ -102,15 +102,15 @@ static bool add_span(void *own, const struct whole_span *span)
     return true;
 }
 
-static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_tree *tree = own;
+    struct ttr_tree *tree = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!span_stream_wants(event->kind))
             continue;
-        bool has_record =
-            event->kind == TTR_KIND_ASYNC_BEGIN && activity_is(event) && event->activity;
+        bool has_record = event->kind == TTR_KIND_ASYNC_BEGIN && activity_is_start_or_stop(event) &&
+                          event->activity;
         uint32_t activity = has_record ? tree_keep_activity(tree, event) : SPAN_ACTIVITY;
         if (!activity || !span_stream_add(&tree->stream, event, activity))
             return fail_memory(error);
@@ -228,11 +228,11 @@ static bool finish(struct ttr_tree *tree)
     return is_listed;
 }
 
-ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
+ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx, ttr_error *error)
 {
     struct ttr_tree *tree = alloc_zero(&t->counted, 1, sizeof *tree);
     const struct walk walk = {
-        .take = add_batch, .own = tree, .progress = progress, .progress_own = own};
+        .take = add_batch, .ctx = tree, .progress = progress, .progress_ctx = ctx};
     if (!tree) {
         (void)fail_memory(error);
         return NULL;

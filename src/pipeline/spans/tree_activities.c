@@ -12,15 +12,15 @@ static ttr_id text_of(struct ttr_tree *tree, const ttr_event *event, const uint8
     char text[ACTIVITY_TEXT_MAX];
     ttr_thread thread = {0};
     (void)ttr_thread_get(tree->t, event->thread, &thread);
-    return ttr_text_add(tree->t, text, activity_text(text, id, thread.pid));
+    return ttr_text_add(tree->t, text, activity_format_id(text, id, thread.pid));
 }
 
 uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event)
 {
-    struct tree_activity activity = {.own = text_of(tree, event, event->activity)};
+    struct tree_activity activity = {.ctx = text_of(tree, event, event->activity)};
     if (event->related)
         activity.related = text_of(tree, event, event->related);
-    if (!activity.own || (event->related && !activity.related) ||
+    if (!activity.ctx || (event->related && !activity.related) ||
         tree->activities_n >= UINT32_MAX - SPAN_ACTIVITY - 1 ||
         !alloc_reserve(tree->alloc, (void **)&tree->activity, &tree->activity_room,
                        tree->activities_n + 1, sizeof *tree->activity))
@@ -35,22 +35,22 @@ static int64_t end_of(const ttr_tree_span *span)
 }
 
 /* The span that began last with an id; TTR_TREE_NONE where there is none. */
-static uint32_t latest(const struct pairmap *by_id, ttr_id id)
+static uint32_t latest(const struct pair_map *by_id, ttr_id id)
 {
-    const uint32_t *at = id ? pairmap_get(by_id, id, 0) : NULL;
+    const uint32_t *at = id ? pair_map_get(by_id, id, 0) : NULL;
     return at ? *at : TTR_TREE_NONE;
 }
 
-static uint32_t parent_of(const struct ttr_tree *tree, const struct pairmap *by_id, uint32_t at)
+static uint32_t parent_of(const struct ttr_tree *tree, const struct pair_map *by_id, uint32_t at)
 {
     const struct tree_activity *activity = &tree->activity[tree->side[at].at];
-    ttr_text path = ttr_text_get(tree->t, activity->own);
-    uint32_t parent = latest(by_id, activity->own);
+    ttr_text path = ttr_text_get(tree->t, activity->ctx);
+    uint32_t parent = latest(by_id, activity->ctx);
     if (parent != TTR_TREE_NONE && end_of(&tree->span[parent]) >= end_of(&tree->span[at]))
         return parent;
-    parent = activity->related != activity->own ? latest(by_id, activity->related) : TTR_TREE_NONE;
-    for (size_t n = activity_parent(path); n > 0 && parent == TTR_TREE_NONE;
-         n = activity_parent((ttr_text){path.p, n}))
+    parent = activity->related != activity->ctx ? latest(by_id, activity->related) : TTR_TREE_NONE;
+    for (size_t n = activity_parent_length(path); n > 0 && parent == TTR_TREE_NONE;
+         n = activity_parent_length((ttr_text){path.p, n}))
         parent = latest(by_id, ttr_text_find(tree->t, path.p, n));
     return parent;
 }
@@ -71,17 +71,17 @@ static uint32_t sort(struct ttr_tree *tree, struct order_key *keys, struct order
 
 static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
 {
-    struct pairmap by_id;
+    struct pair_map by_id;
     bool is_fine = true;
-    pairmap_init(&by_id, tree->alloc);
+    pair_map_init(&by_id, tree->alloc);
     for (uint32_t i = 0; i < n && is_fine; i++) {
         ttr_tree_span *span = &tree->span[keys[i].index];
         span->parent = parent_of(tree, &by_id, keys[i].index);
-        span->activity = tree->activity[tree->side[keys[i].index].at].own;
+        span->activity = tree->activity[tree->side[keys[i].index].at].ctx;
         span->first_child = span->next = TTR_TREE_NONE;
-        is_fine = pairmap_put(&by_id, span->activity, 0, keys[i].index);
+        is_fine = pair_map_put(&by_id, span->activity, 0, keys[i].index);
     }
-    pairmap_free(&by_id);
+    pair_map_free(&by_id);
     return is_fine;
 }
 

@@ -21,7 +21,7 @@ struct tree_lane {
 
 /* What an activity's begin says of it: ids as texts. */
 struct tree_activity {
-    ttr_id own, related;
+    ttr_id ctx, related;
 };
 
 struct ttr_tree {

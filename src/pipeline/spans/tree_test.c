@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/analyse.h>
+
 #include "support/corpus.h"
 #include "support/memory_reader.h"
 #include "model/activity.h"
@@ -36,15 +38,15 @@ static void check_forest(const ttr_tree *tree)
         uint64_t children = 0;
         for (uint32_t child = span[i].first_child; child != TTR_TREE_NONE;
              child = span[child].next) {
-            const ttr_tree_span *own = &span[child];
-            assert_int_equal(own->parent, i);
-            assert_int_equal(own->depth, span[i].depth + 1);
-            assert_int_equal(own->thread, span[i].thread);
-            assert_true(own->begin_ns >= span[i].begin_ns);
-            assert_true(own->begin_ns + (int64_t)own->duration <=
+            const ttr_tree_span *ctx = &span[child];
+            assert_int_equal(ctx->parent, i);
+            assert_int_equal(ctx->depth, span[i].depth + 1);
+            assert_int_equal(ctx->thread, span[i].thread);
+            assert_true(ctx->begin_ns >= span[i].begin_ns);
+            assert_true(ctx->begin_ns + (int64_t)ctx->duration <=
                         span[i].begin_ns + (int64_t)span[i].duration);
-            assert_true(own->next == TTR_TREE_NONE || span[own->next].begin_ns >= own->begin_ns);
-            children += own->duration;
+            assert_true(ctx->next == TTR_TREE_NONE || span[ctx->next].begin_ns >= ctx->begin_ns);
+            children += ctx->duration;
             reached++;
         }
         assert_true(span[i].self <= span[i].duration &&
@@ -280,7 +282,7 @@ static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_
                        .name = begins ? ttr_text_add(t, "WorkStart", 9)
                                       : ttr_text_add(t, "WorkStop", 8),
                        .thread = context_thread(t, 0, 9, (uint64_t)time)};
-    activity_mark(t, &event, activity_task(t, event.name));
+    activity_make_span(t, &event, activity_task_of_name(t, event.name));
     assert_int_equal(event.kind, kind);
     return event;
 }
@@ -357,16 +359,16 @@ static bool nests_activities(ttr *t, const ttr_event *some, size_t n)
 {
     static const uint8_t ids[2][16] = {{1}, {2}};
     (void)some;
-    ttr_event own[20];
+    ttr_event ctx[20];
     for (size_t i = 0; i < 20; i++)
-        own[i] = (ttr_event){.kind = TTR_KIND_ASYNC_BEGIN,
+        ctx[i] = (ttr_event){.kind = TTR_KIND_ASYNC_BEGIN,
                              .opcode = 1,
                              .time = (int64_t)i,
                              .activity = ids[i % 2],
                              .related = ids[1],
                              .link = i};
     ttr_reader *reader =
-        memory_reader(t, &(struct memory_events){.event = own, .n = n < 20 ? n : 20});
+        memory_reader(t, &(struct memory_events){.event = ctx, .n = n < 20 ? n : 20});
     ttr_tree *tree = ttr_tree_new(t, reader, NULL, NULL, NULL);
     bool is_fine = tree != NULL;
     ttr_tree_free(tree);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 
 #define UUID_TEXT 36u
 
@@ -24,14 +24,14 @@ static bool add_text_attribute(struct input *in, const char *name, const char *p
  */
 static bool add_uint_attribute(struct input *in, const char *name, uint64_t value)
 {
-    return context_add_kept_attribute(
+    return context_add_interned_attribute(
         in->base.t, in->id,
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_UINT, .v.u = value}});
 }
 
 static bool add_int_attribute(struct input *in, const char *name, int64_t value)
 {
-    return context_add_kept_attribute(
+    return context_add_interned_attribute(
         in->base.t, in->id,
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
 }
@@ -41,7 +41,7 @@ static bool add_stream_name_attribute(struct input *in)
 {
     static const char name[] = "stream.name";
     const ttr_text path = ttr_text_get(in->base.t, in->base.t->sources[in->id].path);
-    return context_add_kept_attribute(
+    return context_add_interned_attribute(
         in->base.t, in->id,
         &(ttr_attribute){{name, sizeof name - 1}, {.type = TTR_TYPE_TEXT, .text = path}});
 }
@@ -71,21 +71,21 @@ ttr_text ctf_trace_host(const struct ctf_description *description)
     return host && !host->is_number ? host->text : (ttr_text){"", 0};
 }
 
-bool ctf_add_place(struct input *in, const char *place)
+bool ctf_add_location_attribute(struct input *in, const char *place)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     return !place[0] || in->id != reader->trace->thread_source ||
            add_text_attribute(in, "trace.place", place, strlen(place));
 }
 
-bool ctf_add_range(struct input *in, int64_t from, int64_t to)
+bool ctf_add_range_attributes(struct input *in, int64_t from, int64_t to)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     bool is_clamped;
     return in->id != reader->trace->thread_source ||
            (add_int_attribute(in, "trace.from",
-                              clockmath_add(from, in->time_offset, &is_clamped)) &&
-            add_int_attribute(in, "trace.to", clockmath_add(to, in->time_offset, &is_clamped)));
+                              add_saturated(from, in->time_offset, &is_clamped)) &&
+            add_int_attribute(in, "trace.to", add_saturated(to, in->time_offset, &is_clamped)));
 }
 
 static bool add_trace_attributes(struct input *in, const struct ctf_trace *trace)
@@ -139,7 +139,7 @@ static bool add_clock_attributes(struct input *in, const struct ctf_clock *clock
 }
 
 bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
-                        const struct ctf_lane *lane, uint64_t number)
+                        const struct ctf_packet_queue *queue, uint64_t number)
 {
     ttr *t = in->base.t;
     if (in->id == trace->thread_source && !add_trace_attributes(in, trace))
@@ -148,24 +148,24 @@ bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
         context_share_attributes(t, in->id, trace->thread_source);
     if (!add_stream_name_attribute(in) || !add_uint_attribute(in, "stream.id", number))
         return false;
-    return !lane->kind || (add_uint_attribute(in, "stream.class", lane->kind->class->id) &&
-                           add_clock_attributes(in, lane->kind->class->clock));
+    return !queue->kind || (add_uint_attribute(in, "stream.class", queue->kind->class->id) &&
+                            add_clock_attributes(in, queue->kind->class->clock));
 }
 
-bool ctf_add_attributes_of_metadata(struct input *in, const struct ctf_trace *trace)
+bool ctf_add_metadata_attributes(struct input *in, const struct ctf_trace *trace)
 {
     context_share_attributes(in->base.t, in->id, trace->thread_source);
     return add_uint_attribute(in, "trace.metadata", 1);
 }
 
-bool ctf_add_longer(const struct ctf_trace *trace, const char *path)
+bool ctf_add_longer_metadata_attribute(const struct ctf_trace *trace, const char *path)
 {
     return !path ||
            context_add_attribute(trace->t, trace->thread_source, "trace.longer_metadata",
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {path, strlen(path)}});
 }
 
-bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace)
+bool ctf_add_trace_only_attributes(struct input *in, const struct ctf_trace *trace)
 {
     const struct ctf_description *description = &trace->class->description;
     bool is_fine = add_trace_attributes(in, trace);

@@ -22,7 +22,7 @@ static bool is_unix_clock(const struct ctf_clock *clock, int64_t seconds)
 void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
 {
     *line = (struct ctf_timeline){.has_base = true};
-    clockmath_init(&line->math, clock ? clock->frequency : 0);
+    clock_math_init(&line->math, clock ? clock->frequency : 0);
     if (!clock)
         return;
     /* offset_cycles may be negative or exceed one second. */
@@ -35,7 +35,7 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
     }
     line->cycles = (uint64_t)rest;
     bool is_clamped = false;
-    line->seconds = clockmath_add(clock->offset_s, whole, &is_clamped);
+    line->seconds = add_saturated(clock->offset_s, whole, &is_clamped);
     line->shift = line->math.rest ? line->cycles : 0;
     int128 base = (int128)line->seconds * NS_PER_SECOND;
     if (!line->math.rest)
@@ -51,7 +51,7 @@ static uint64_t ticks_to_rounded_ns(uint64_t frequency, uint64_t ticks)
     return ns >= (double)UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
-void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock)
+void ctf_timeline_use_rounding(struct ctf_timeline *line, const struct ctf_clock *clock)
 {
     if (!clock || line->math.frequency == (uint64_t)NS_PER_SECOND)
         return;
@@ -68,7 +68,7 @@ static int128 ticks_to_rounded_time(const struct ctf_timeline *line, uint64_t ti
            (int128)ticks_to_rounded_ns(frequency, ticks);
 }
 
-int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
+int64_t ctf_ticks_to_ns_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
 {
     uint128 ns = ((uint128)ticks + line->cycles) * (uint128)NS_PER_SECOND / line->math.frequency;
     int128 time = line->is_rounded ? ticks_to_rounded_time(line, ticks)
@@ -79,7 +79,7 @@ int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *cl
     return time < 0 ? INT64_MIN : INT64_MAX;
 }
 
-uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time)
+uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time)
 {
     int128 ns = (int128)time - (int128)line->seconds * NS_PER_SECOND;
     if (ns <= 0)
@@ -115,7 +115,7 @@ ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clo
         .frequency = line->math.frequency,
         .is_anchored = line->is_anchored,
         .anchor_ticks = 0,
-        .anchor_ns = ctf_time(line, 0, &is_clamped),
+        .anchor_ns = ctf_ticks_to_ns(line, 0, &is_clamped),
         .is_described = true,
         .has_uuid = clock->has_uuid,
         .has_precision = clock->has_precision,

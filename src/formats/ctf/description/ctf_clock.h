@@ -4,20 +4,20 @@
 #ifndef TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_CLOCK_H
 #define TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_CLOCK_H
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "formats/ctf/description/ctf_description.h"
 
 /* Precomputed conversion of a clock class: ns = floor((ticks + cycles) * 10^9 / frequency) +
  * seconds * 10^9, with 0 <= cycles < frequency. */
 struct ctf_timeline {
-    struct clockmath math;
+    struct clock_math math;
     int64_t seconds;
     uint64_t cycles;
     int64_t base;   /* added to the nanoseconds of ticks + shift; valid if has_base */
     uint64_t shift; /* cycles added to each tick; 0 if `base` includes them */
     bool has_base;
     bool is_anchored; /* time 0 is the Unix epoch */
-    bool is_rounded;  /* rounds like babeltrace2 (ctf_timeline_round) */
+    bool is_rounded;  /* rounds like babeltrace2 (ctf_timeline_use_rounding) */
 };
 
 /* Prepares the conversion of a clock. With NULL, ticks are nanoseconds since an origin of the
@@ -26,34 +26,35 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
 
 /* From now on converts ticks through doubles, as babeltrace2 does, for byte-identical output.
  * Unless the frequency is 10^9, some times are off by one nanosecond or more. */
-void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock);
+void ctf_timeline_use_rounding(struct ctf_timeline *line, const struct ctf_clock *clock);
 
 /* Converts by the exact formula, or the rounded one, for all inputs. On overflow the result is
  * saturated and `*clamped` is set; it is never cleared. */
-int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped);
+int64_t ctf_ticks_to_ns_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped);
 
-/* Converts a tick to nanoseconds; the fast path of ctf_time_exact. */
-static inline int64_t ctf_time(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
+/* Converts a tick to nanoseconds; the fast path of ctf_ticks_to_ns_exact. */
+static inline int64_t ctf_ticks_to_ns(const struct ctf_timeline *line, uint64_t ticks,
+                                      bool *clamped)
 {
     bool is_large = false;
     uint64_t shifted;
     int64_t time;
     if (__builtin_add_overflow(ticks, line->shift, &shifted) || !line->has_base)
-        return ctf_time_exact(line, ticks, clamped);
-    int64_t ns = clockmath_ns(&line->math, shifted, &is_large);
+        return ctf_ticks_to_ns_exact(line, ticks, clamped);
+    int64_t ns = ticks_to_ns(&line->math, shifted, &is_large);
     if (__builtin_expect(is_large || __builtin_add_overflow(ns, line->base, &time), 0))
-        return ctf_time_exact(line, ticks, clamped);
+        return ctf_ticks_to_ns_exact(line, ticks, clamped);
     return time;
 }
 
 /* Returns the least tick that is not before `time`, for searching; 0 or UINT64_MAX if `time` is out
  * of range. */
-uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time);
+uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time);
 
 /* Returns the clock after reading a field of `width` bits (1 to 64) with the value `low` (CTF 2,
  * "update the default clock"). The upper bits are kept; a lower value than before means that the
  * field wrapped once. */
-static inline uint64_t ctf_clock_update(uint64_t ticks, uint64_t low, unsigned width)
+static inline uint64_t ctf_clock_extend(uint64_t ticks, uint64_t low, unsigned width)
 {
     uint64_t mask = UINT64_MAX >> (64 - width);
     uint64_t next = (ticks & ~mask) | (low & mask);

@@ -15,7 +15,7 @@ static struct ctf_timeline line_of(uint64_t frequency, int64_t seconds, int64_t 
 static int64_t time_of(const struct ctf_timeline *line, uint64_t ticks)
 {
     bool is_clamped = false;
-    int64_t time = ctf_time(line, ticks, &is_clamped);
+    int64_t time = ctf_ticks_to_ns(line, ticks, &is_clamped);
     assert_false(is_clamped);
     return time;
 }
@@ -36,11 +36,11 @@ static void rounded_times_equal_double_arithmetic(void **state)
     struct ctf_clock clock = {.frequency = 3293832152, .offset_cycles = 2965446622};
     struct ctf_timeline line = line_of(clock.frequency, 0, clock.offset_cycles);
     assert_int_equal(time_of(&line, 895308947585980), 271814674129333);
-    ctf_timeline_round(&line, &clock);
+    ctf_timeline_use_rounding(&line, &clock);
     assert_int_equal(time_of(&line, 895308947585980), 271814674129332);
     clock.frequency = 1000000000; /* at 10^9 Hz nothing is rounded */
     line = line_of(clock.frequency, 0, 5);
-    ctf_timeline_round(&line, &clock);
+    ctf_timeline_use_rounding(&line, &clock);
     assert_int_equal(time_of(&line, INT64_MAX - 7), INT64_MAX - 2);
 }
 
@@ -84,15 +84,15 @@ static void time_beyond_64_bits_is_clamped_and_flagged(void **state)
     (void)state;
     bool is_clamped = false;
     struct ctf_timeline line = line_of(1000000000, INT64_MAX, 0);
-    assert_int_equal(ctf_time(&line, 5, &is_clamped), INT64_MAX);
+    assert_int_equal(ctf_ticks_to_ns(&line, 5, &is_clamped), INT64_MAX);
     assert_true(is_clamped);
     is_clamped = false;
     line = line_of(1000000000, INT64_MIN, 0);
-    assert_int_equal(ctf_time(&line, UINT64_MAX, &is_clamped), INT64_MIN);
+    assert_int_equal(ctf_ticks_to_ns(&line, UINT64_MAX, &is_clamped), INT64_MIN);
     assert_true(is_clamped);
     is_clamped = false;
     line = line_of(1, 0, 0);
-    assert_int_equal(ctf_time(&line, UINT64_MAX, &is_clamped), INT64_MAX);
+    assert_int_equal(ctf_ticks_to_ns(&line, UINT64_MAX, &is_clamped), INT64_MAX);
     assert_true(is_clamped);
 }
 
@@ -128,7 +128,7 @@ static void random_clocks_agree_with_plain_division(void **state)
             (int128)(((uint128)ticks + (uint64_t)cycles % frequency) * 1000000000u / frequency) +
             ((int128)seconds + cycles / (int64_t)frequency) * 1000000000;
         bool is_clamped = false, fits = expected <= INT64_MAX && expected >= INT64_MIN;
-        int64_t time = ctf_time(&line, ticks, &is_clamped);
+        int64_t time = ctf_ticks_to_ns(&line, ticks, &is_clamped);
         assert_int_equal(is_clamped, !fits);
         if (fits)
             assert_int_equal(time, (int64_t)expected);
@@ -145,31 +145,31 @@ static void tick_of_time_is_least_tick_not_before(void **state)
         struct ctf_timeline line = line_of(frequency, (int64_t)(support_random(&seed) % 2000000000),
                                            (int64_t)(support_random(&seed) >> 34));
         bool is_clamped = false;
-        int64_t time = ctf_time(&line, ticks, &is_clamped);
+        int64_t time = ctf_ticks_to_ns(&line, ticks, &is_clamped);
         if (is_clamped)
             continue;
-        uint64_t found = ctf_ticks_at(&line, time);
+        uint64_t found = ctf_ns_to_ticks(&line, time);
         assert_true(found <= ticks);
         assert_true(time_of(&line, found) >= time);
         assert_true(found == 0 || time_of(&line, found - 1) < time);
     }
     struct ctf_timeline line = line_of(1000000000, 5, 0);
-    assert_int_equal(ctf_ticks_at(&line, 0), 0);
-    assert_int_equal(ctf_ticks_at(&line, INT64_MIN), 0);
+    assert_int_equal(ctf_ns_to_ticks(&line, 0), 0);
+    assert_int_equal(ctf_ns_to_ticks(&line, INT64_MIN), 0);
     line = line_of(UINT64_C(1) << 62, 0, 0);
-    assert_int_equal(ctf_ticks_at(&line, INT64_MAX), UINT64_MAX);
+    assert_int_equal(ctf_ns_to_ticks(&line, INT64_MAX), UINT64_MAX);
 }
 
 static void narrow_fields_wrap_at_most_once(void **state)
 {
     (void)state;
-    assert_int_equal(ctf_clock_update(0x12345678, 0x80, 8), 0x12345680);
-    assert_int_equal(ctf_clock_update(0x12345678, 0x78, 8), 0x12345678);
-    assert_int_equal(ctf_clock_update(0x12345678, 0x77, 8), 0x12345777);
-    assert_int_equal(ctf_clock_update(0x7fffffe, 1, 27), 0x8000001);
-    assert_int_equal(ctf_clock_update(100, 99, 64), 99);
-    assert_int_equal(ctf_clock_update(0, 0xff12, 8), 0x12);
-    assert_int_equal(ctf_clock_update(UINT64_MAX, 0, 1), 0);
+    assert_int_equal(ctf_clock_extend(0x12345678, 0x80, 8), 0x12345680);
+    assert_int_equal(ctf_clock_extend(0x12345678, 0x78, 8), 0x12345678);
+    assert_int_equal(ctf_clock_extend(0x12345678, 0x77, 8), 0x12345777);
+    assert_int_equal(ctf_clock_extend(0x7fffffe, 1, 27), 0x8000001);
+    assert_int_equal(ctf_clock_extend(100, 99, 64), 99);
+    assert_int_equal(ctf_clock_extend(0, 0xff12, 8), 0x12);
+    assert_int_equal(ctf_clock_extend(UINT64_MAX, 0, 1), 0);
 }
 
 static void clocks_since_1970_are_anchored(void **state)

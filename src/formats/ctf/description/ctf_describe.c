@@ -14,10 +14,10 @@ static uint64_t count_returned_events(const struct ctf_reader *reader,
     uint64_t given = 0;
     for (size_t i = 0; i < reader->streams_n; i++) {
         const struct ctf_stream *stream = reader->streams[i];
-        const struct ctf_stream_class *own =
+        const struct ctf_stream_class *ctx =
             stream->kind ? stream->kind->first->class : stream->class;
-        const struct ctf_class *met =
-            own == class && index < stream->by_index_n ? stream->by_index[index] : NULL;
+        const struct ctf_event_decoder *met =
+            ctx == class && index < stream->by_index_n ? stream->by_index[index] : NULL;
         if (met)
             given += met->given + (id < stream->by_id_n && stream->by_id[id].class == met
                                        ? stream->by_id[id].given
@@ -26,9 +26,10 @@ static uint64_t count_returned_events(const struct ctf_reader *reader,
     return given;
 }
 
-bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *about,
+                              uint64_t *events)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     const struct ctf_description *description = &reader->trace->class->description;
     for (size_t k = 0; k < description->streams_n; k++) {
         const struct ctf_stream_class *stream = description->streams[k];
@@ -43,14 +44,15 @@ bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_
     return false;
 }
 
-ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error)
+ttr_status ctf_print_description(struct input *in, const char *language, struct buffer *to,
+                                 ttr_error *error)
 {
     static const struct {
         const char *name;
         ttr_status (*print)(const struct ctf_description *description, struct buffer *to,
                             ttr_error *error);
     } languages[] = {{"ctf2", ctf2_show}, {"ctf1.8", tsdl_print}, {"ctf1.1", rfc11_print}};
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
         if (strcmp(languages[i].name, language) == 0)
             return languages[i].print(&reader->trace->class->description, to, error);

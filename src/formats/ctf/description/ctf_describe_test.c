@@ -1,6 +1,6 @@
 /* Public queries about a trace: event classes with counts per stream, clocks, the trace of a
  * stream, metadata in other languages, and traces without stream files. */
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "support/support.h"
 
@@ -58,7 +58,7 @@ static void classes_are_counted_in_each_stream(void **state)
 {
     (void)state;
     struct scene scene;
-    ttr_class about = {.size = sizeof about};
+    ttr_event_class about = {.size = sizeof about};
     set_up(&scene, 3);
     assert_true(ttr_reader_class(scene.reader, 0, 0, &about) && about.events == 0);
     read_all(&scene);
@@ -82,20 +82,20 @@ static void declared_fields_match_metadata(void **state)
 {
     (void)state;
     struct scene scene;
-    ttr_class about = {.size = sizeof about};
-    ttr_declarations walk;
-    ttr_declaration it;
+    ttr_event_class about = {.size = sizeof about};
+    ttr_field_declarations walk;
+    ttr_field_declaration it;
     set_up(&scene, 3);
     assert_true(ttr_reader_class(scene.reader, 1, 0, &about));
-    ttr_declarations_begin(&about, &walk);
-    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER &&
+    ttr_field_declarations_begin(&about, &walk);
+    assert_true(ttr_field_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER &&
                 it.is_technical);
-    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER &&
+    assert_true(ttr_field_declarations_next(&walk, &it) && it.group == TTR_GROUP_HEADER &&
                 it.is_technical);
-    assert_true(ttr_declarations_next(&walk, &it) && it.group == TTR_GROUP_PAYLOAD &&
+    assert_true(ttr_field_declarations_next(&walk, &it) && it.group == TTR_GROUP_PAYLOAD &&
                 it.type == TTR_TYPE_UINT && it.bits == 8);
-    assert_true(ttr_declarations_next(&walk, &it) && it.type == TTR_TYPE_TEXT);
-    assert_false(ttr_declarations_next(&walk, &it));
+    assert_true(ttr_field_declarations_next(&walk, &it) && it.type == TTR_TYPE_TEXT);
+    assert_false(ttr_field_declarations_next(&walk, &it));
     tear_down(&scene);
 }
 
@@ -158,7 +158,7 @@ static void trace_without_streams_is_described(void **state)
 {
     (void)state;
     struct scene scene;
-    ttr_class about = {.size = sizeof about};
+    ttr_event_class about = {.size = sizeof about};
     ttr_report report = {.size = sizeof report};
     ttr_attribute attribute;
     ttr_text text;
@@ -178,12 +178,12 @@ static void wrapping_reader_forwards_descriptions(void **state)
     (void)state;
     struct scene scene;
     ttr_filter filter;
-    ttr_class about = {.size = sizeof about};
+    ttr_event_class about = {.size = sizeof about};
     ttr_text text;
     set_up(&scene, 3);
     ttr_filter_init(&filter);
     filter.from_ns = 1;
-    scene.reader = ttr_pair(
+    scene.reader = ttr_pair_spans(
         ttr_sort(ttr_filter_new(scene.reader, &filter, &scene.error), &scene.error), &scene.error);
     ttr_reader *both[2] = {scene.reader};
     const ttr_file file = {"metadata", metadata, sizeof metadata - 1};

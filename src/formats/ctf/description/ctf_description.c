@@ -18,7 +18,7 @@ void ctf_description_free(struct ctf_description *description)
     for (size_t i = 0; i < description->streams_n; i++) {
         struct ctf_stream_class *stream = description->streams[i];
         alloc_free(alloc, stream->events, stream->events_capacity, sizeof *stream->events);
-        pairmap_free(&stream->events_by_id);
+        pair_map_free(&stream->events_by_id);
     }
     alloc_free(alloc, description->streams, description->streams_capacity,
                sizeof *description->streams);
@@ -33,7 +33,7 @@ void ctf_description_free(struct ctf_description *description)
 /* Allocates a zeroed block in the arena. Returns NULL if memory is out. */
 static void *alloc_zeroed_part(struct ctf_description *description, size_t size)
 {
-    void *block = arena_take(&description->arena, size);
+    void *block = arena_alloc(&description->arena, size);
     if (block)
         memset(block, 0, size);
     return block;
@@ -62,7 +62,7 @@ struct ctf_stream_class *ctf_add_stream(struct ctf_description *description)
     struct ctf_stream_class *stream = alloc_zeroed_part(description, sizeof *stream);
     if (!stream)
         return NULL;
-    pairmap_init(&stream->events_by_id, description->alloc);
+    pair_map_init(&stream->events_by_id, description->alloc);
     description->streams[description->streams_n++] = stream;
     return stream;
 }
@@ -74,7 +74,7 @@ struct ctf_event_class *ctf_add_event(struct ctf_description *description,
                        stream->events_n + 1, sizeof *stream->events))
         return NULL;
     struct ctf_event_class *event = alloc_zeroed_part(description, sizeof *event);
-    if (!event || !pairmap_put(&stream->events_by_id, id, 0, (uint32_t)stream->events_n))
+    if (!event || !pair_map_put(&stream->events_by_id, id, 0, (uint32_t)stream->events_n))
         return NULL;
     event->id = id;
     event->number = description->events_n++;
@@ -104,7 +104,7 @@ struct ctf_stream_class *ctf_find_stream(const struct ctf_description *descripti
 
 struct ctf_event_class *ctf_find_event(const struct ctf_stream_class *stream, uint64_t id)
 {
-    const uint32_t *index = pairmap_get(&stream->events_by_id, id, 0);
+    const uint32_t *index = pair_map_get(&stream->events_by_id, id, 0);
     return index ? stream->events[*index] : NULL;
 }
 

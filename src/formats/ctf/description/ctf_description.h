@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "model/type.h"
 
 struct layout;
@@ -92,8 +92,8 @@ struct ctf_event_class {
     /* CTF 1.8: layout that keeps the fields mapped to the clock; NULL if it has none */
     struct layout *times;
     ttr_id name_id, provider_id;
-    const struct ctf_spots *spots; /* offsets of the thread fields; NULL until looked up */
-    bool is_turned;                /* ctf_dialect_prepare has replaced its types */
+    const struct ctf_thread_fields *spots; /* offsets of the thread fields; NULL until looked up */
+    bool is_dialect_prepared;              /* ctf_dialect_prepare has replaced its types */
 };
 
 struct ctf_stream_class {
@@ -104,7 +104,7 @@ struct ctf_stream_class {
     const struct ctf_clock *clock;                                    /* NULL if there is none */
     struct ctf_event_class **events;
     size_t events_n, events_capacity;
-    struct pairmap events_by_id; /* (id, 0) to an index into `events` */
+    struct pair_map events_by_id; /* (id, 0) to an index into `events` */
     ttr_text attributes;
     uint64_t offset;
     /* RFC v1.1 */
@@ -153,15 +153,15 @@ struct ctf_description {
     bool has_unescaped; /* CTF 1.8: the text has strings with unescaped quotes or backslashes */
     bool is_rc7;        /* CTF 2 as in the release candidate 7 */
     /* Receives diagnostics of a parser; may be NULL. `offset` is in the metadata file. */
-    void (*note)(void *own, ttr_severity severity, uint64_t offset, const char *code,
+    void (*note)(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                  const char *text);
-    void *note_own;
+    void *note_ctx;
     void *parser; /* state of the language's parser for later metadata; in the arena */
 };
 
 /* Reports whether counters of discarded events are valid at the end of their packet. If not, they
  * are valid at its start. */
-static inline bool ctf_counts_to_end(const struct ctf_description *description)
+static inline bool ctf_discarded_is_at_end(const struct ctf_description *description)
 {
     return description->version != CTF_RFC_1_1 || description->rfc_discarded_at_end;
 }
@@ -201,11 +201,11 @@ struct ctf_text {
 /* Convert an index into the text to the offset in the file, or to line and column (from 1; columns
  * count bytes). */
 uint64_t ctf_text_offset(const struct ctf_text *text, size_t at);
-void ctf_text_place(const struct ctf_text *text, size_t at, unsigned *line, unsigned *column);
+void ctf_text_line_column(const struct ctf_text *text, size_t at, unsigned *line, unsigned *column);
 
 /* Fails with file, line, column, the line's text and a caret below position `at`. */
-TTR_MUST ttr_status ctf_text_fail(const struct ctf_text *text, size_t at, ttr_error *error,
-                                  const char *format, ...) TTR_PRINTF(4, 5);
+TTR_MUST ttr_status ctf_fail_at_text(const struct ctf_text *text, size_t at, ttr_error *error,
+                                     const char *format, ...) TTR_PRINTF(4, 5);
 
 /* Parse a complete text, or additional complete declarations later, into the description. For the
  * RFC, the caller sets is_big_endian from the packets' magic first. */
@@ -233,7 +233,7 @@ TTR_MUST ttr_status ctf2_show(const struct ctf_description *description, struct 
 
 /* Detects the language of a metadata file from its first bytes. Sets `is_packetised` if the text is
  * in packets. */
-enum ctf_version ctf_sniff(const uint8_t *bytes, size_t n, bool *is_packetised);
+enum ctf_version ctf_detect_metadata_language(const uint8_t *bytes, size_t n, bool *is_packetised);
 
 /* Key of encrypted metadata packets (RFC v1.1 only). */
 struct ctf_key {

@@ -2,13 +2,13 @@
  * layout is compiled. The bits stay the same. Attributes are located in the specific context (RFC:
  * at the start of the payload) and copied into events.
  *
- * Order of calls: ctf_dialect_prepare after metadata was parsed; ctf_dialect_class once per event
- * class; ctf_dialect_fill per event.
+ * Order of calls: ctf_dialect_prepare after metadata was parsed; ctf_dialect_find_attributes once
+ * per event class; ctf_dialect_set_attributes per event.
  *
  * Traces that only claim to use the dialect are read as far as they follow it. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 #include "base/status.h"
 
 #define WRAPPER_ELEMENTS "elements"
@@ -19,7 +19,7 @@
 struct turning {
     struct ctf_description *description;
     /* (type, use) to the index of its replacement; use 0: a type, 1: a root with attributes */
-    struct pairmap done;
+    struct pair_map done;
     const struct type **type;
     size_t n, capacity;
     unsigned depth;
@@ -40,7 +40,7 @@ static bool is_same_type(ttr_text a, ttr_text b)
 
 static void *take(struct turning *turning, size_t size)
 {
-    void *block = arena_take(&turning->description->arena, size);
+    void *block = arena_alloc(&turning->description->arena, size);
     turning->failed |= !block;
     return block;
 }
@@ -76,9 +76,9 @@ static const struct type *replace_number(struct turning *turning, const struct t
     copy->labels = NULL;
     copy->base = 10;
     copy->kind = is_bool ? TYPE_BOOL : is_null ? TYPE_NULL : type->kind;
-    copy->hint = is_absent            ? TTR_HINT_ABSENT
-                 : is_bool || is_null ? TTR_HINT_NONE
-                                      : TTR_HINT_POINTER;
+    copy->hint = is_absent            ? TTR_DISPLAY_ABSENT
+                 : is_bool || is_null ? TTR_DISPLAY_NONE
+                                      : TTR_DISPLAY_POINTER;
     return copy;
 }
 
@@ -155,10 +155,10 @@ static ttr_text unescape_name(struct turning *turning, ttr_text name)
     struct buffer plain;
     buffer_init(&plain, turning->description->alloc);
     ctf_name_unescape(&plain, name);
-    const char *own =
+    const char *ctx =
         plain.failed ? NULL : arena_copy(&turning->description->arena, plain.bytes, plain.n);
-    ttr_text text = {own ? own : "", own ? plain.n : 0};
-    turning->failed |= !own;
+    ttr_text text = {ctx ? ctx : "", ctx ? plain.n : 0};
+    turning->failed |= !ctx;
     buffer_free(&plain);
     return text;
 }
@@ -167,7 +167,7 @@ static ttr_text unescape_name(struct turning *turning, ttr_text name)
 static const struct type *find_replacement(const struct turning *turning, const struct type *type,
                                            unsigned use)
 {
-    const uint32_t *index = pairmap_get(&turning->done, (uintptr_t)type, use);
+    const uint32_t *index = pair_map_get(&turning->done, (uintptr_t)type, use);
     return index ? turning->type[*index] : NULL;
 }
 
@@ -177,7 +177,7 @@ static const struct type *add_replacement(struct turning *turning, const struct 
     if (turning->n >= UINT32_MAX ||
         !alloc_reserve(turning->description->alloc, (void **)&turning->type, &turning->capacity,
                        turning->n + 1, sizeof *turning->type) ||
-        !pairmap_put(&turning->done, (uintptr_t)type, use, (uint32_t)turning->n)) {
+        !pair_map_put(&turning->done, (uintptr_t)type, use, (uint32_t)turning->n)) {
         turning->failed = true;
         return became;
     }
@@ -245,10 +245,10 @@ static const struct type *replace_struct(struct turning *turning, const struct t
     const struct type_member *first = type->members;
     if (type->members_n == 1 && is_text_type(first->shown, "koid") &&
         (first->type->kind == TYPE_UINT || first->type->kind == TYPE_INT))
-        return replace_with_hint(turning, first->type, TTR_HINT_KOID);
+        return replace_with_hint(turning, first->type, TTR_DISPLAY_KOID);
     if (type->members_n == 1 && is_text_type(first->shown, "number") &&
         first->type->kind == TYPE_STRING)
-        return replace_with_hint(turning, first->type, TTR_HINT_NUMBER);
+        return replace_with_hint(turning, first->type, TTR_DISPLAY_DECIMAL);
     if (type->members_n != 2 || !is_text_type(first[1].shown, WRAPPER_ELEMENTS) ||
         !is_length_of_next(type, 0))
         return replace_members(turning, type, false);
@@ -323,34 +323,34 @@ ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *e
 {
     struct turning turning = {.description = description};
     bool is_rfc = description->version == CTF_RFC_1_1;
-    if (!ctf_is_dialect(description))
+    if (!ctf_uses_dialect(description))
         return TTR_OK;
-    pairmap_init(&turning.done, description->alloc);
+    pair_map_init(&turning.done, description->alloc);
     for (size_t i = 0; i < description->streams_n; i++) {
         hide_event_size(&turning, description->streams[i]);
         for (size_t k = 0; k < description->streams[i]->events_n; k++) {
             struct ctf_event_class *event = description->streams[i]->events[k];
-            if (event->is_turned)
+            if (event->is_dialect_prepared)
                 continue;
             event->context = replace_root(&turning, event->context, true);
             event->payload = replace_root(&turning, event->payload, is_rfc);
-            event->is_turned = true;
+            event->is_dialect_prepared = true;
         }
     }
-    pairmap_free(&turning.done);
+    pair_map_free(&turning.done);
     alloc_free(description->alloc, turning.type, turning.capacity, sizeof *turning.type);
     return turning.failed ? fail_memory(error) : TTR_OK;
 }
 
 /* --- Attributes --- */
 
-bool ctf_is_listed(const struct ctf_event_class *event)
+bool ctf_is_listed_class(const struct ctf_event_class *event)
 {
     size_t n = strlen(CTF_DIALECT_LISTED);
     return event->name.n == n && memcmp(event->name.p, CTF_DIALECT_LISTED, n) == 0;
 }
 
-ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed)
+ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed)
 {
     struct buffer plain;
     if (!ctf_has_escapes(escaped)) {
@@ -380,7 +380,8 @@ static bool parse_label_number(ttr_text label, uint32_t *number)
 }
 
 /* Copies an attribute that is the same for all events of the class. */
-static void set_constant_attribute(ttr *t, const struct type *type, struct ctf_said *said)
+static void set_constant_attribute(ttr *t, const struct type *type,
+                                   struct ctf_dialect_attributes *said)
 {
     const struct type_label *label =
         type->labels && type->labels->n ? &type->labels->label[0] : NULL;
@@ -391,10 +392,10 @@ static void set_constant_attribute(ttr *t, const struct type *type, struct ctf_s
         said->kind = (uint8_t)label->ranges[0].low;
         break;
     case CTF_ATTRIBUTE_CATEGORY:
-        said->category = ctf_unescaped_id(t, label->name, &said->failed);
+        said->category = ctf_intern_unescaped(t, label->name, &said->failed);
         break;
     case CTF_ATTRIBUTE_PROVIDER:
-        said->provider = ctf_unescaped_id(t, label->name, &said->failed);
+        said->provider = ctf_intern_unescaped(t, label->name, &said->failed);
         break;
     case CTF_ATTRIBUTE_EVENT_ID:
         said->has_number = parse_label_number(label->name, &said->number);
@@ -406,7 +407,8 @@ static void set_constant_attribute(ttr *t, const struct type *type, struct ctf_s
 
 /* Adds an attribute at bit `bit` from the start of the root. Returns its size in bits, or 0 if the
  * offsets after it are not fixed. */
-static uint64_t add_attribute_spot(const struct type *type, uint64_t bit, struct ctf_said *said)
+static uint64_t add_attribute_spot(const struct type *type, uint64_t bit,
+                                   struct ctf_dialect_attributes *said)
 {
     bool is_id = (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB) && type->count == 16 &&
                  !type->reference.names_n && (!type->element || type->element->bits == 8);
@@ -416,10 +418,10 @@ static uint64_t add_attribute_spot(const struct type *type, uint64_t bit, struct
     uint64_t bits = is_number ? type->bits : is_id ? 128 : 0;
     if ((!bits && !is_string) || (bit & 7) || bit / 8 > UINT16_MAX)
         return 0;
-    struct ctf_said_spot spot = {.at = (uint16_t)(bit / 8),
-                                 .bytes = is_string ? 1 : (uint8_t)(bits / 8),
-                                 .is_big_endian = type->is_big_endian,
-                                 .attribute = (uint8_t)(type->role - CTF_ROLE_ATTRIBUTE)};
+    struct ctf_attribute_pos spot = {.at = (uint16_t)(bit / 8),
+                                     .bytes = is_string ? 1 : (uint8_t)(bits / 8),
+                                     .is_big_endian = type->is_big_endian,
+                                     .attribute = (uint8_t)(type->role - CTF_ROLE_ATTRIBUTE)};
     if (spot.attribute > CTF_ATTRIBUTE_LAST_CONSTANT && said->n < CTF_ATTRIBUTE_COUNT &&
         is_string == (spot.attribute == CTF_ATTRIBUTE_NAME))
         said->spot[said->n++] = spot;
@@ -430,7 +432,7 @@ static uint64_t add_attribute_spot(const struct type *type, uint64_t bit, struct
 
 /* Adds the size in bits of a common context that contains only numbers, such as the RFC's event
  * size. Returns false for any other context. */
-static bool skip_common_context(const struct type *type, struct ctf_said *said)
+static bool skip_common_context(const struct type *type, struct ctf_dialect_attributes *said)
 {
     uint64_t bits = 0;
     for (uint32_t i = 0; type && i < type->members_n; i++) {
@@ -445,19 +447,19 @@ static bool skip_common_context(const struct type *type, struct ctf_said *said)
     return bits < UINT32_MAX;
 }
 
-ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t,
-                             const struct ctf_event_class *event, struct ctf_said *said,
-                             ttr_error *error)
+ttr_status ctf_dialect_find_attributes(const struct ctf_description *description, ttr *t,
+                                       const struct ctf_event_class *event,
+                                       struct ctf_dialect_attributes *said, ttr_error *error)
 {
     const struct type *type = description->version == CTF_RFC_1_1 ? event->payload : event->context;
     uint64_t bit = 0;
-    *said = (struct ctf_said){
+    *said = (struct ctf_dialect_attributes){
         .kind = TTR_KIND_INSTANT,
-        .level = (uint8_t)(event->has_log_level ? ctf_level_of(event->log_level) : 0)};
+        .level = (uint8_t)(event->has_log_level ? ctf_level_of_log_level(event->log_level) : 0)};
     size_t unnamed_n = strlen(CTF_DIALECT_UNNAMED);
     bool is_unnamed =
         event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
-    said->name = is_unnamed ? 0 : ctf_unescaped_id(t, event->name, &said->failed);
+    said->name = is_unnamed ? 0 : ctf_intern_unescaped(t, event->name, &said->failed);
     said->align = type ? type->align : 0;
     bool is_fixed = skip_common_context(event->stream->event_context, said);
     for (uint32_t i = 0; type && i < type->members_n; i++) {
@@ -475,11 +477,11 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t,
         bit += bits;
     }
     said->is_names = said->kind == CTF_KIND_NAMES;
-    said->is_listed = ctf_is_listed(event);
+    said->is_listed = ctf_is_listed_class(event);
     return said->failed ? fail_memory(error) : TTR_OK;
 }
 
-static uint64_t load_attribute(const struct ctf_said_spot *spot, const uint8_t *p)
+static uint64_t load_attribute(const struct ctf_attribute_pos *spot, const uint8_t *p)
 {
     switch (spot->bytes) {
     case 1:
@@ -493,8 +495,8 @@ static uint64_t load_attribute(const struct ctf_said_spot *spot, const uint8_t *
     }
 }
 
-void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_said_who *who,
-                      ttr_event *event)
+void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
+                                 struct ctf_dialect_threads *who, ttr_event *event)
 {
     switch (attribute) {
     case CTF_ATTRIBUTE_PID:
@@ -539,21 +541,21 @@ void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_
 
 /* Returns the thread for a pid and tid as far as they are known; 0 if neither is, or if memory is
  * out (*failed). */
-static ttr_id find_said_thread(const struct ctf_said_who *who, enum ctf_attribute pid, ttr *t,
-                               uint16_t source, bool *failed)
+static ttr_id find_said_thread(const struct ctf_dialect_threads *who, enum ctf_attribute pid,
+                               ttr *t, uint16_t source, bool *failed)
 {
     uint64_t process = who->number[pid], thread = who->number[pid + 1];
     if (!who->has_attribute[pid] && !who->has_attribute[pid + 1])
         return 0;
-    ttr_id id = !who->has_attribute[pid + 1] ? context_process(t, source, process)
+    ttr_id id = !who->has_attribute[pid + 1] ? context_process_thread(t, source, process)
                 : who->has_attribute[pid]    ? context_thread(t, source, process, thread)
                                              : context_thread_by_tid(t, source, thread);
     *failed |= !id;
     return id;
 }
 
-bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t source,
-                              ttr_event *event)
+bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *who, ttr *t, uint16_t source,
+                               ttr_event *event)
 {
     bool failed = false;
     event->thread = find_said_thread(who, CTF_ATTRIBUTE_PID, t, source, &failed);
@@ -568,11 +570,12 @@ static bool set_event_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_eve
     const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
     bool failed = false;
     event->name =
-        zero ? ctf_unescaped_id(t, (ttr_text){(const char *)p, (size_t)(zero - p)}, &failed) : 0;
+        zero ? ctf_intern_unescaped(t, (ttr_text){(const char *)p, (size_t)(zero - p)}, &failed)
+             : 0;
     return !failed;
 }
 
-static bool fill_attribute(ttr *t, const struct ctf_said_spot *spot, const uint8_t *p,
+static bool fill_attribute(ttr *t, const struct ctf_attribute_pos *spot, const uint8_t *p,
                            const uint8_t *end, ttr_event *event)
 {
     switch (spot->attribute) {
@@ -588,8 +591,8 @@ static bool fill_attribute(ttr *t, const struct ctf_said_spot *spot, const uint8
     return true;
 }
 
-bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, const struct bits *bits,
-                      ttr_event *event)
+bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *said, ttr *t, uint16_t source,
+                                const struct bits *bits, ttr_event *event)
 {
     uint64_t context_mask = (UINT64_C(1) << said->context_align) - 1,
              mask = (UINT64_C(1) << said->align) - 1;
@@ -597,22 +600,22 @@ bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, cons
         (((bits->at + context_mask) & ~context_mask) + said->context_bits + mask) & ~mask;
     const uint8_t *body = bits->base + (begin >> 3);
     size_t n = begin < bits->end ? (size_t)((bits->end - begin) >> 3) : 0;
-    struct ctf_said_who who = {.has_attribute = {false}};
+    struct ctf_dialect_threads who = {.has_attribute = {false}};
     bool is_fine = true;
     if (n < said->bytes || (begin & 7))
         return true; /* the name is truncated, which the layout reports */
     for (uint32_t i = 0; i < said->n; i++) {
-        const struct ctf_said_spot *spot = &said->spot[i];
+        const struct ctf_attribute_pos *spot = &said->spot[i];
         if (spot->attribute >= CTF_ATTRIBUTE_ACTIVITY)
             is_fine = fill_attribute(t, spot, body + spot->at, body + n, event) && is_fine;
         else
-            ctf_dialect_take((enum ctf_attribute)spot->attribute,
-                             load_attribute(spot, body + spot->at), &who, event);
+            ctf_dialect_apply_attribute((enum ctf_attribute)spot->attribute,
+                                        load_attribute(spot, body + spot->at), &who, event);
     }
-    return (said->is_listed || ctf_dialect_take_threads(&who, t, source, event)) && is_fine;
+    return (said->is_listed || ctf_dialect_apply_threads(&who, t, source, event)) && is_fine;
 }
 
-bool ctf_dialect_take_names(struct input *in, const ttr_event *event)
+bool ctf_dialect_apply_names(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
     ttr_fields fields;
@@ -632,7 +635,7 @@ bool ctf_dialect_take_names(struct input *in, const ttr_event *event)
                                     .name =
                                         ttr_text_add(t, field.value.text.p, field.value.text.n)};
         is_fine = is_fine && (what.name || field.value.text.n == 0) &&
-                  input_rename(in, &what, event->time);
+                  input_add_name_change(in, &what, event->time);
     }
     return is_fine;
 }

@@ -26,7 +26,7 @@
 #ifndef TRACETTA_FORMATS_CTF_DIALECT_CTF_DIALECT_H
 #define TRACETTA_FORMATS_CTF_DIALECT_CTF_DIALECT_H
 
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 #include "base/buffer.h"
 #include "formats/ctf/description/ctf_description.h"
 #include "model/context.h"
@@ -86,7 +86,7 @@ enum ctf_listed_member {
     CTF_LISTED_DEPTH,
     CTF_LISTED_BITS,
     CTF_LISTED_BASE,
-    CTF_LISTED_HINT, /* ttr_hint */
+    CTF_LISTED_HINT, /* ttr_display */
     /* 64 bits: a number, the bits of a float, or the entries of an array or struct */
     CTF_LISTED_VALUE,
     CTF_LISTED_TEXT, /* string: the value of a text field */
@@ -97,7 +97,7 @@ extern const char *const ctf_listed_names[CTF_LISTED_MEMBERS];
 
 /* Log level for a level 1 to 6 (index), and level for a log level; 0 if there is none. */
 extern const uint8_t ctf_log_levels[7];
-unsigned ctf_level_of(int64_t log_level);
+unsigned ctf_level_of_log_level(int64_t log_level);
 
 /* Appends a field name in a form that all metadata languages accept. "_x" and two hexadecimal
  * digits encode one byte. An "_x" in the name itself is escaped at its underscore, and a reserved
@@ -119,12 +119,12 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped);
 bool ctf_has_escapes(ttr_text text);
 
 /* Reports whether the trace's environment declares the dialect. */
-bool ctf_is_dialect(const struct ctf_description *description);
+bool ctf_uses_dialect(const struct ctf_description *description);
 
 /* --- Reading (ctf_dialect.c) --- */
 
 /* Offset and size of an attribute in the body of an event. */
-struct ctf_said_spot {
+struct ctf_attribute_pos {
     uint16_t at;   /* byte offset */
     uint8_t bytes; /* size of a number or id; 1 for a string */
     uint8_t attribute;
@@ -132,7 +132,7 @@ struct ctf_said_spot {
 };
 
 /* Attributes of an event class: constant values, and offsets of the values in each event. */
-struct ctf_said {
+struct ctf_dialect_attributes {
     uint8_t kind, level;
     /* log2 of the alignment in bits of the root that contains the attributes */
     uint8_t align;
@@ -144,7 +144,7 @@ struct ctf_said {
     ttr_id name, category, provider;
     bool has_number; /* event id and version are valid */
     uint32_t number, version;
-    struct ctf_said_spot spot[CTF_ATTRIBUTE_COUNT];
+    struct ctf_attribute_pos spot[CTF_ATTRIBUTE_COUNT];
     uint32_t n, bytes; /* n: spots; bytes: size of the body that they cover */
 };
 
@@ -153,31 +153,33 @@ struct ctf_said {
 TTR_MUST ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *error);
 
 /* Finds the attributes of a prepared event class. */
-TTR_MUST ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t,
-                                      const struct ctf_event_class *event, struct ctf_said *said,
-                                      ttr_error *error);
+TTR_MUST ttr_status ctf_dialect_find_attributes(const struct ctf_description *description, ttr *t,
+                                                const struct ctf_event_class *event,
+                                                struct ctf_dialect_attributes *said,
+                                                ttr_error *error);
 
 /* Sets thread, duration and other attributes of an event; kind, level, name, category and provider
  * are already those of the class. `bits` is at the end of the event header; bits->end is the end of
  * the content. Threads belong to `source`. Returns false if memory is out. */
-TTR_MUST bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source,
-                               const struct bits *bits, ttr_event *event);
+TTR_MUST bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *said, ttr *t,
+                                         uint16_t source, const struct bits *bits,
+                                         ttr_event *event);
 
 /* Returns the string id of an unescaped name or text; 0 also if memory is out (*failed). */
-ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed);
+ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed);
 
 /* Pids and tids of an event's two threads, collected while its attributes are read. */
-struct ctf_said_who {
+struct ctf_dialect_threads {
     uint64_t number[CTF_ATTRIBUTE_OTHER_TID + 1];
     bool has_attribute[CTF_ATTRIBUTE_OTHER_TID + 1];
 };
 
 /* Apply a numeric attribute; after the last one, look up the threads. The latter returns false if
  * memory is out. */
-void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_said_who *who,
-                      ttr_event *event);
-TTR_MUST bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t source,
-                                       ttr_event *event);
+void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
+                                 struct ctf_dialect_threads *who, ttr_event *event);
+TTR_MUST bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *who, ttr *t,
+                                        uint16_t source, ttr_event *event);
 
 /* --- Listed fields (ctf_listed_fields.c) --- */
 
@@ -185,14 +187,14 @@ TTR_MUST bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, u
  * struct layout_schema, as layout_field_ops requires. */
 extern const struct field_ops ctf_listed_field_ops;
 
-bool ctf_is_listed(const struct ctf_event_class *event);
+bool ctf_is_listed_class(const struct ctf_event_class *event);
 
 /* Sets the attributes that the event lists; all other members of `event` must be set before.
  * Returns false if memory is out. */
-TTR_MUST bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event);
+TTR_MUST bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event);
 
 /* Applies the names in a record of a class with is_names. The event must be complete and alone in
  * its batch. Returns false if memory is out. */
-TTR_MUST bool ctf_dialect_take_names(struct input *in, const ttr_event *event);
+TTR_MUST bool ctf_dialect_apply_names(struct input *in, const ttr_event *event);
 
 #endif

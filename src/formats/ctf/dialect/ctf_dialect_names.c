@@ -43,7 +43,7 @@ const uint8_t ctf_log_levels[7] = {
     [TTR_LEVEL_WARNING] = 4, [TTR_LEVEL_ERROR] = 3,  [TTR_LEVEL_FATAL] = 2,
 };
 
-unsigned ctf_level_of(int64_t log_level)
+unsigned ctf_level_of_log_level(int64_t log_level)
 {
     for (unsigned level = 1; level < sizeof ctf_log_levels; level++)
         if (log_level == ctf_log_levels[level])
@@ -84,7 +84,7 @@ static void escape_name(struct buffer *to, ttr_text text, bool is_identifier, bo
     for (const uint8_t *at = p; at < end;) {
         size_t n = is_word_character(*at)      ? 1
                    : is_identifier || *at == 0 ? 0
-                                               : utf8_character(at, (size_t)(end - at));
+                                               : utf8_char_length(at, (size_t)(end - at));
         bool is_escape = *at == '_' && at + 1 < end && at[1] == 'x';
         if (n == 0 || is_escape || (hides_first && at == p))
             append_escaped_byte(to, *at);
@@ -104,7 +104,7 @@ void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool 
     if (times < 2)
         return;
     buffer_add_text(to, "_xn");
-    buffer_add(to, digits, number_put_u64(digits, times));
+    buffer_add(to, digits, number_format_u64(digits, times));
 }
 
 void ctf_label_escape(struct buffer *to, ttr_text text)
@@ -155,7 +155,7 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped)
     }
 }
 
-bool ctf_is_dialect(const struct ctf_description *description)
+bool ctf_uses_dialect(const struct ctf_description *description)
 {
     const struct ctf_environment *tracer = ctf_find_environment(description, "tracer_name");
     const struct ctf_environment *version = ctf_find_environment(description, "tracetta_dialect");

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "support/files.h"
 
@@ -30,10 +31,10 @@ static void write_renamed(const char *path, unsigned cpus, const char *version)
         (void)snprintf(name, sizeof name, "t%u.%u", (unsigned)tid, (unsigned)(i / EACH));
         assert_true(ttr_thread_name(t, 1, tid, tid == 1 ? name : NULL, name));
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1000 + 10 * (int64_t)i, NULL, "work");
-        ttr_on_thread(builder, 1, tid);
-        ttr_event_edit(builder)->cpu = (uint32_t)(support_random(&seed) % cpus);
-        ttr_event_edit(builder)->flags |= TTR_EVENT_HAS_CPU;
-        ttr_put_text(builder, "own", name);
+        ttr_event_set_thread(builder, 1, tid);
+        ttr_event_attributes(builder)->cpu = (uint32_t)(support_random(&seed) % cpus);
+        ttr_event_attributes(builder)->flags |= TTR_EVENT_HAS_CPU;
+        ttr_add_text(builder, "own", name);
         assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
     }
     ttr_builder_free(builder);
@@ -107,7 +108,7 @@ static void thread_names_of_sequential_reading_end_as_last_names(void **state)
     ttr_reader *in = ttr_open(t, path, NULL, NULL);
     ttr_batch batch;
     uint32_t n = 0;
-    assert_true(in && ttr_read_scattered(in));
+    assert_true(in && ttr_reader_allow_stream_order(in));
     while (ttr_read(in, &batch, NULL) == TTR_OK)
         n += batch.n;
     assert_int_equal(n, EVENTS);
@@ -146,7 +147,7 @@ static void thread_filter_uses_names_at_time_of_event(void **state)
     for (uint32_t i = 0; i < EVENTS; i++)
         wanted += i % THREADS == 1 && (i / EACH == 1 || (i / EACH >= 10 && i / EACH < 20));
     assert_non_null(in);
-    assert_false(ttr_read_scattered(in));
+    assert_false(ttr_reader_allow_stream_order(in));
     while (ttr_read(in, &batch, NULL) == TTR_OK)
         n += batch.n;
     assert_int_equal(n, wanted);
@@ -158,9 +159,9 @@ static void thread_filter_uses_names_at_time_of_event(void **state)
 static void write_on(ttr_builder *builder, ttr_writer *out, int64_t time, uint32_t cpu)
 {
     ttr_event_begin(builder, TTR_KIND_INSTANT, time, NULL, "work");
-    ttr_on_thread(builder, 1, 2);
-    ttr_event_edit(builder)->cpu = cpu;
-    ttr_event_edit(builder)->flags |= TTR_EVENT_HAS_CPU;
+    ttr_event_set_thread(builder, 1, 2);
+    ttr_event_attributes(builder)->cpu = cpu;
+    ttr_event_attributes(builder)->flags |= TTR_EVENT_HAS_CPU;
     assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
 }
 

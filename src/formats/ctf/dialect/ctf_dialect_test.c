@@ -119,9 +119,9 @@ static void levels_survive_round_trip(void **state)
 {
     (void)state;
     for (unsigned level = 1; level <= TTR_LEVEL_FATAL; level++)
-        assert_int_equal(ctf_level_of(ctf_log_levels[level]), level);
-    assert_int_equal(ctf_level_of(-1), 0);
-    assert_int_equal(ctf_level_of(5), 0);
+        assert_int_equal(ctf_level_of_log_level(ctf_log_levels[level]), level);
+    assert_int_equal(ctf_level_of_log_level(-1), 0);
+    assert_int_equal(ctf_level_of_log_level(5), 0);
 }
 
 /* --- Events --- */
@@ -207,10 +207,10 @@ struct said {
     ttr_loss ledger[CTF_LOSSES];
     struct ctf_options options;
     struct ctf_trace_out trace;
-    struct ctf_kind_out *kind;
+    struct ctf_stream_class_out *kind;
     struct ctf_items items;
     bool is_listed; /* events list their fields */
-    struct ctf_listing listing;
+    struct ctf_field_list listing;
     struct buffer name;
     struct arena scratch;
     struct layout_schema schema;
@@ -230,32 +230,33 @@ static void begin(struct said *s, enum ctf_version version, bool is_big, bool is
     buffer_init(&s->listing.text, &s->t->counted);
     buffer_init(&s->name, &s->t->counted);
     arena_init(&s->scratch, &s->t->counted);
-    assert_true(ctf_trace_begin(&s->trace, s->t, &s->options, version, &(ttr_event){.time = 0}));
-    s->kind = ctf_trace_add_kind(&s->trace, &(struct ctf_kind_like){.name = {"events", 6},
-                                                                    .has_clock = true,
-                                                                    .has_time = true,
-                                                                    .has_sequence = true,
-                                                                    .has_discarded = true,
-                                                                    .clock = s->trace.clock});
+    assert_true(ctf_trace_out_init(&s->trace, s->t, &s->options, version, &(ttr_event){.time = 0}));
+    s->kind = ctf_trace_out_add_stream_class(
+        &s->trace, &(struct ctf_stream_class_spec){.name = {"events", 6},
+                                                   .has_clock = true,
+                                                   .has_time = true,
+                                                   .has_sequence = true,
+                                                   .has_discarded = true,
+                                                   .clock = s->trace.clock});
     assert_non_null(s->kind);
 }
 
 static void end(struct said *s)
 {
     ctf_items_free(&s->items);
-    ctf_listing_free(&s->listing);
+    ctf_field_list_free(&s->listing);
     buffer_free(&s->name);
     arena_free(&s->scratch);
-    ctf_trace_end(&s->trace, &s->t->counted);
+    ctf_trace_out_free(&s->trace, &s->t->counted);
     ttr_builder_free(s->builder);
     ttr_free(s->t);
 }
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
+    run->bits = bits_init(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
 /* Returns the items that represent the event, and the key of their class. */
@@ -263,7 +264,7 @@ static const struct ctf_items *collect(struct said *s, const ttr_event *event,
                                        struct ctf_class_key *key)
 {
     enum ctf_version version = s->trace.description.version;
-    const struct ctf_items_for what = {.out = &s->out, .version = version, .is_dialect = true};
+    const struct ctf_items_config what = {.out = &s->out, .version = version, .is_dialect = true};
     bool has_level = event->level && event->level <= TTR_LEVEL_FATAL;
     ctf_items_collect(&s->items, &what, event);
     *key = (struct ctf_class_key){.name = ttr_text_get(s->t, event->name),
@@ -277,8 +278,8 @@ static const struct ctf_items *collect(struct said *s, const ttr_event *event,
     ctf_label_escape(&s->name, key->name);
     ctf_items_add_name(&s->items, (ttr_text){(const char *)s->name.bytes, s->name.n},
                        version == CTF_RFC_1_1);
-    assert_true(ctf_list_items(&s->listing, s->t, &s->items, has_level ? event->level : 0,
-                               version == CTF_RFC_1_1));
+    assert_true(ctf_field_list_build(&s->listing, s->t, &s->items, has_level ? event->level : 0,
+                                     version == CTF_RFC_1_1));
     *key = (struct ctf_class_key){.name = {"listed", 6}, .is_unnamed = true};
     return &s->listing.items;
 }
@@ -299,17 +300,17 @@ static void check_event(struct said *s, struct buffer *expected)
     struct buffer body, found;
     ttr_batch batch;
     ttr_error error;
-    struct ctf_said said;
-    assert_int_equal(ttr_event_take(s->builder, &batch, NULL), TTR_OK);
+    struct ctf_dialect_attributes said;
+    assert_int_equal(ttr_event_build(s->builder, &batch, NULL), TTR_OK);
     const ttr_event *event = batch.event;
     enum ctf_version version = s->trace.description.version;
     struct ctf_class_key key;
     const struct ctf_items *items = collect(s, event, &key);
-    const struct ctf_event_class *class = ctf_trace_class(&s->trace, s->kind, items, &key);
+    const struct ctf_event_class *class = ctf_get_event_class(&s->trace, s->kind, items, &key);
     assert_non_null(class);
     buffer_init(&body, &s->t->counted);
-    struct encode encode;
-    encode.put = bitput_begin(&body);
+    struct field_encoder encode;
+    encode.put = bit_writer_init(&body);
     encode_begin(&encode, items->field, items->n);
     if (class->context)
         encode_members(&encode, class->context);
@@ -329,7 +330,8 @@ static void check_event(struct said *s, struct buffer *expected)
     const struct layout *layout = layout_compile(&spec, &error);
     if (!layout)
         fail_msg("%s", error.text);
-    assert_int_equal(ctf_dialect_class(&s->trace.description, s->t, mine, &said, &error), TTR_OK);
+    assert_int_equal(ctf_dialect_find_attributes(&s->trace.description, s->t, mine, &said, &error),
+                     TTR_OK);
     s->schema = (struct layout_schema){.layout = layout, .scratch = &s->scratch, .place = place};
     assert_int_equal(said.is_listed, s->is_listed);
     ttr_event read = {.payload = body.bytes,
@@ -341,12 +343,12 @@ static void check_event(struct said *s, struct buffer *expected)
                       .provider = said.provider};
     read.schema = context_add_schema(
         s->t, &(struct schema){.ops = s->is_listed ? &ctf_listed_field_ops : &layout_field_ops,
-                               .own = &s->schema});
-    const struct bits bits = bits_over(body.bytes, 0, encode.put.at);
-    assert_true(ctf_dialect_fill(&said, s->t, 0, &bits, &read));
-    assert_true(!s->is_listed || ctf_listed_fill(s->t, 0, &read));
-    struct layout_run run = {.bits = bits_over(body.bytes, 0, encode.put.at)};
-    assert_int_equal(layout_measure(layout, &run), LAYOUT_FINE);
+                               .ctx = &s->schema});
+    const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
+    assert_true(ctf_dialect_set_attributes(&said, s->t, 0, &bits, &read));
+    assert_true(!s->is_listed || ctf_listed_set_attributes(s->t, 0, &read));
+    struct layout_cursor run = {.bits = bits_init(body.bytes, 0, encode.put.at)};
+    assert_int_equal(layout_find_record_end(layout, &run), LAYOUT_OK);
     assert_int_equal(run.bits.at, encode.put.at);
     buffer_init(&found, &s->t->counted);
     dump(s->t, &read, &found);
@@ -371,43 +373,43 @@ static void put_alike(ttr_builder *b)
                                         {.type = TTR_TYPE_UINT, .bits = 12, .v.u = 3000},
                                         {.type = TTR_TYPE_BOOL, .v.u = 1}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        ttr_put_field(
+        ttr_add_field(
             b, &(ttr_field){.name = {"many", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 40}});
         for (uint64_t i = 0; i < 40; i++) {
             ttr_field field = {.depth = 1, .value = numbers[k]};
             field.value.v.u = numbers[k].type == TTR_TYPE_BOOL ? i % 3 == 0 : numbers[k].v.u + i;
-            ttr_put_field(b, &field);
+            ttr_add_field(b, &field);
         }
     }
     for (unsigned bits = 32; bits <= 64; bits += 32) {
-        ttr_put_field(
+        ttr_add_field(
             b, &(ttr_field){.name = {"floats", 6}, .value = {.type = TTR_TYPE_ARRAY, .count = 9}});
         for (uint64_t i = 0; i < 9; i++)
-            ttr_put_field(b, &(ttr_field){.depth = 1,
+            ttr_add_field(b, &(ttr_field){.depth = 1,
                                           .value = {.type = TTR_TYPE_FLOAT,
                                                     .v.f = (double)i / 4,
                                                     .bits = (uint8_t)bits}});
     }
-    ttr_put_field(
+    ttr_add_field(
         b, &(ttr_field){.name = {"alike", 5}, .value = {.type = TTR_TYPE_ARRAY, .count = 5}});
     for (uint64_t i = 0; i < 5; i++) {
-        ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 4}});
-        ttr_put_field(b, &(ttr_field){.depth = 2,
+        ttr_add_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 4}});
+        ttr_add_field(b, &(ttr_field){.depth = 2,
                                       .name = {"a", 1},
                                       .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
-        ttr_put_field(
+        ttr_add_field(
             b, &(ttr_field){.depth = 2,
                             .name = {"b", 1},
                             .value = {.type = TTR_TYPE_TEXT, .text = {"text", (size_t)i % 4}}});
-        ttr_put_field(
+        ttr_add_field(
             b, &(ttr_field){.depth = 2,
                             .name = {"c", 1},
                             .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i % 3}});
         for (uint64_t k = 0; k <= i % 3; k++)
-            ttr_put_field(
+            ttr_add_field(
                 b, &(ttr_field){.depth = 3,
                                 .value = {.type = TTR_TYPE_UINT, .v.u = 300 + k, .bits = 16}});
-        ttr_put_field(
+        ttr_add_field(
             b, &(ttr_field){.depth = 2,
                             .name = {"d", 1},
                             .value = {.type = TTR_TYPE_BYTES, .text = {"bytes", (size_t)i}}});
@@ -417,28 +419,28 @@ static void put_alike(ttr_builder *b)
 /* Arrays of structures with arrays, and arrays of arrays. */
 static void put_lists(ttr_builder *b)
 {
-    ttr_put_field(b,
+    ttr_add_field(b,
                   &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 0; i < 2; i++) {
-        ttr_put_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-        ttr_put_field(b, &(ttr_field){.depth = 2,
+        ttr_add_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+        ttr_add_field(b, &(ttr_field){.depth = 2,
                                       .name = {"elements", 8},
                                       .value = {.type = TTR_TYPE_ARRAY, .count = 2 - (uint32_t)i}});
         for (uint64_t k = i; k < 2; k++)
-            ttr_put_field(
+            ttr_add_field(
                 b, &(ttr_field){.depth = 3,
                                 .value = {.type = TTR_TYPE_BYTES, .text = {"xyz", (size_t)k}}});
-        ttr_put_field(b, &(ttr_field){.depth = 2,
+        ttr_add_field(b, &(ttr_field){.depth = 2,
                                       .name = {"koid", 4},
                                       .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
     }
-    ttr_put_field(b,
+    ttr_add_field(b,
                   &(ttr_field){.name = {"nest", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
     for (uint64_t i = 0; i < 2; i++) {
-        ttr_put_field(b, &(ttr_field){.depth = 1,
+        ttr_add_field(b, &(ttr_field){.depth = 1,
                                       .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i}});
         for (uint64_t k = 0; k <= i; k++)
-            ttr_put_field(b, &(ttr_field){.depth = 2,
+            ttr_add_field(b, &(ttr_field){.depth = 2,
                                           .value = {.type = TTR_TYPE_UINT, .v.u = k, .bits = 16}});
     }
 }
@@ -447,9 +449,9 @@ static void put_everything(ttr_builder *b)
 {
     static const uint8_t id[16] = {1, 2, 3, 255}, other[16] = {9};
     ttr_event_begin(b, TTR_KIND_SPAN, 5, "a,b", "na\xffme _x");
-    ttr_on_provider(b, "prov:1");
-    ttr_on_thread(b, 7, UINT64_C(1) << 63);
-    ttr_event *e = ttr_event_edit(b);
+    ttr_event_set_provider(b, "prov:1");
+    ttr_event_set_thread(b, 7, UINT64_C(1) << 63);
+    ttr_event *e = ttr_event_attributes(b);
     e->duration = UINT64_C(1) << 40;
     e->link = 12;
     e->tag = 65535;
@@ -461,47 +463,48 @@ static void put_everything(ttr_builder *b)
     e->flags = TTR_EVENT_HAS_CPU | TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME;
     e->activity = id;
     e->related = other;
-    ttr_put_null(b, "null");
-    ttr_put_field(b, &(ttr_field){.name = {"gone", 4}, .value = {.hint = TTR_HINT_ABSENT}});
-    ttr_put_bool(b, "bool", true);
-    ttr_put_uint(b, "uint", UINT64_MAX);
-    ttr_put_int(b, "int", INT64_MIN);
-    ttr_put_text(b, "text", "b\xff\n");
-    ttr_put_bytes(b, "bytes", "\x00\xff", 2);
-    ttr_put_bytes(b, "", "", 0);
-    ttr_put_uint(b, "vpid", 1);
-    ttr_put_uint(b, "uint", 2);
-    ttr_put_uint(b, "bytes_length", 3);
-    ttr_put_field(
-        b,
-        &(ttr_field){
-            .name = {"p", 1},
-            .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 0x1234, .bits = 32}});
-    ttr_put_field(
+    ttr_add_null(b, "null");
+    ttr_add_field(b, &(ttr_field){.name = {"gone", 4}, .value = {.hint = TTR_DISPLAY_ABSENT}});
+    ttr_add_bool(b, "bool", true);
+    ttr_add_uint(b, "uint", UINT64_MAX);
+    ttr_add_int(b, "int", INT64_MIN);
+    ttr_add_text(b, "text", "b\xff\n");
+    ttr_add_bytes(b, "bytes", "\x00\xff", 2);
+    ttr_add_bytes(b, "", "", 0);
+    ttr_add_uint(b, "vpid", 1);
+    ttr_add_uint(b, "uint", 2);
+    ttr_add_uint(b, "bytes_length", 3);
+    ttr_add_field(b, &(ttr_field){.name = {"p", 1},
+                                  .value = {.type = TTR_TYPE_UINT,
+                                            .hint = TTR_DISPLAY_POINTER,
+                                            .v.u = 0x1234,
+                                            .bits = 32}});
+    ttr_add_field(
         b, &(ttr_field){
                .name = {"k", 1},
-               .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_KOID, .v.u = 99, .bits = 64}});
-    ttr_put_field(b, &(ttr_field){.name = {"n", 1},
+               .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_KOID, .v.u = 99, .bits = 64}});
+    ttr_add_field(b, &(ttr_field){.name = {"n", 1},
                                   .value = {.type = TTR_TYPE_TEXT,
-                                            .hint = TTR_HINT_NUMBER,
+                                            .hint = TTR_DISPLAY_DECIMAL,
                                             .text = {"-170141183460469231731", 22}}});
-    ttr_put_field(b, &(ttr_field){.name = {"five", 4},
+    ttr_add_field(b, &(ttr_field){.name = {"five", 4},
                                   .value = {.type = TTR_TYPE_INT, .v.s = -16, .bits = 5}});
     put_lists(b);
     put_alike(b);
-    ttr_put_field(b, &(ttr_field){.name = {"none", 4}, .value = {.type = TTR_TYPE_ARRAY}});
-    ttr_put_field(b, &(ttr_field){.name = {"empty", 5}, .value = {.type = TTR_TYPE_STRUCT}});
-    ttr_put_field(b,
+    ttr_add_field(b, &(ttr_field){.name = {"none", 4}, .value = {.type = TTR_TYPE_ARRAY}});
+    ttr_add_field(b, &(ttr_field){.name = {"empty", 5}, .value = {.type = TTR_TYPE_STRUCT}});
+    ttr_add_field(b,
                   &(ttr_field){.name = {"one", 3}, .value = {.type = TTR_TYPE_STRUCT, .count = 1}});
-    ttr_put_field(b, &(ttr_field){.depth = 1,
+    ttr_add_field(b, &(ttr_field){.depth = 1,
                                   .name = {"number", 6},
                                   .value = {.type = TTR_TYPE_TEXT, .text = {"5", 1}}});
-    ttr_put_field(b,
+    ttr_add_field(b,
                   &(ttr_field){.name = {"hex", 3}, .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-    ttr_put_field(
-        b, &(ttr_field){
-               .depth = 1,
-               .value = {.type = TTR_TYPE_UINT, .hint = TTR_HINT_POINTER, .v.u = 200, .bits = 8}});
+    ttr_add_field(
+        b,
+        &(ttr_field){
+            .depth = 1,
+            .value = {.type = TTR_TYPE_UINT, .hint = TTR_DISPLAY_POINTER, .v.u = 200, .bits = 8}});
 }
 
 static void check_everything(enum ctf_version version, bool is_big, bool is_natural, bool is_listed)
@@ -513,7 +516,7 @@ static void check_everything(enum ctf_version version, bool is_big, bool is_natu
     s.is_listed = is_listed;
     buffer_init(&expected, alloc_default());
     put_everything(s.builder);
-    assert_int_equal(ttr_event_take(s.builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(s.builder, &batch, NULL), TTR_OK);
     dump(s.t, batch.event, &expected);
     put_everything(s.builder);
     check_event(&s, &expected);
@@ -546,7 +549,7 @@ static void event_without_fields_lists_zero_fields(void **state)
         s.is_listed = true;
         buffer_init(&expected, alloc_default());
         ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, NULL, "x");
-        assert_int_equal(ttr_event_take(s.builder, &batch, NULL), TTR_OK);
+        assert_int_equal(ttr_event_build(s.builder, &batch, NULL), TTR_OK);
         dump(s.t, batch.event, &expected);
         const struct ctf_items *items = collect(&s, batch.event, &key);
         const ttr_value *list = &items->field[items->n - 1].value;
@@ -585,21 +588,21 @@ static void inexpressible_events_are_refused(void **state)
         bool is_context = i >= 3, is_refused = !is_context || versions[i % 3] == CTF_1_8;
         begin(&s, versions[i % 3], false, false);
         ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, "", "x");
-        ttr_put_field(s.builder,
+        ttr_add_field(s.builder,
                       &(ttr_field){.name = {"a", 1},
                                    .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD,
                                    .value = {.type = TTR_TYPE_ARRAY, .count = 1}});
-        ttr_put_field(
+        ttr_add_field(
             s.builder,
             &(ttr_field){.depth = 1,
                          .group = is_context ? TTR_GROUP_CONTEXT : TTR_GROUP_PAYLOAD,
                          .value = {.type = is_context ? TTR_TYPE_UINT : TTR_TYPE_STRUCT}});
-        assert_int_equal(ttr_event_take(s.builder, &batch, NULL), TTR_OK);
+        assert_int_equal(ttr_event_build(s.builder, &batch, NULL), TTR_OK);
         const struct ctf_items *items = collect(&s, batch.event, &key);
-        assert_int_equal(ctf_trace_class(&s.trace, s.kind, items, &key) == NULL, is_refused);
-        assert_int_equal(ctf_trace_refuses(s.kind, items, &key), is_refused);
+        assert_int_equal(ctf_get_event_class(&s.trace, s.kind, items, &key) == NULL, is_refused);
+        assert_int_equal(ctf_is_event_class_refused(s.kind, items, &key), is_refused);
         assert_int_equal(s.kind->class->events_n, !is_refused);
-        assert_null(is_refused ? ctf_trace_class(&s.trace, s.kind, items, &key) : NULL);
+        assert_null(is_refused ? ctf_get_event_class(&s.trace, s.kind, items, &key) : NULL);
         end(&s);
     }
 }
@@ -614,11 +617,11 @@ static void floats_keep_their_bits(void **state)
         begin(&s, versions[i], false, false);
         buffer_init(&expected, alloc_default());
         ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, "", "");
-        ttr_put_float(s.builder, "f", -0.1);
-        ttr_put_field(s.builder,
+        ttr_add_float(s.builder, "f", -0.1);
+        ttr_add_field(s.builder,
                       &(ttr_field){.name = {"g", 1},
                                    .value = {.type = TTR_TYPE_FLOAT, .v.f = 1.5, .bits = 32}});
-        ttr_put_field(s.builder,
+        ttr_add_field(s.builder,
                       &(ttr_field){.name = {"h", 1},
                                    .value = {.type = TTR_TYPE_FLOAT, .v.f = 0.1, .bits = 32}});
         put(&expected, "instant \"\" \"\" \"\" - 0 0 0 0 0 0 0 0 0");
@@ -638,24 +641,24 @@ static void changed_values_are_counted_as_losses(void **state)
     begin(&s, CTF_1_8, false, false);
     buffer_init(&expected, alloc_default());
     ttr_event_begin(s.builder, (ttr_kind)77, 0, "", "x");
-    ttr_put_field(s.builder, &(ttr_field){.name = {"nul", 3},
+    ttr_add_field(s.builder, &(ttr_field){.name = {"nul", 3},
                                           .value = {.type = TTR_TYPE_TEXT, .text = {"a\0b", 3}}});
-    ttr_put_field(
+    ttr_add_field(
         s.builder,
         &(ttr_field){.name = {"raw", 3},
-                     .value = {.type = TTR_TYPE_BYTES, .hint = TTR_HINT_RAW, .text = {"r", 1}}});
-    ttr_put_field(s.builder, &(ttr_field){.name = {"mixed", 5},
+                     .value = {.type = TTR_TYPE_BYTES, .hint = TTR_DISPLAY_RAW, .text = {"r", 1}}});
+    ttr_add_field(s.builder, &(ttr_field){.name = {"mixed", 5},
                                           .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    ttr_put_field(s.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_field(s.builder,
+    ttr_add_field(s.builder, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
+    ttr_add_field(s.builder,
                   &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_TEXT, .text = {"t", 1}}});
     for (unsigned i = 0; i < 14; i++)
-        ttr_put_field(s.builder,
+        ttr_add_field(s.builder,
                       &(ttr_field){.depth = (uint16_t)i,
                                    .name = {"d", 1},
                                    .value = {.type = TTR_TYPE_STRUCT, .count = i < 13 ? 2 : 1}});
     for (unsigned i = 14; i > 0; i--)
-        ttr_put_field(s.builder, &(ttr_field){.depth = (uint16_t)i,
+        ttr_add_field(s.builder, &(ttr_field){.depth = (uint16_t)i,
                                               .name = {"u", 1},
                                               .value = {.type = TTR_TYPE_UINT, .v.u = i}});
     put(&expected, "none \"x\" \"\" \"\" - 0 0 0 0 0 0 0 0 "
@@ -684,11 +687,11 @@ static void thread_names_are_written_as_records(void **state)
     (void)state;
     struct said s;
     ttr_error error;
-    struct ctf_said said;
+    struct ctf_dialect_attributes said;
     struct buffer body;
     begin(&s, CTF_2, false, false);
-    const struct ctf_items_for what = {.out = &s.out, .version = CTF_2, .is_dialect = true};
-    ctf_items_begin(&s.items);
+    const struct ctf_items_config what = {.out = &s.out, .version = CTF_2, .is_dialect = true};
+    ctf_items_clear(&s.items);
     ctf_items_add_constant(&s.items, CTF_ATTRIBUTE_KIND, CTF_KIND_NAMES, (ttr_text){"names", 5});
     ctf_items_add_thread(&s.items,
                          &(ttr_thread){.pid = 5, .tid = 6, .pid_known = true, .tid_known = true},
@@ -696,13 +699,13 @@ static void thread_names_are_written_as_records(void **state)
     s.items.context_n = s.items.n;
     ctf_items_add_text(&s.items, "process", (ttr_text){"proc", 4});
     ctf_items_add_text(&s.items, "thread", (ttr_text){"thr", 3});
-    ctf_items_end(&s.items, &what, 0);
+    ctf_items_complete(&s.items, &what, 0);
     const struct ctf_class_key key = {.name = {"names", 5}, .is_unnamed = true};
-    assert_non_null(ctf_trace_class(&s.trace, s.kind, &s.items, &key));
+    assert_non_null(ctf_get_event_class(&s.trace, s.kind, &s.items, &key));
     struct ctf_event_class *class = s.kind->class->events[0];
     buffer_init(&body, alloc_default());
-    struct encode encode;
-    encode.put = bitput_begin(&body);
+    struct field_encoder encode;
+    encode.put = bit_writer_init(&body);
     encode_begin(&encode, s.items.field, s.items.n);
     encode_members(&encode, class->context);
     encode_members(&encode, class->payload);
@@ -712,16 +715,17 @@ static void thread_names_are_written_as_records(void **state)
         .arena = &s.trace.description.arena,
         .root = {[ROOT_SPECIFIC_CONTEXT] = class->context, [ROOT_PAYLOAD] = class->payload}};
     const struct layout *layout = layout_compile(&spec, &error);
-    assert_int_equal(ctf_dialect_class(&s.trace.description, s.t, class, &said, &error), TTR_OK);
+    assert_int_equal(ctf_dialect_find_attributes(&s.trace.description, s.t, class, &said, &error),
+                     TTR_OK);
     assert_true(said.is_names);
     s.schema = (struct layout_schema){.layout = layout, .place = place};
     ttr_event event = {.payload = body.bytes, .payload_size = (uint32_t)body.n};
     event.schema =
-        context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .own = &s.schema});
-    const struct bits bits = bits_over(body.bytes, 0, encode.put.at);
-    assert_true(ctf_dialect_fill(&said, s.t, 0, &bits, &event));
+        context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .ctx = &s.schema});
+    const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
+    assert_true(ctf_dialect_set_attributes(&said, s.t, 0, &bits, &event));
     struct input in = {.base = {.t = s.t}};
-    assert_true(ctf_dialect_take_names(&in, &event));
+    assert_true(ctf_dialect_apply_names(&in, &event));
     ttr_thread thread;
     assert_true(ttr_thread_get(s.t, event.thread, &thread));
     assert_string_equal(ttr_text_get(s.t, thread.process_name).p, "proc");
@@ -733,7 +737,7 @@ static void thread_names_are_written_as_records(void **state)
 static void truncated_event_bodies_do_not_crash(void **state)
 {
     (void)state;
-    const struct ctf_said said = {
+    const struct ctf_dialect_attributes said = {
         .n = 2,
         .bytes = 12,
         .spot = {{.at = 0, .bytes = 8, .attribute = CTF_ATTRIBUTE_DURATION},
@@ -745,8 +749,8 @@ static void truncated_event_bodies_do_not_crash(void **state)
         uint8_t *body = malloc(n + 1);
         assert_non_null(body);
         memcpy(body, bytes, n);
-        const struct bits bits = bits_over(body, 0, n * 8);
-        assert_true(ctf_dialect_fill(&said, t, 0, &bits, &event));
+        const struct bits bits = bits_init(body, 0, n * 8);
+        assert_true(ctf_dialect_set_attributes(&said, t, 0, &bits, &event));
         assert_int_equal(event.duration, n == 12);
         free(body);
     }

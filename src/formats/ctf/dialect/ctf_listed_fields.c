@@ -12,21 +12,21 @@
 /* Returns an upper bound of the remaining entries. */
 static uint64_t count_entries_left(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     return walk->loops.depth == 1 && walk->loops.left[0] ? walk->loops.left[0] - 1 : 0;
 }
 
 /* Returns an unescaped name that lives as long as the batch. */
 static ttr_text unescape_batch_name(const ttr_fields *fields, ttr_text escaped)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     struct buffer plain;
     if (!ctf_has_escapes(escaped))
         return escaped;
     buffer_init(&plain, schema->scratch->alloc);
     ctf_name_unescape(&plain, escaped);
-    const char *own = plain.failed ? NULL : arena_copy(schema->scratch, plain.bytes, plain.n);
-    ttr_text name = own ? (ttr_text){own, plain.n} : escaped;
+    const char *ctx = plain.failed ? NULL : arena_copy(schema->scratch, plain.bytes, plain.n);
+    ttr_text name = ctx ? (ttr_text){ctx, plain.n} : escaped;
     buffer_free(&plain);
     return name;
 }
@@ -38,9 +38,9 @@ static void limit_listed_value(ttr_value *value, uint64_t left, bool is_attribut
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
     if (value->type >= TTR_TYPE_COUNT)
         value->type = TTR_TYPE_NULL;
-    if (value->hint == TTR_HINT_THREAD || value->hint == TTR_HINT_ENUM ||
-        value->hint == TTR_HINT_FLAGS || value->hint > TTR_HINT_ABSENT)
-        value->hint = TTR_HINT_NONE;
+    if (value->hint == TTR_DISPLAY_THREAD || value->hint == TTR_DISPLAY_ENUM ||
+        value->hint == TTR_DISPLAY_FLAGS || value->hint > TTR_DISPLAY_ABSENT)
+        value->hint = TTR_DISPLAY_NONE;
     if (value->bits > 64)
         value->bits = 0;
     if (value->base != 2 && value->base != 8 && value->base != 16)
@@ -137,9 +137,9 @@ static void listed_begin_group(ttr_fields *fields, ttr_group group)
     fields->ops = plain;
 }
 
-static uint64_t listed_packet(const void *own, const ttr_event *event)
+static uint64_t listed_packet(const void *ctx, const ttr_event *event)
 {
-    return layout_field_ops.packet(own, event);
+    return layout_field_ops.packet(ctx, event);
 }
 
 const struct field_ops ctf_listed_field_ops = {.begin = listed_begin,
@@ -165,7 +165,7 @@ static const uint8_t *get_id16(const ttr_value *value)
                                                                 : NULL;
 }
 
-static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *who,
+static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_dialect_threads *who,
                                    ttr_event *event, bool *failed)
 {
     enum ctf_attribute attribute = attribute_named(field->name);
@@ -175,10 +175,10 @@ static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_sa
         event->kind = (uint8_t)(value->v.u < TTR_KIND_COUNT ? value->v.u : TTR_KIND_NONE);
         break;
     case CTF_ATTRIBUTE_CATEGORY:
-        event->category = ctf_unescaped_id(t, value->text, failed);
+        event->category = ctf_intern_unescaped(t, value->text, failed);
         break;
     case CTF_ATTRIBUTE_PROVIDER:
-        event->provider = ctf_unescaped_id(t, value->text, failed);
+        event->provider = ctf_intern_unescaped(t, value->text, failed);
         break;
     case CTF_ATTRIBUTE_ACTIVITY:
         event->activity = get_id16(value);
@@ -187,18 +187,18 @@ static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_sa
         event->related = get_id16(value);
         break;
     default:
-        ctf_dialect_take(attribute, value->v.u, who, event);
+        ctf_dialect_apply_attribute(attribute, value->v.u, who, event);
     }
 }
 
-bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event)
+bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event)
 {
-    struct ctf_said_who who = {.has_attribute = {false}};
+    struct ctf_dialect_threads who = {.has_attribute = {false}};
     ttr_fields fields;
     ttr_field field;
     bool failed = false;
     ttr_fields_begin(t, event, &fields);
     while (read_next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
         apply_listed_attribute(&field, t, &who, event, &failed);
-    return ctf_dialect_take_threads(&who, t, source, event) && !failed;
+    return ctf_dialect_apply_threads(&who, t, source, event) && !failed;
 }

@@ -23,33 +23,33 @@ static bool is_lane_before(const struct live_lane *a, const struct live_lane *b)
 
 static void sift_lane_down(struct live_reader *live, size_t i)
 {
-    struct live_lane **heap = live->heap, *lane = heap[i];
+    struct live_lane **heap = live->heap, *queue = heap[i];
     for (size_t child; (child = 2 * i + 1) < live->heap_n; i = child) {
         if (child + 1 < live->heap_n && is_lane_before(heap[child + 1], heap[child]))
             child++;
-        if (!is_lane_before(heap[child], lane))
+        if (!is_lane_before(heap[child], queue))
             break;
         heap[i] = heap[child];
     }
-    heap[i] = lane;
+    heap[i] = queue;
 }
 
 /* Builds the heap of lanes with events. Returns the time up to which all events are known. */
 static int64_t build_lane_heap(struct live_reader *live)
 {
     int64_t bound =
-        live_client_expects_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
+        live_client_may_get_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
     live->heap_n = 0;
     for (size_t i = 0; i < live->lanes_n; i++) {
-        struct live_lane *lane = live->lanes[i];
-        lane->heap = i;
-        if (lane->at < lane->batch.n) {
-            live->heap[live->heap_n++] = lane;
+        struct live_lane *queue = live->file_index[i];
+        queue->heap = i;
+        if (queue->at < queue->batch.n) {
+            live->heap[live->heap_n++] = queue;
             continue;
         }
-        if (lane->quiet_ms > live->patience_ms)
+        if (queue->quiet_ms > live->patience_ms)
             continue;
-        int64_t horizon = lane->has_horizon ? lane->horizon : INT64_MIN;
+        int64_t horizon = queue->has_horizon ? queue->horizon : INT64_MIN;
         bound = horizon < bound ? horizon : bound;
     }
     for (size_t i = live->heap_n / 2; i-- > 0;)
@@ -70,7 +70,7 @@ static void emit_live_event(struct live_reader *live, const ttr_event *event, ui
         out->time = live->returned_until;
         out->duration -= shift < out->duration ? shift : out->duration;
     } else {
-        live_note(live, TTR_NOTE_ODD, "live.late",
+        live_note(live, TTR_SEVERITY_ODD, "live.late",
                   "an event arrived after later events had been returned: its stream had been "
                   "silent too long");
     }
@@ -83,12 +83,12 @@ static uint32_t merge_lanes(struct live_reader *live, bool *is_past_range)
     int64_t bound = build_lane_heap(live);
     uint32_t n = 0;
     while (live->heap_n && n < LIVE_BATCH) {
-        struct live_lane *lane = live->heap[0];
-        const ttr_event *event = ttr_batch_at(&lane->batch, lane->at);
+        struct live_lane *queue = live->heap[0];
+        const ttr_event *event = ttr_batch_at(&queue->batch, queue->at);
         if (event->time > bound)
             break;
         emit_live_event(live, event, n++);
-        if (++lane->at == lane->batch.n)
+        if (++queue->at == queue->batch.n)
             return n;
         sift_lane_down(live, 0);
     }
@@ -117,28 +117,28 @@ static void note_live_counts(struct live_reader *live)
 {
     const struct live_client *client = &live->client;
     for (; live->reconnections_noted < client->reconnections; live->reconnections_noted++)
-        live_note(live, TTR_NOTE_REMARK, "live.reconnected",
+        live_note(live, TTR_SEVERITY_REMARK, "live.reconnected",
                   "the connection to %s was lost and made again", live->tcp.url.daemon);
     for (; live->refused_noted < client->packets_refused; live->refused_noted++)
-        live_note(live, TTR_NOTE_ODD, "live.packet-refused",
+        live_note(live, TTR_SEVERITY_ODD, "live.packet-refused",
                   "the relay daemon announced a packet but could not send it");
 }
 
 static ttr_status step_live_client(struct live_reader *live)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (live->has_failed || live->client.phase == LIVE_OVER)
         return TTR_END;
-    ttr_status status = live_client_step(&live->client, &own);
+    ttr_status status = live_client_step(&live->client, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        end_after_failure(live, &own);
+        end_after_failure(live, &ctx);
     return status == TTR_OK || status == TTR_AGAIN ? status : TTR_OK;
 }
 
 static ttr_status end(struct live_reader *live, ttr_error *error)
 {
     if (live->client.is_session_gone)
-        live_note(live, TTR_NOTE_ODD, "live.session-gone",
+        live_note(live, TTR_SEVERITY_ODD, "live.session-gone",
                   "the session was no longer there when the connection was made again");
     if (!live->has_failed)
         return TTR_END;
@@ -153,7 +153,7 @@ static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error
     uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
     for (;;) {
         bool is_past_range = false;
-        ttr_status moved = step_live_client(live), status = live_feed(live, error);
+        ttr_status moved = step_live_client(live), status = live_feed_lanes(live, error);
         if (status != TTR_OK)
             return status;
         note_live_counts(live);
@@ -164,7 +164,7 @@ static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error
         if (is_past_range || (moved == TTR_END && live->lanes_n == 0))
             return end(live, error);
         uint64_t now = socket_now_ms();
-        if (now >= deadline || !context_goes_on(base->t))
+        if (now >= deadline || !context_should_continue(base->t))
             return TTR_AGAIN;
         unsigned limit = deadline - now < live->client.poll_ms ? (unsigned)(deadline - now)
                                                                : live->client.poll_ms;
@@ -178,12 +178,12 @@ static void live_close(ttr_reader *base)
     struct live_reader *live = (struct live_reader *)base;
     const struct alloc *alloc = &base->t->counted;
     while (live->lanes_n)
-        live_end_lane(live, live->lanes[live->lanes_n - 1]);
+        live_close_lane(live, live->file_index[live->lanes_n - 1]);
     for (size_t i = 0; i < live->client.traces_n; i++)
-        live_drop_source(live, live->client.traces[i]);
+        live_free_source(live, live->client.traces[i]);
     live_client_free(&live->client);
-    notes_free(&live->notes);
-    alloc_free(alloc, live->lanes, live->lanes_capacity, sizeof *live->lanes);
+    diagnostics_free(&live->notes);
+    alloc_free(alloc, live->file_index, live->lanes_capacity, sizeof *live->file_index);
     alloc_free(alloc, live->heap, live->heap_capacity, sizeof *live->heap);
     if (live->path)
         alloc_free(alloc, live->path, strlen(live->path) + 1, 1);
@@ -204,7 +204,7 @@ static void report_rest(const struct live_reader *live, ttr_report *report)
     report->format = format_ctf.name;
     report->version = report->compression = "";
     for (size_t i = 0; i < live->lanes_n && !*report->version; i++)
-        report->version = live->lanes[i]->source->ctf->class->version;
+        report->version = live->file_index[i]->source->ctf->class->version;
     report->path = report->trace_path =
         ttr_text_get(live->base.t, live->base.t->sources[live->id].path);
     report->source = report->trace = live->id;
@@ -229,7 +229,7 @@ static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
     const struct live_reader *live = (struct live_reader *)base;
     size_t inputs = 0;
     for (size_t i = 0; i < live->lanes_n; i++) {
-        struct input *in = live->lanes[i]->in;
+        struct input *in = live->file_index[i]->in;
         if (in && inputs++ == index)
             return in->base.ops->report(&in->base, 0, report);
     }
@@ -239,7 +239,7 @@ static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static struct notes *live_notes(ttr_reader *base)
+static struct diagnostics *live_notes(ttr_reader *base)
 {
     return &((struct live_reader *)base)->notes;
 }
@@ -253,7 +253,7 @@ static const struct reader_ops live_ops = {.next = live_next,
                                            .notes = live_notes};
 
 static ttr_status init_live_reader(struct live_reader *live, const char *path,
-                                   const struct live_how *how, ttr_error *error)
+                                   const struct live_config *how, ttr_error *error)
 {
     ttr *t = live->base.t;
     size_t size = strlen(path) + 1;
@@ -262,7 +262,7 @@ static ttr_status init_live_reader(struct live_reader *live, const char *path,
     if (live->id == UINT16_MAX)
         return fail_memory(error);
     memcpy(live->path, path, size);
-    ttr_status status = live_await_client(&live->client, t, error);
+    ttr_status status = live_run_until_attached(&live->client, t, error);
     if (status != TTR_OK)
         return status;
     unsigned period = live->client.session.timer_us / 1000;
@@ -273,7 +273,7 @@ static ttr_status init_live_reader(struct live_reader *live, const char *path,
 }
 
 static ttr_reader *open_session(ttr *t, const char *path, const struct live_url *url,
-                                const struct live_how *how, const ttr_read_options *options,
+                                const struct live_config *how, const ttr_read_options *options,
                                 ttr_error *error)
 {
     struct live_reader *live = alloc_zero(&t->counted, 1, sizeof *live);
@@ -292,25 +292,25 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
         live->options.max_record = options->max_record;
         live->options.time_offset = options->time_offset;
     }
-    notes_init(&live->notes, &t->counted);
-    live_begin_client(&live->client, &live->tcp, how, NULL, NULL);
+    diagnostics_init(&live->notes, &t->counted);
+    live_init_client(&live->client, &live->tcp, how, NULL, NULL);
     if (init_live_reader(live, path, how, error) == TTR_OK)
         return &live->base;
     live_close(&live->base);
     return NULL;
 }
 
-ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *how,
+ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_config *how,
                                const ttr_read_options *options, ttr_error *error)
 {
     struct live_url url;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_reader *reader = NULL;
-    if (live_url_parse(path, &url, &own) == TTR_OK)
-        reader = url.has_session ? open_session(t, path, &url, how, options, &own)
-                                 : live_open_list(t, path, &url, how, &own);
+    if (live_url_parse(path, &url, &ctx) == TTR_OK)
+        reader = url.has_session ? open_session(t, path, &url, how, options, &ctx)
+                                 : live_open_list(t, path, &url, how, &ctx);
     if (!reader && error) {
-        *error = own;
+        *error = ctx;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
     }
     return reader;
@@ -326,14 +326,14 @@ static ttr_status parse_seconds_option(char *const *copies, size_t n, const char
     double seconds;
     if (!text)
         return TTR_OK;
-    if (!number_get_double(text, strlen(text), &seconds) || !(seconds >= 0 && seconds <= 1e6))
+    if (!number_parse_double(text, strlen(text), &seconds) || !(seconds >= 0 && seconds <= 1e6))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "option %s=%s of ctf: expected seconds from 0 to 1000000", key, text);
     *ms = (unsigned)(seconds * 1000);
     return TTR_OK;
 }
 
-static ttr_status parse_live_options(char *const *copies, size_t n, struct live_how *how,
+static ttr_status parse_live_options(char *const *copies, size_t n, struct live_config *how,
                                      ttr_error *error)
 {
     const char *start = options_get(copies, n, "live-start");
@@ -354,7 +354,7 @@ static ttr_status parse_live_options(char *const *copies, size_t n, struct live_
 
 ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error)
 {
-    struct live_how how = {.dial = NULL};
+    struct live_config how = {.dial = NULL};
     return parse_live_options(copies, n, &how, error);
 }
 
@@ -376,7 +376,7 @@ static ttr_status reject_file_options(char *const *copies, size_t n, ttr_error *
 ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options,
                           ttr_error *error)
 {
-    struct live_how how = {.dial = NULL};
+    struct live_config how = {.dial = NULL};
     struct options_list list = {&t->counted, options ? options->format_options : NULL, &format_ctf,
                                 false};
     char **copies = NULL;

@@ -77,7 +77,7 @@ struct live_lane {
 };
 
 /* Connection and timeouts of a live reader. A value of 0 selects the default, unless noted. */
-struct live_how {
+struct live_config {
     live_dial dial; /* NULL: TCP to the address in the URL */
     void *dial_own;
     enum live_seek seek;
@@ -97,10 +97,10 @@ struct live_reader {
     struct live_tcp tcp;
     char *path;               /* the URL as the user wrote it */
     ttr_read_options options; /* options for inputs that are opened later; contains no pointers */
-    struct notes notes;
+    struct diagnostics notes;
     uint16_t id; /* source id of gaps that belong to no input */
     unsigned patience_ms;
-    struct live_lane **lanes; /* in the order of events with equal time */
+    struct live_lane **file_index; /* in the order of events with equal time */
     size_t lanes_n, lanes_capacity;
     struct live_lane **heap; /* binary heap of lanes that have events, by time of the next event */
     size_t heap_n, heap_capacity;
@@ -128,33 +128,34 @@ ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *optio
 TTR_MUST ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error);
 
 /* Opens a session with another connection and other timeouts, for tests. */
-ttr_reader *ctf_open_live_with(ttr *t, const char *url, const struct live_how *how,
+ttr_reader *ctf_open_live_with(ttr *t, const char *url, const struct live_config *how,
                                const ttr_read_options *options, ttr_error *error);
 
-/* --- ctf_live_feed.c --- */
+/* --- ctf_live_lanes.c --- */
 
 /* Processes what the client has received: metadata into descriptions, packets into inputs,
  * events into lanes. Also opens and closes lanes. */
-TTR_MUST ttr_status live_feed(struct live_reader *live, ttr_error *error);
+TTR_MUST ttr_status live_feed_lanes(struct live_reader *live, ttr_error *error);
 
 /* Frees a lane; adds the counts and diagnostics of its input to those of the reader. */
-void live_end_lane(struct live_reader *live, struct live_lane *lane);
+void live_close_lane(struct live_reader *live, struct live_lane *queue);
 
 /* Frees the parsed metadata of a trace. */
-void live_drop_source(struct live_reader *live, struct live_trace *trace);
+void live_free_source(struct live_reader *live, struct live_trace *trace);
 
 /* Emits a diagnostic of the reader itself. */
 void live_note(struct live_reader *live, ttr_severity severity, const char *code,
                const char *format, ...) TTR_PRINTF(4, 5);
 
-/* --- live_dial.c --- */
+/* --- live_connect.c --- */
 
 /* Sets defaults in `how` and initialises a client with them. */
-void live_begin_client(struct live_client *client, struct live_tcp *tcp, const struct live_how *how,
-                       live_list list, void *list_own);
+void live_init_client(struct live_client *client, struct live_tcp *tcp,
+                      const struct live_config *how, live_list list, void *list_own);
 
 /* Runs the client until the session is attached or all sessions are listed. */
-TTR_MUST ttr_status live_await_client(struct live_client *client, const ttr *t, ttr_error *error);
+TTR_MUST ttr_status live_run_until_attached(struct live_client *client, const ttr *t,
+                                            ttr_error *error);
 
 /* --- live_list.c --- */
 
@@ -165,6 +166,6 @@ TTR_MUST bool live_add_session(ttr *t, uint16_t source, const char *url,
 
 /* Opens a reader that returns each session of a daemon as one event. */
 ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url,
-                           const struct live_how *how, ttr_error *error);
+                           const struct live_config *how, ttr_error *error);
 
 #endif

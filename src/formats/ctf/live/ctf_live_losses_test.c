@@ -355,8 +355,8 @@ static char failing_url[200];
 static bool read_with(const struct alloc *alloc)
 {
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
-    struct live_how how = {.poll_ms = 1, .limit_ms = 20000};
+        .size = sizeof options, .resize = alloc->resize, .ctx = alloc->ctx};
+    struct live_config how = {.poll_ms = 1, .limit_ms = 20000};
     struct seen seen = {.n = 0};
     ttr *t = ttr_new(&options);
     ttr_reader *reader = t ? ctf_open_live_with(t, failing_url, &how, NULL, &seen.error) : NULL;

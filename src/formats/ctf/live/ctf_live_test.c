@@ -78,9 +78,9 @@ static void read_without_data_returns_soon(void **state)
     assert_int_equal(scene.relay.detached, 1);
 }
 
-static bool stop_now(void *own)
+static bool stop_now(void *ctx)
 {
-    ++*(unsigned *)own;
+    ++*(unsigned *)ctx;
     return false;
 }
 
@@ -94,7 +94,7 @@ static void progress_callback_can_end_waiting(void **state)
     unsigned asked = 0;
     ttr_reader *reader = scene_open(&scene, &seen.error);
     assert_non_null(reader);
-    ttr_watch(scene.t, stop_now, &asked);
+    ttr_progress_set(scene.t, stop_now, &asked);
     ttr_batch batch;
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_AGAIN);
     assert_int_equal(asked, 1);

@@ -14,7 +14,7 @@
 static ttr_status fail_bad_answer(const struct live_client *client, const struct live_call *call,
                                   const char *what, ttr_error *error)
 {
-    struct cursor at = live_link_look(&client->link);
+    struct cursor at = live_link_received(&client->link);
     return fail(error, TTR_E_MALFORMED, at.offset,
                 "the answer to %s at byte %llu of the connection: %s: is %s a relay daemon?",
                 live_command_text(call->command), (unsigned long long)at.offset, what,
@@ -25,7 +25,7 @@ static ttr_status fail_bad_answer(const struct live_client *client, const struct
 static void consume_answer_bytes(struct live_client *client, const struct cursor *before,
                                  const struct cursor *after)
 {
-    live_link_take(&client->link, cursor_left(before) - cursor_left(after));
+    live_link_consume(&client->link, cursor_left(before) - cursor_left(after));
 }
 
 /* --- Until the session is attached --- */
@@ -33,8 +33,8 @@ static void consume_answer_bytes(struct live_client *client, const struct cursor
 static ttr_status parse_connect_answer(struct live_client *client, struct live_call *call,
                                        ttr_error *error)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
-    if (!live_take_connect(&at, &client->version))
+    struct cursor before = live_link_received(&client->link), at = before;
+    if (!live_read_connect(&at, &client->version))
         return TTR_AGAIN;
     if (client->version.major != LIVE_MAJOR || client->version.minor < 4)
         return fail(error, TTR_E_UNSUPPORTED, 0,
@@ -46,7 +46,7 @@ static ttr_status parse_connect_answer(struct live_client *client, struct live_c
     client->minor = client->version.minor < LIVE_MINOR ? client->version.minor : LIVE_MINOR;
     client->sessions_n = 0;
     client->phase = LIVE_LISTING;
-    (void)live_ask(client, LIVE_LIST, 0);
+    (void)live_queue_request(client, LIVE_LIST, 0);
     return TTR_OK;
 }
 
@@ -86,20 +86,20 @@ static ttr_status finish_session_list(struct live_client *client, ttr_error *err
         return TTR_END;
     }
     if (client->sessions_n == 0) {
-        live_url_of_daemon(&client->url, url, sizeof url);
+        live_format_daemon_url(&client->url, url, sizeof url);
         return fail(
             error, TTR_E_IO, NO_OFFSET,
             "the relay daemon at %s has no session \"%s\" of host \"%s\": %s lists those it has",
             client->url.daemon, client->url.session, client->url.host, url);
     }
-    (void)live_ask(client, LIVE_CREATE, 0);
+    (void)live_queue_request(client, LIVE_CREATE, 0);
     return TTR_OK;
 }
 
 static ttr_status parse_list_answer(struct live_client *client, struct live_call *call,
                                     ttr_error *error)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
+    struct cursor before = live_link_received(&client->link), at = before;
     if (!call->is_headed) {
         call->left = cursor_u32be(&at);
         if (at.failed)
@@ -113,7 +113,7 @@ static ttr_status parse_list_answer(struct live_client *client, struct live_call
     for (; call->left; call->left--) {
         struct live_session session;
         bool is_bad;
-        if (!live_take_session(&at, client->minor, &session, &is_bad))
+        if (!live_read_session(&at, client->minor, &session, &is_bad))
             return is_bad ? fail_bad_answer(client, call,
                                             "a name of a session that is longer than a name can be",
                                             error)
@@ -130,7 +130,7 @@ static ttr_status parse_list_answer(struct live_client *client, struct live_call
 static ttr_status parse_create_answer(struct live_client *client, struct live_call *call,
                                       ttr_error *error)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
+    struct cursor before = live_link_received(&client->link), at = before;
     uint32_t status = cursor_u32be(&at);
     if (at.failed)
         return TTR_AGAIN;
@@ -139,7 +139,7 @@ static ttr_status parse_create_answer(struct live_client *client, struct live_ca
     consume_answer_bytes(client, &before, &at);
     client->phase = LIVE_ATTACHING;
     for (size_t i = 0; i < client->sessions_n && client->calls_n < LIVE_CALLS; i++)
-        (void)live_ask(client, LIVE_ATTACH, client->sessions[i].id);
+        (void)live_queue_request(client, LIVE_ATTACH, client->sessions[i].id);
     return TTR_OK;
 }
 
@@ -175,10 +175,10 @@ static ttr_status handle_listed_stream(struct live_client *client, const struct 
 static ttr_status parse_stream_list(struct live_client *client, struct live_call *call,
                                     ttr_error *error)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
+    struct cursor before = live_link_received(&client->link), at = before;
     for (; call->left; call->left--) {
         struct live_stream_head head;
-        if (!live_take_stream(&at, &head))
+        if (!live_read_stream(&at, &head))
             return TTR_AGAIN;
         ttr_status status = handle_listed_stream(client, call, &head, error);
         if (status != TTR_OK)
@@ -258,9 +258,9 @@ static ttr_status parse_attach_answer(struct live_client *client, struct live_ca
                                       ttr_error *error)
 {
     if (!call->is_headed) {
-        struct cursor before = live_link_look(&client->link), at = before;
+        struct cursor before = live_link_received(&client->link), at = before;
         struct live_counted counted;
-        if (!live_take_streams(&at, &counted))
+        if (!live_read_streams(&at, &counted))
             return TTR_AGAIN;
         if (counted.status != LIVE_OK) {
             ttr_status status = fail_attachment(client, call, counted.status, error);
@@ -283,9 +283,9 @@ static ttr_status parse_new_streams_answer(struct live_client *client, struct li
 {
     struct live_attached *session = copy_session(client, call->id);
     if (!call->is_headed) {
-        struct cursor before = live_link_look(&client->link), at = before;
+        struct cursor before = live_link_received(&client->link), at = before;
         struct live_counted counted;
-        if (!live_take_streams(&at, &counted))
+        if (!live_read_streams(&at, &counted))
             return TTR_AGAIN;
         if (counted.status < LIVE_OK || counted.status > LIVE_STREAMS_HUP)
             return fail_bad_answer(client, call, "an unknown status", error);
@@ -337,10 +337,10 @@ static bool is_index_usable(struct live_client *client, struct live_stream *stre
 static ttr_status parse_index_answer(struct live_client *client, struct live_call *call,
                                      ttr_error *error)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
+    struct cursor before = live_link_received(&client->link), at = before;
     struct live_stream *stream = call->stream;
     struct live_index index;
-    if (!live_take_index(&at, &index))
+    if (!live_read_index(&at, &index))
         return TTR_AGAIN;
     if (index.status < LIVE_OK || index.status > LIVE_INDEX_EOF)
         return fail_bad_answer(client, call, "an unknown status", error);
@@ -374,10 +374,10 @@ static ttr_status parse_index_answer(struct live_client *client, struct live_cal
 static ttr_status parse_packet_head(struct live_client *client, struct live_call *call,
                                     ttr_error *error)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
+    struct cursor before = live_link_received(&client->link), at = before;
     struct live_stream *stream = call->stream;
     struct live_counted counted;
-    if (!live_take_packet(&at, &counted))
+    if (!live_read_packet_head(&at, &counted))
         return TTR_AGAIN;
     if (counted.status < LIVE_OK || counted.status > LIVE_PACKET_EOF)
         return fail_bad_answer(client, call, "an unknown status", error);
@@ -393,7 +393,7 @@ static ttr_status parse_packet_head(struct live_client *client, struct live_call
         stream->ask_at = client->now + (counted.flags ? 0 : client->poll_ms);
     } else if (counted.status != LIVE_OK) {
         client->packets_refused++;
-        live_client_took(stream);
+        live_client_release_packet(stream);
     }
     return TTR_OK;
 }
@@ -402,14 +402,14 @@ static ttr_status parse_packet_head(struct live_client *client, struct live_call
 static ttr_status append_answer_bytes(struct live_client *client, struct live_call *call,
                                       struct buffer *to, ttr_error *error)
 {
-    struct cursor at = live_link_look(&client->link);
+    struct cursor at = live_link_received(&client->link);
     size_t n = cursor_left(&at) < call->left ? cursor_left(&at) : (size_t)call->left;
-    const uint8_t *bytes = cursor_take(&at, n);
+    const uint8_t *bytes = cursor_read_bytes(&at, n);
     if (to && n)
         buffer_add(to, bytes, n);
     if (to && to->failed)
         return fail_memory(error);
-    live_link_take(&client->link, n);
+    live_link_consume(&client->link, n);
     call->left -= n;
     return call->left ? TTR_AGAIN : TTR_OK;
 }
@@ -440,27 +440,27 @@ static ttr_status parse_packet_bytes(struct live_client *client, struct live_cal
 static void compare_known_metadata(struct live_client *client, struct live_call *call)
 {
     struct live_trace *trace = call->trace;
-    struct cursor at = live_link_look(&client->link);
+    struct cursor at = live_link_received(&client->link);
     uint64_t known = trace->received < trace->metadata.n ? trace->metadata.n - trace->received : 0;
     uint64_t n = cursor_left(&at) < call->left ? cursor_left(&at) : call->left;
     n = n < known ? n : known;
-    const uint8_t *bytes = cursor_take(&at, n);
+    const uint8_t *bytes = cursor_read_bytes(&at, n);
     if (n == 0)
         return;
     trace->has_changed |= memcmp(bytes, trace->metadata.bytes + trace->received, (size_t)n) != 0;
     trace->received += n;
     call->left -= n;
-    live_link_take(&client->link, (size_t)n);
+    live_link_consume(&client->link, (size_t)n);
 }
 
 static ttr_status parse_metadata_head(struct live_client *client, struct live_call *call,
                                       ttr_error *error)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
+    struct cursor before = live_link_received(&client->link), at = before;
     struct live_trace *trace = call->trace;
     uint32_t status;
     uint64_t n;
-    if (!live_take_metadata(&at, &status, &n))
+    if (!live_read_metadata_head(&at, &status, &n))
         return TTR_AGAIN;
     if (status < LIVE_OK || status > LIVE_METADATA_ERROR)
         return fail_bad_answer(client, call, "an unknown status", error);
@@ -498,7 +498,7 @@ static ttr_status parse_metadata_bytes(struct live_client *client, struct live_c
 
 static ttr_status parse_detach_answer(struct live_client *client)
 {
-    struct cursor before = live_link_look(&client->link), at = before;
+    struct cursor before = live_link_received(&client->link), at = before;
     (void)cursor_u32be(&at);
     if (at.failed)
         return TTR_AGAIN;
@@ -533,7 +533,7 @@ static ttr_status parse_one_answer(struct live_client *client, struct live_call 
     }
 }
 
-ttr_status live_take_answers(struct live_client *client, ttr_error *error)
+ttr_status live_parse_answers(struct live_client *client, ttr_error *error)
 {
     ttr_status result = TTR_AGAIN;
     while (client->calls_n) {

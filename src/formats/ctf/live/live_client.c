@@ -22,7 +22,7 @@ void live_client_init(struct live_client *client, const struct alloc *alloc,
                                    .poll_ms = options->poll_ms,
                                    .dial_after_ms = options->poll_ms};
     live_link_init(&client->link, alloc, options->limit_ms);
-    pairmap_init(&client->known, alloc);
+    pair_map_init(&client->known, alloc);
 }
 
 /* --- Streams and traces --- */
@@ -60,16 +60,16 @@ static bool name_stream(struct live_client *client, struct live_stream *stream,
 
 struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
 {
-    const uint32_t *place = pairmap_get(&client->known, id, KNOWN_TRACE);
+    const uint32_t *place = pair_map_get(&client->known, id, KNOWN_TRACE);
     if (place)
         return client->traces[*place];
     if (!alloc_reserve(client->alloc, (void **)&client->traces, &client->traces_capacity,
                        client->traces_n + 1, sizeof *client->traces) ||
-        !pairmap_put(&client->known, id, KNOWN_TRACE, (uint32_t)client->traces_n))
+        !pair_map_put(&client->known, id, KNOWN_TRACE, (uint32_t)client->traces_n))
         return NULL;
     struct live_trace *trace = alloc_zero(client->alloc, 1, sizeof *trace);
     if (!trace) {
-        (void)pairmap_remove(&client->known, id, KNOWN_TRACE);
+        (void)pair_map_remove(&client->known, id, KNOWN_TRACE);
         return NULL;
     }
     *trace = (struct live_trace){.id = id};
@@ -81,7 +81,7 @@ struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
                                     struct live_trace *trace)
 {
-    const uint32_t *place = pairmap_get(&client->known, head->id, KNOWN_STREAM);
+    const uint32_t *place = pair_map_get(&client->known, head->id, KNOWN_STREAM);
     bool was_there = place != NULL;
     if (place && *place != UINT32_MAX)
         return client->streams[*place];
@@ -95,7 +95,7 @@ struct live_stream *live_add_stream(struct live_client *client, const struct liv
         .id = head->id, .trace = trace, .is_over = was_there, .is_done = was_there};
     buffer_init(&stream->packet, client->alloc);
     if (!name_stream(client, stream, head) ||
-        !pairmap_put(&client->known, head->id, KNOWN_STREAM, (uint32_t)client->streams_n)) {
+        !pair_map_put(&client->known, head->id, KNOWN_STREAM, (uint32_t)client->streams_n)) {
         free_stream(client, stream);
         return NULL;
     }
@@ -111,10 +111,10 @@ static void free_done_objects(struct live_client *client)
         struct live_stream *stream = client->streams[i];
         if (!stream->is_done || stream->is_asked || (stream->is_listed && !stream->is_closed))
             continue;
-        *pairmap_get(&client->known, stream->id, KNOWN_STREAM) = UINT32_MAX;
+        *pair_map_get(&client->known, stream->id, KNOWN_STREAM) = UINT32_MAX;
         client->streams[i] = client->streams[--client->streams_n];
         if (i < client->streams_n)
-            *pairmap_get(&client->known, client->streams[i]->id, KNOWN_STREAM) = (uint32_t)i;
+            *pair_map_get(&client->known, client->streams[i]->id, KNOWN_STREAM) = (uint32_t)i;
         stream->trace->streams--;
         free_stream(client, stream);
     }
@@ -122,15 +122,15 @@ static void free_done_objects(struct live_client *client)
         struct live_trace *trace = client->traces[i];
         if (!trace->is_done || trace->is_asked || trace->streams)
             continue;
-        (void)pairmap_remove(&client->known, trace->id, KNOWN_TRACE);
+        (void)pair_map_remove(&client->known, trace->id, KNOWN_TRACE);
         client->traces[i] = client->traces[--client->traces_n];
         if (i < client->traces_n)
-            *pairmap_get(&client->known, client->traces[i]->id, KNOWN_TRACE) = (uint32_t)i;
+            *pair_map_get(&client->known, client->traces[i]->id, KNOWN_TRACE) = (uint32_t)i;
         free_trace(client, trace);
     }
 }
 
-void live_client_took(struct live_stream *stream)
+void live_client_release_packet(struct live_stream *stream)
 {
     stream->is_whole = stream->has_index = false;
     stream->packet.n = 0;
@@ -138,26 +138,27 @@ void live_client_took(struct live_stream *stream)
 
 /* --- Questions --- */
 
-struct live_call *live_ask(struct live_client *client, enum live_command command, uint64_t id)
+struct live_call *live_queue_request(struct live_client *client, enum live_command command,
+                                     uint64_t id)
 {
     struct buffer *out = &client->link.out;
     struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
     *call = (struct live_call){.command = (uint8_t)command, .id = id};
     switch (command) {
     case LIVE_CONNECT:
-        live_put_connect(out);
+        live_append_connect(out);
         break;
     case LIVE_LIST:
-        live_put_list(out);
+        live_append_list(out);
         break;
     case LIVE_CREATE:
-        live_put_create(out);
+        live_append_create(out);
         break;
     case LIVE_ATTACH:
-        live_put_attach(out, id, client->is_attached ? LIVE_SEEK_BEGIN : client->options.seek);
+        live_append_attach(out, id, client->is_attached ? LIVE_SEEK_BEGIN : client->options.seek);
         break;
     default:
-        live_put_id(out, command, id);
+        live_append_id(out, command, id);
         break;
     }
     return call;
@@ -168,8 +169,8 @@ static void request_packet_piece(struct live_client *client, struct live_stream 
     uint64_t left = stream->index.packet_bits / 8 - stream->packet.n;
     struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
     *call = (struct live_call){.command = LIVE_PACKET, .id = stream->id, .stream = stream};
-    live_put_packet(&client->link.out, stream->id, stream->index.offset + stream->packet.n,
-                    left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
+    live_append_packet(&client->link.out, stream->id, stream->index.offset + stream->packet.n,
+                       left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
 }
 
 static bool can_queue_request(const struct live_client *client)
@@ -189,7 +190,7 @@ static void request_new_streams(struct live_client *client)
         if (session->is_closed || session->is_asked)
             continue;
         session->is_asked = true;
-        (void)live_ask(client, LIVE_NEW_STREAMS, session->id);
+        (void)live_queue_request(client, LIVE_NEW_STREAMS, session->id);
     }
 }
 
@@ -203,7 +204,7 @@ static void request_metadata(struct live_client *client)
         if (!is_wanted || trace->is_asked || client->now < trace->ask_at)
             continue;
         trace->is_asked = true;
-        live_ask(client, LIVE_METADATA, trace->metadata_stream)->trace = trace;
+        live_queue_request(client, LIVE_METADATA, trace->metadata_stream)->trace = trace;
     }
 }
 
@@ -218,7 +219,7 @@ static void request_packets(struct live_client *client)
         if (stream->has_index)
             request_packet_piece(client, stream);
         else
-            live_ask(client, LIVE_NEXT_INDEX, stream->id)->stream = stream;
+            live_queue_request(client, LIVE_NEXT_INDEX, stream->id)->stream = stream;
     }
 }
 
@@ -233,14 +234,14 @@ static void end_session_streams(struct live_client *client)
         stream->is_over = true;
     }
     client->phase = LIVE_OVER;
-    live_link_end(&client->link);
+    live_link_close(&client->link);
 }
 
 static ttr_status fail_client(struct live_client *client, const ttr_error *reason, ttr_error *error)
 {
     client->phase = LIVE_FAILED;
     client->error = *reason;
-    live_link_end(&client->link);
+    live_link_close(&client->link);
     *error = client->error;
     return reason->status;
 }
@@ -262,7 +263,7 @@ static void drop_pending_requests(struct live_client *client)
         stream->is_asked = stream->is_listed = stream->is_closed = false;
         stream->ask_at = 0;
         if (!stream->is_whole)
-            live_client_took(stream);
+            live_client_release_packet(stream);
         if (!stream->has_last && stream->has_beacon) {
             stream->has_last = true;
             stream->last_begin = UINT64_MAX;
@@ -281,7 +282,7 @@ static ttr_status handle_lost_connection(struct live_client *client, const ttr_e
         client->away_since = client->now;
     client->bytes += client->link.received;
     client->link.received = 0;
-    live_link_end(&client->link);
+    live_link_close(&client->link);
     drop_pending_requests(client);
     if (!may_try || client->now - client->away_since >= client->options.reconnect_ms)
         return fail_client(client, reason, error);
@@ -294,20 +295,20 @@ static ttr_status handle_lost_connection(struct live_client *client, const ttr_e
 
 static ttr_status dial_daemon(struct live_client *client, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (client->now < client->dial_at)
         return TTR_AGAIN;
-    struct socket *socket = client->options.dial(client->options.dial_own, &own);
+    struct socket *socket = client->options.dial(client->options.dial_own, &ctx);
     client->now = socket_now_ms();
-    if (!socket && own.status == TTR_AGAIN)
+    if (!socket && ctx.status == TTR_AGAIN)
         return TTR_AGAIN;
     if (!socket)
-        return own.status == TTR_E_IO ? handle_lost_connection(client, &own, error)
-                                      : fail_client(client, &own, error);
-    live_link_begin(&client->link, socket);
+        return ctx.status == TTR_E_IO ? handle_lost_connection(client, &ctx, error)
+                                      : fail_client(client, &ctx, error);
+    live_link_start(&client->link, socket);
     client->reconnections += client->is_attached;
     client->phase = LIVE_GREETING;
-    (void)live_ask(client, LIVE_CONNECT, 0);
+    (void)live_queue_request(client, LIVE_CONNECT, 0);
     return TTR_OK;
 }
 
@@ -339,7 +340,7 @@ static ttr_status exchange_messages(struct live_client *client, ttr_error *error
     }
     ttr_error lost = {0};
     ttr_status moved = live_link_move(&client->link, client->calls_n > 0, &lost);
-    ttr_status taken = live_take_answers(client, error);
+    ttr_status taken = live_parse_answers(client, error);
     if (taken != TTR_AGAIN || moved == TTR_OK || moved == TTR_AGAIN)
         return taken == TTR_AGAIN ? moved : taken;
     *error = lost; /* data received before the failure was parsed */
@@ -348,7 +349,7 @@ static ttr_status exchange_messages(struct live_client *client, ttr_error *error
 
 ttr_status live_client_step(struct live_client *client, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     client->now = socket_now_ms();
     if (client->phase == LIVE_FAILED) {
         *error = client->error;
@@ -359,11 +360,11 @@ ttr_status live_client_step(struct live_client *client, ttr_error *error)
         return TTR_END;
     if (client->phase == LIVE_AWAY)
         return dial_daemon(client, error);
-    ttr_status status = exchange_messages(client, &own);
+    ttr_status status = exchange_messages(client, &ctx);
     if (status == TTR_E_IO)
-        return handle_lost_connection(client, &own, error);
+        return handle_lost_connection(client, &ctx, error);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        return fail_client(client, &own, error);
+        return fail_client(client, &ctx, error);
     if (status == TTR_END || has_session_ended(client)) {
         end_session_streams(client);
         return TTR_OK;
@@ -387,12 +388,12 @@ static void detach_from_daemon(struct live_client *client)
     ttr_error ignored;
     uint64_t deadline = socket_now_ms() + GOODBYE_MS;
     for (size_t i = 0; i < client->sessions_n && can_queue_request(client); i++)
-        (void)live_ask(client, LIVE_DETACH, client->sessions[i].id);
+        (void)live_queue_request(client, LIVE_DETACH, client->sessions[i].id);
     while (client->calls_n && socket_now_ms() < deadline) {
         ttr_status moved = live_link_move(&client->link, false, &ignored);
         if (moved != TTR_OK && moved != TTR_AGAIN)
             return;
-        ttr_status taken = live_take_answers(client, &ignored);
+        ttr_status taken = live_parse_answers(client, &ignored);
         if (taken != TTR_OK && taken != TTR_AGAIN)
             return;
         if (moved == TTR_AGAIN)
@@ -413,5 +414,5 @@ void live_client_free(struct live_client *client)
     alloc_free(client->alloc, client->traces, client->traces_capacity, sizeof *client->traces);
     alloc_free(client->alloc, client->sessions, client->sessions_capacity,
                sizeof *client->sessions);
-    pairmap_free(&client->known);
+    pair_map_free(&client->known);
 }

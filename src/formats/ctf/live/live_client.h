@@ -4,15 +4,15 @@
  *   live_client_step ----------> up to LIVE_CALLS requests  --->
  *                                answers, in order          <---
  *   reads trace->metadata, stream->packet
- *   live_client_took ----------> requests the next index
+ *   live_client_release_packet ----------> requests the next index
  *
  * The client is a non-blocking state machine: live_client_step does what is possible without
  * waiting, live_client_wait sleeps until more may be possible. Metadata and packets become
  * available in any order; the user decides when they are used.
  *
  * Per stream: request an index; if one is returned, request its packet in pieces of PIECE_BYTES;
- * the complete packet waits until live_client_took, then the next index is requested. A stream
- * without data is asked again after `poll_ms`.
+ * the complete packet waits until live_client_release_packet, then the next index is requested. A
+ * stream without data is asked again after `poll_ms`.
  *
  * Reconnection: after a lost connection the client connects again, for at most `reconnect_ms`
  * without an answer. It attaches at the start of what the daemon still has, and skips packets it
@@ -26,7 +26,7 @@
 #ifndef TRACETTA_FORMATS_CTF_LIVE_LIVE_CLIENT_H
 #define TRACETTA_FORMATS_CTF_LIVE_LIVE_CLIENT_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "formats/ctf/live/live_link.h"
 #include "formats/ctf/live/live_protocol.h"
 #include "formats/ctf/live/live_url.h"
@@ -51,7 +51,7 @@ struct live_trace {
     uint32_t streams; /* number of known streams */
     bool has_changed; /* after a reconnection the daemon sent different metadata */
     bool is_done;     /* set by the user: may be freed */
-    void *own;        /* user's data */
+    void *ctx;        /* user's data */
 };
 
 struct live_stream {
@@ -73,7 +73,7 @@ struct live_stream {
     bool has_last;
     uint64_t last_begin, last_end;
     bool is_done; /* set by the user: may be freed */
-    void *own;    /* user's data */
+    void *ctx;    /* user's data */
 };
 
 struct live_call {
@@ -101,10 +101,10 @@ enum live_phase {
 };
 
 /* Opens a connection. Returns NULL and sets `error` on failure. */
-typedef struct socket *(*live_dial)(void *own, ttr_error *error);
+typedef struct socket *(*live_dial)(void *ctx, ttr_error *error);
 
 /* Called for each session in list mode. Returns false if memory is out. */
-typedef bool (*live_list)(void *own, const struct live_session *session);
+typedef bool (*live_list)(void *ctx, const struct live_session *session);
 
 struct live_options {
     live_dial dial;
@@ -136,7 +136,7 @@ struct live_client {
     size_t streams_n, streams_capacity;
     /* (stream, 0): index of every stream ever listed, UINT32_MAX if freed; (trace, 1): index of
      * existing traces */
-    struct pairmap known;
+    struct pair_map known;
     size_t turn; /* index of the next stream to ask (round robin) */
     unsigned poll_ms;
     bool wants_streams;   /* the daemon announced new streams */
@@ -164,10 +164,10 @@ TTR_MUST ttr_status live_client_step(struct live_client *client, ttr_error *erro
 void live_client_wait(const struct live_client *client, unsigned limit_ms);
 
 /* Releases the packet of a stream, so that the next one is requested. */
-void live_client_took(struct live_stream *stream);
+void live_client_release_packet(struct live_stream *stream);
 
 /* Reports whether the daemon may have streams that the client does not know yet. */
-static inline bool live_client_expects_streams(const struct live_client *client)
+static inline bool live_client_may_get_streams(const struct live_client *client)
 {
     return client->wants_streams || client->phase < LIVE_RUNNING;
 }
@@ -178,10 +178,11 @@ void live_client_free(struct live_client *client);
 /* --- Between live_client.c and live_answers.c --- */
 
 /* Parses the answers received. Returns TTR_AGAIN if the last one is incomplete. */
-ttr_status live_take_answers(struct live_client *client, ttr_error *error);
+ttr_status live_parse_answers(struct live_client *client, ttr_error *error);
 
 /* Queues a request. Answers arrive in the order of requests. */
-struct live_call *live_ask(struct live_client *client, enum live_command command, uint64_t id);
+struct live_call *live_queue_request(struct live_client *client, enum live_command command,
+                                     uint64_t id);
 
 /* Return the stream or trace with that id, adding it if it is new. Return NULL if memory is out. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,

@@ -14,15 +14,15 @@ void live_link_init(struct live_link *link, const struct alloc *alloc, unsigned 
     buffer_init(&link->in, alloc);
 }
 
-void live_link_begin(struct live_link *link, struct socket *socket)
+void live_link_start(struct live_link *link, struct socket *socket)
 {
-    live_link_end(link);
+    live_link_close(link);
     link->socket = socket;
     link->received = 0;
     link->deadline = 0;
 }
 
-void live_link_end(struct live_link *link)
+void live_link_close(struct live_link *link)
 {
     socket_close(link->socket);
     link->socket = NULL;
@@ -33,7 +33,7 @@ void live_link_end(struct live_link *link)
 
 void live_link_free(struct live_link *link)
 {
-    live_link_end(link);
+    live_link_close(link);
     buffer_free(&link->out);
     buffer_free(&link->in);
 }
@@ -71,7 +71,7 @@ static ttr_status receive_some(struct live_link *link, bool *has_moved, ttr_erro
     int64_t got = socket_receive(link->socket, room, LIVE_IN_BYTES - left, error);
     if (got < 0)
         return TTR_E_IO;
-    buffer_filled(&link->in, (size_t)got);
+    buffer_commit(&link->in, (size_t)got);
     link->received += (uint64_t)got;
     *has_moved |= got > 0;
     return TTR_OK;
@@ -101,14 +101,14 @@ ttr_status live_link_move(struct live_link *link, bool is_waiting, ttr_error *er
     return has_moved ? TTR_OK : TTR_AGAIN;
 }
 
-struct cursor live_link_look(const struct live_link *link)
+struct cursor live_link_received(const struct live_link *link)
 {
     size_t n = link->in.n - link->used;
-    return cursor_over(n ? link->in.bytes + link->used : (const uint8_t *)"", n,
+    return cursor_init(n ? link->in.bytes + link->used : (const uint8_t *)"", n,
                        link->received - n);
 }
 
-void live_link_take(struct live_link *link, size_t n)
+void live_link_consume(struct live_link *link, size_t n)
 {
     link->used += n;
 }

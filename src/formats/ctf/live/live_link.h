@@ -32,18 +32,18 @@ struct live_link {
 void live_link_init(struct live_link *link, const struct alloc *alloc, unsigned limit_ms);
 
 /* Starts a connection on a socket, which it now owns. Drops all data of the previous connection. */
-void live_link_begin(struct live_link *link, struct socket *socket);
+void live_link_start(struct live_link *link, struct socket *socket);
 
 /* Sends and receives without waiting. Returns TTR_OK if bytes were moved, TTR_AGAIN if not, else
  * the connection is lost. `is_waiting`: an answer is due. */
 TTR_MUST ttr_status live_link_move(struct live_link *link, bool is_waiting, ttr_error *error);
 
 /* Return the received bytes, and consume n of them. */
-struct cursor live_link_look(const struct live_link *link);
-void live_link_take(struct live_link *link, size_t n);
+struct cursor live_link_received(const struct live_link *link);
+void live_link_consume(struct live_link *link, size_t n);
 
 /* Closes the connection. The link can be used again. */
-void live_link_end(struct live_link *link);
+void live_link_close(struct live_link *link);
 void live_link_free(struct live_link *link);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <tracetta/read.h>
 #include <tracetta/write.h>
 
 #include "base/status.h"
@@ -25,7 +26,7 @@ struct listing {
 
 static void append_text_field(ttr_builder *builder, const char *name, ttr_text text)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)},
+    ttr_add_field(builder, &(ttr_field){.name = {name, strlen(name)},
                                         .value = {.type = TTR_TYPE_TEXT, .text = text}});
 }
 
@@ -50,26 +51,26 @@ static bool append_session_event(struct listing *listing, const ttr_event *made)
     return !listing->payloads.failed && !listing->events.failed;
 }
 
-static bool add_session_event(void *own, const struct live_session *session)
+static bool add_session_event(void *ctx, const struct live_session *session)
 {
-    struct listing *listing = own;
+    struct listing *listing = ctx;
     ttr_builder *builder = listing->builder;
     char url[3 * LIVE_URL_PART];
     ttr_batch batch;
-    live_url_of_session(&listing->tcp.url, session->host, session->name, url, sizeof url);
+    live_format_session_url(&listing->tcp.url, session->host, session->name, url, sizeof url);
     if (!live_add_session(listing->base.t, listing->id, url, session))
         return false;
     ttr_event_begin(builder, TTR_KIND_OBJECT, listing->time, NULL, url);
     append_text_field(builder, "host", session->host);
     append_text_field(builder, "session", session->name);
-    ttr_put_uint(builder, "timer_us", session->timer_us);
-    ttr_put_uint(builder, "streams", session->streams);
-    ttr_put_uint(builder, "viewers", session->viewers);
-    ttr_put_text(builder, "format", session->is_ctf2 ? "CTF 2" : "CTF 1.8");
-    ttr_event *event = ttr_event_edit(builder);
+    ttr_add_uint(builder, "timer_us", session->timer_us);
+    ttr_add_uint(builder, "streams", session->streams);
+    ttr_add_uint(builder, "viewers", session->viewers);
+    ttr_add_text(builder, "format", session->is_ctf2 ? "CTF 2" : "CTF 1.8");
+    ttr_event *event = ttr_event_attributes(builder);
     event->link = session->id;
     event->source = listing->id;
-    return ttr_event_take(builder, &batch, NULL) == TTR_OK &&
+    return ttr_event_build(builder, &batch, NULL) == TTR_OK &&
            append_session_event(listing, batch.event);
 }
 
@@ -134,11 +135,11 @@ static ttr_status init_listing(struct listing *listing, const char *path, ttr_er
     listing->id = context_add_source(t, path, format_ctf.name);
     if (!listing->builder || listing->id == UINT16_MAX)
         return fail_memory(error);
-    return live_await_client(&listing->client, t, error);
+    return live_run_until_attached(&listing->client, t, error);
 }
 
 ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url,
-                           const struct live_how *how, ttr_error *error)
+                           const struct live_config *how, ttr_error *error)
 {
     struct listing *listing = alloc_zero(&t->counted, 1, sizeof *listing);
     if (!listing) {
@@ -149,7 +150,7 @@ ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url,
     listing->tcp = (struct live_tcp){t, *url};
     buffer_init(&listing->events, &t->counted);
     buffer_init(&listing->payloads, &t->counted);
-    live_begin_client(&listing->client, &listing->tcp, how, add_session_event, listing);
+    live_init_client(&listing->client, &listing->tcp, how, add_session_event, listing);
     if (init_listing(listing, path, error) == TTR_OK)
         return &listing->base;
     listing_close(&listing->base);

@@ -68,7 +68,8 @@ static void scan_text_or_comment(struct live_scan *scan, char c)
         scan->mode = LIVE_SCAN_CODE;
 }
 
-void live_scan_text(struct live_scan *scan, enum ctf_version version, const char *text, size_t n)
+void live_scan_declarations(struct live_scan *scan, enum ctf_version version, const char *text,
+                            size_t n)
 {
     for (; scan->at < n; scan->at++) {
         if (scan->mode == LIVE_SCAN_CODE)
@@ -163,7 +164,7 @@ ttr_status live_metadata_read(struct live_metadata *metadata, struct ctf_trace *
     if (n == metadata->unpacked || (metadata->version == CTF_UNKNOWN && n < HEADER_BYTES))
         return TTR_OK;
     if (metadata->version == CTF_UNKNOWN)
-        metadata->version = ctf_sniff(bytes, n, &metadata->is_packetised);
+        metadata->version = ctf_detect_metadata_language(bytes, n, &metadata->is_packetised);
     if (metadata->version != CTF_1_8 && metadata->version != CTF_2)
         return fail(error, TTR_E_UNSUPPORTED, 0, "%s: expected metadata of CTF 1.8 or CTF 2", name);
     ttr_status status = append_complete_packets(metadata, trace, bytes + metadata->unpacked,
@@ -172,8 +173,8 @@ ttr_status live_metadata_read(struct live_metadata *metadata, struct ctf_trace *
         status = fail_memory(error);
     if (status != TTR_OK || metadata->text.n == 0)
         return status;
-    live_scan_text(&metadata->scan, metadata->version, (const char *)metadata->text.bytes,
-                   metadata->text.n);
+    live_scan_declarations(&metadata->scan, metadata->version, (const char *)metadata->text.bytes,
+                           metadata->text.n);
     return metadata->scan.whole ? parse_complete_declarations(metadata, trace, name, error)
                                 : TTR_OK;
 }

@@ -28,7 +28,8 @@ struct live_scan {
 /* Continues the scan in a text that has grown to n bytes. scan->whole becomes the end of the last
  * complete declaration. In TSDL that is a semicolon outside of braces, in CTF 2 the end of an
  * object and the blanks after it. */
-void live_scan_text(struct live_scan *scan, enum ctf_version version, const char *text, size_t n);
+void live_scan_declarations(struct live_scan *scan, enum ctf_version version, const char *text,
+                            size_t n);
 
 struct live_metadata {
     enum ctf_version version;

@@ -23,9 +23,9 @@ static size_t whole(enum ctf_version version, const char *text)
 {
     struct live_scan once = {.at = 0}, slow = {.at = 0};
     size_t n = strlen(text);
-    live_scan_text(&once, version, text, n);
+    live_scan_declarations(&once, version, text, n);
     for (size_t i = 1; i <= n; i++)
-        live_scan_text(&slow, version, text, i);
+        live_scan_declarations(&slow, version, text, i);
     assert_int_equal(once.whole, slow.whole);
     return once.whole;
 }
@@ -92,7 +92,7 @@ static void set(struct scene *scene)
 static void clear(struct scene *scene)
 {
     live_metadata_free(&scene->metadata);
-    ctf_trace_release(scene->trace);
+    ctf_trace_unref(scene->trace);
     ttr_free(scene->t);
 }
 

@@ -24,7 +24,7 @@ static void append_request_head(struct buffer *to, enum live_command command, ui
     append_u32be(to, 0);
 }
 
-void live_put_connect(struct buffer *to)
+void live_append_connect(struct buffer *to)
 {
     append_request_head(to, LIVE_CONNECT, LIVE_CONNECT_BYTES);
     append_u64be(to, UINT64_MAX);
@@ -33,17 +33,17 @@ void live_put_connect(struct buffer *to)
     append_u32be(to, 1);
 }
 
-void live_put_list(struct buffer *to)
+void live_append_list(struct buffer *to)
 {
     append_request_head(to, LIVE_LIST, 0);
 }
 
-void live_put_create(struct buffer *to)
+void live_append_create(struct buffer *to)
 {
     append_request_head(to, LIVE_CREATE, 0);
 }
 
-void live_put_attach(struct buffer *to, uint64_t session, enum live_seek seek)
+void live_append_attach(struct buffer *to, uint64_t session, enum live_seek seek)
 {
     append_request_head(to, LIVE_ATTACH, 20);
     append_u64be(to, session);
@@ -51,13 +51,13 @@ void live_put_attach(struct buffer *to, uint64_t session, enum live_seek seek)
     append_u32be(to, (uint32_t)seek);
 }
 
-void live_put_id(struct buffer *to, enum live_command command, uint64_t id)
+void live_append_id(struct buffer *to, enum live_command command, uint64_t id)
 {
     append_request_head(to, command, 8);
     append_u64be(to, id);
 }
 
-void live_put_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes)
+void live_append_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes)
 {
     append_request_head(to, LIVE_PACKET, 20);
     append_u64be(to, stream);
@@ -68,14 +68,14 @@ void live_put_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32
 /* Reads a text in a field of fixed size, up to the first zero byte. */
 static ttr_text read_fixed_text(struct cursor *from, size_t size)
 {
-    const uint8_t *at = cursor_take(from, size);
+    const uint8_t *at = cursor_read_bytes(from, size);
     const uint8_t *zero = at ? memchr(at, 0, size) : NULL;
     if (!at)
         return (ttr_text){"", 0};
     return (ttr_text){(const char *)at, zero ? (size_t)(zero - at) : size};
 }
 
-bool live_take_connect(struct cursor *from, struct live_version *version)
+bool live_read_connect(struct cursor *from, struct live_version *version)
 {
     (void)cursor_skip(from, 8);
     version->major = cursor_u32be(from);
@@ -84,7 +84,7 @@ bool live_take_connect(struct cursor *from, struct live_version *version)
     return !from->failed;
 }
 
-bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session,
+bool live_read_session(struct cursor *from, uint32_t minor, struct live_session *session,
                        bool *is_bad)
 {
     *is_bad = false;
@@ -107,14 +107,14 @@ bool live_take_session(struct cursor *from, uint32_t minor, struct live_session 
     return !from->failed;
 }
 
-bool live_take_streams(struct cursor *from, struct live_counted *counted)
+bool live_read_streams(struct cursor *from, struct live_counted *counted)
 {
     *counted = (struct live_counted){.status = cursor_u32be(from)};
     counted->count = cursor_u32be(from);
     return !from->failed;
 }
 
-bool live_take_stream(struct cursor *from, struct live_stream_head *stream)
+bool live_read_stream(struct cursor *from, struct live_stream_head *stream)
 {
     *stream = (struct live_stream_head){.id = cursor_u64be(from)};
     stream->trace = cursor_u64be(from);
@@ -124,7 +124,7 @@ bool live_take_stream(struct cursor *from, struct live_stream_head *stream)
     return !from->failed;
 }
 
-bool live_take_index(struct cursor *from, struct live_index *index)
+bool live_read_index(struct cursor *from, struct live_index *index)
 {
     *index = (struct live_index){.offset = cursor_u64be(from)};
     index->packet_bits = cursor_u64be(from);
@@ -138,7 +138,7 @@ bool live_take_index(struct cursor *from, struct live_index *index)
     return !from->failed;
 }
 
-bool live_take_packet(struct cursor *from, struct live_counted *counted)
+bool live_read_packet_head(struct cursor *from, struct live_counted *counted)
 {
     *counted = (struct live_counted){.status = cursor_u32be(from)};
     counted->count = cursor_u32be(from);
@@ -146,7 +146,7 @@ bool live_take_packet(struct cursor *from, struct live_counted *counted)
     return !from->failed;
 }
 
-bool live_take_metadata(struct cursor *from, uint32_t *status, uint64_t *bytes)
+bool live_read_metadata_head(struct cursor *from, uint32_t *status, uint64_t *bytes)
 {
     *bytes = cursor_u64be(from);
     *status = cursor_u32be(from);

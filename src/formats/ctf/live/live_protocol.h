@@ -96,14 +96,14 @@ enum live_size {
 
 /* --- Requests: appended to a buffer; its failed flag reports that memory is out --- */
 
-void live_put_connect(struct buffer *to);
-void live_put_list(struct buffer *to);
-void live_put_create(struct buffer *to);
-void live_put_attach(struct buffer *to, uint64_t session, enum live_seek seek);
+void live_append_connect(struct buffer *to);
+void live_append_list(struct buffer *to);
+void live_append_create(struct buffer *to);
+void live_append_attach(struct buffer *to, uint64_t session, enum live_seek seek);
 
 /* Commands with one id: of a stream (NEXT_INDEX, METADATA) or a session (NEW_STREAMS, DETACH). */
-void live_put_id(struct buffer *to, enum live_command command, uint64_t id);
-void live_put_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes);
+void live_append_id(struct buffer *to, enum live_command command, uint64_t id);
+void live_append_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes);
 
 /* --- Answers: return false if the cursor ends inside the answer; it may then have moved --- */
 
@@ -134,18 +134,18 @@ struct live_counted {
     uint32_t flags;         /* only in answers to PACKET */
 };
 
-bool live_take_connect(struct cursor *from, struct live_version *version);
+bool live_read_connect(struct cursor *from, struct live_version *version);
 
 /* Decodes one session of a list. `*is_bad` is set if a name's length is invalid. */
-bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session,
+bool live_read_session(struct cursor *from, uint32_t minor, struct live_session *session,
                        bool *is_bad);
-bool live_take_streams(struct cursor *from, struct live_counted *counted);
-bool live_take_stream(struct cursor *from, struct live_stream_head *stream);
-bool live_take_index(struct cursor *from, struct live_index *index);
-bool live_take_packet(struct cursor *from, struct live_counted *counted);
+bool live_read_streams(struct cursor *from, struct live_counted *counted);
+bool live_read_stream(struct cursor *from, struct live_stream_head *stream);
+bool live_read_index(struct cursor *from, struct live_index *index);
+bool live_read_packet_head(struct cursor *from, struct live_counted *counted);
 
 /* Decodes the fixed part of METADATA; its size has 64 bits. */
-bool live_take_metadata(struct cursor *from, uint32_t *status, uint64_t *bytes);
+bool live_read_metadata_head(struct cursor *from, uint32_t *status, uint64_t *bytes);
 
 /* Returns the name of a command for messages, such as "ATTACH". */
 const char *live_command_text(enum live_command command);

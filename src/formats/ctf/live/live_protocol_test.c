@@ -13,23 +13,23 @@ static void requests_are_big_endian_with_length(void **state)
     (void)state;
     struct buffer out;
     buffer_init(&out, alloc_default());
-    live_put_connect(&out);
+    live_append_connect(&out);
     support_assert_hex(out.bytes, out.n,
                        "00 00 00 00 00 00 00 14  00 00 00 01  00 00 00 00"
                        "ff ff ff ff ff ff ff ff  00 00 00 02  00 00 00 0f  00 00 00 01");
     buffer_clear(&out);
-    live_put_list(&out);
+    live_append_list(&out);
     support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 00  00 00 00 02  00 00 00 00");
     buffer_clear(&out);
-    live_put_create(&out);
+    live_append_create(&out);
     support_assert_hex(out.bytes, out.n, "00 00 00 00 00 00 00 00  00 00 00 08  00 00 00 00");
     buffer_clear(&out);
-    live_put_attach(&out, 0x0102030405060708, LIVE_SEEK_NOW);
+    live_append_attach(&out, 0x0102030405060708, LIVE_SEEK_NOW);
     support_assert_hex(out.bytes, out.n,
                        "00 00 00 00 00 00 00 14  00 00 00 03  00 00 00 00"
                        "01 02 03 04 05 06 07 08  00 00 00 00 00 00 00 00  00 00 00 02");
     buffer_clear(&out);
-    live_put_attach(&out, 1, LIVE_SEEK_BEGIN);
+    live_append_attach(&out, 1, LIVE_SEEK_BEGIN);
     support_assert_hex(out.bytes + 32, out.n - 32, "00 00 00 01");
     buffer_free(&out);
 }
@@ -39,24 +39,24 @@ static void stream_requests_contain_stream_id(void **state)
     (void)state;
     struct buffer out;
     buffer_init(&out, alloc_default());
-    live_put_id(&out, LIVE_NEXT_INDEX, 0x1122334455667788);
+    live_append_id(&out, LIVE_NEXT_INDEX, 0x1122334455667788);
     support_assert_hex(
         out.bytes, out.n,
         "00 00 00 00 00 00 00 08  00 00 00 04  00 00 00 00  11 22 33 44 55 66 77 88");
     buffer_clear(&out);
-    live_put_id(&out, LIVE_METADATA, 3);
+    live_append_id(&out, LIVE_METADATA, 3);
     support_assert_hex(
         out.bytes, out.n,
         "00 00 00 00 00 00 00 08  00 00 00 06  00 00 00 00  00 00 00 00 00 00 00 03");
     buffer_clear(&out);
-    live_put_id(&out, LIVE_NEW_STREAMS, 4);
-    live_put_id(&out, LIVE_DETACH, 5);
+    live_append_id(&out, LIVE_NEW_STREAMS, 4);
+    live_append_id(&out, LIVE_DETACH, 5);
     support_assert_hex(
         out.bytes, out.n,
         "00 00 00 00 00 00 00 08  00 00 00 07  00 00 00 00  00 00 00 00 00 00 00 04"
         "00 00 00 00 00 00 00 08  00 00 00 09  00 00 00 00  00 00 00 00 00 00 00 05");
     buffer_clear(&out);
-    live_put_packet(&out, 7, 0x10000, 0x2000);
+    live_append_packet(&out, 7, 0x10000, 0x2000);
     support_assert_hex(out.bytes, out.n,
                        "00 00 00 00 00 00 00 14  00 00 00 05  00 00 00 00"
                        "00 00 00 00 00 00 00 07  00 00 00 00 00 01 00 00  00 00 20 00");
@@ -68,7 +68,7 @@ static void stream_requests_contain_stream_id(void **state)
 /* Every prefix of an answer is incomplete. */
 #define ASSERT_CUT(bytes, n, call)                       \
     for (size_t cut = 0; cut < (n); cut++) {             \
-        struct cursor from = cursor_over(bytes, cut, 0); \
+        struct cursor from = cursor_init(bytes, cut, 0); \
         assert_false(call);                              \
     }
 
@@ -80,12 +80,12 @@ static void version_answer_has_daemon_version(void **state)
     assert_int_equal(support_hex(bytes, sizeof bytes,
                                  "00 00 00 00 00 00 00 2a  00 00 00 02  00 00 00 0d  00 00 00 01"),
                      sizeof bytes);
-    struct cursor at = cursor_over(bytes, sizeof bytes, 0);
-    assert_true(live_take_connect(&at, &version));
+    struct cursor at = cursor_init(bytes, sizeof bytes, 0);
+    assert_true(live_read_connect(&at, &version));
     assert_int_equal(version.major, 2);
     assert_int_equal(version.minor, 13);
     assert_int_equal(cursor_left(&at), 0);
-    ASSERT_CUT(bytes, sizeof bytes, live_take_connect(&from, &version));
+    ASSERT_CUT(bytes, sizeof bytes, live_read_connect(&from, &version));
 }
 
 static void session_names_have_fixed_size(void **state)
@@ -98,8 +98,8 @@ static void session_names_have_fixed_size(void **state)
                       "00 00 00 00 00 00 00 05  00 0f 42 40  00 00 00 01  00 00 00 09");
     memcpy(bytes + 20, "raton", 5);
     memcpy(bytes + 84, "auto-1", 6);
-    struct cursor at = cursor_over(bytes, sizeof bytes, 0);
-    assert_true(live_take_session(&at, 14, &session, &is_bad));
+    struct cursor at = cursor_init(bytes, sizeof bytes, 0);
+    assert_true(live_read_session(&at, 14, &session, &is_bad));
     assert_false(is_bad);
     assert_int_equal(session.id, 5);
     assert_int_equal(session.timer_us, 1000000);
@@ -109,7 +109,7 @@ static void session_names_have_fixed_size(void **state)
     support_assert_text(session.host.p, session.host.n, "raton");
     support_assert_text(session.name.p, session.name.n, "auto-1");
     assert_int_equal(cursor_left(&at), 0);
-    ASSERT_CUT(bytes, sizeof bytes, live_take_session(&from, 14, &session, &is_bad));
+    ASSERT_CUT(bytes, sizeof bytes, live_read_session(&from, 14, &session, &is_bad));
 }
 
 static void name_without_nul_ends_at_field_end(void **state)
@@ -119,8 +119,8 @@ static void name_without_nul_ends_at_field_end(void **state)
     struct live_session session;
     bool is_bad;
     memset(bytes, 'x', sizeof bytes);
-    struct cursor at = cursor_over(bytes, sizeof bytes, 0);
-    assert_true(live_take_session(&at, 4, &session, &is_bad));
+    struct cursor at = cursor_init(bytes, sizeof bytes, 0);
+    assert_true(live_read_session(&at, 4, &session, &is_bad));
     assert_int_equal(session.host.n, 64);
     assert_int_equal(session.name.n, 255);
 }
@@ -134,13 +134,13 @@ static void names_have_lengths_from_minor_15(void **state)
     size_t n = support_hex(bytes, sizeof bytes,
                            "00 00 00 00 00 00 00 06  00 00 03 e8  00 00 00 00  00 00 00 02"
                            "00 00 00 02  00 00 00 03  00 00 00 01  68 69  61 62 63");
-    struct cursor at = cursor_over(bytes, n, 0);
-    assert_true(live_take_session(&at, 15, &session, &is_bad));
+    struct cursor at = cursor_init(bytes, n, 0);
+    assert_true(live_read_session(&at, 15, &session, &is_bad));
     assert_true(session.is_ctf2);
     support_assert_text(session.host.p, session.host.n, "hi");
     support_assert_text(session.name.p, session.name.n, "abc");
     assert_int_equal(cursor_left(&at), 0);
-    ASSERT_CUT(bytes, n, live_take_session(&from, 15, &session, &is_bad) || is_bad);
+    ASSERT_CUT(bytes, n, live_read_session(&from, 15, &session, &is_bad) || is_bad);
 }
 
 static void invalid_name_length_is_bad_before_its_bytes_arrive(void **state)
@@ -152,8 +152,8 @@ static void invalid_name_length_is_bad_before_its_bytes_arrive(void **state)
     size_t n = support_hex(bytes, sizeof bytes,
                            "00 00 00 00 00 00 00 06  00 00 03 e8  00 00 00 00  00 00 00 02"
                            "00 00 00 02  00 00 10 01  00 00 00 00");
-    struct cursor at = cursor_over(bytes, n, 0);
-    assert_false(live_take_session(&at, 15, &session, &is_bad));
+    struct cursor at = cursor_init(bytes, n, 0);
+    assert_false(live_read_session(&at, 15, &session, &is_bad));
     assert_true(is_bad);
 }
 
@@ -166,15 +166,15 @@ static void stream_answer_has_its_trace(void **state)
                       "00 00 00 00 00 00 00 11  00 00 00 00 00 00 00 02  00 00 00 01");
     memcpy(bytes + 20, "ust/uid", 7);
     memcpy(bytes + 20 + 4096, "metadata", 8);
-    struct cursor at = cursor_over(bytes, sizeof bytes, 0);
-    assert_true(live_take_stream(&at, &stream));
+    struct cursor at = cursor_init(bytes, sizeof bytes, 0);
+    assert_true(live_read_stream(&at, &stream));
     assert_int_equal(stream.id, 17);
     assert_int_equal(stream.trace, 2);
     assert_true(stream.is_metadata);
     support_assert_text(stream.path.p, stream.path.n, "ust/uid");
     support_assert_text(stream.channel.p, stream.channel.n, "metadata");
     assert_int_equal(cursor_left(&at), 0);
-    ASSERT_CUT(bytes, sizeof bytes, live_take_stream(&from, &stream));
+    ASSERT_CUT(bytes, sizeof bytes, live_read_stream(&from, &stream));
 }
 
 static void index_answer_has_offset_and_flags(void **state)
@@ -188,8 +188,8 @@ static void index_answer_has_offset_and_flags(void **state)
                     "00 00 00 00 00 00 00 64  00 00 00 00 00 00 00 c8  00 00 00 00 00 00 00 03"
                     "00 00 00 00 00 00 00 01  00 00 00 01  00 00 00 03");
     assert_int_equal(n, sizeof bytes);
-    struct cursor at = cursor_over(bytes, n, 0);
-    assert_true(live_take_index(&at, &index));
+    struct cursor at = cursor_init(bytes, n, 0);
+    assert_true(live_read_index(&at, &index));
     assert_int_equal(index.offset, 4096);
     assert_int_equal(index.packet_bits, 32768);
     assert_int_equal(index.content_bits, 32760);
@@ -199,7 +199,7 @@ static void index_answer_has_offset_and_flags(void **state)
     assert_int_equal(index.class_id, 1);
     assert_int_equal(index.status, LIVE_OK);
     assert_int_equal(index.flags, LIVE_NEW_METADATA | LIVE_NEW_STREAM);
-    ASSERT_CUT(bytes, n, live_take_index(&from, &index));
+    ASSERT_CUT(bytes, n, live_read_index(&from, &index));
 }
 
 static void answers_with_bytes_have_counts(void **state)
@@ -210,23 +210,23 @@ static void answers_with_bytes_have_counts(void **state)
     uint32_t status;
     uint64_t n;
     (void)support_hex(bytes, sizeof bytes, "00 00 00 01  00 00 02 00  00 00 00 02");
-    struct cursor at = cursor_over(bytes, sizeof bytes, 0);
-    assert_true(live_take_packet(&at, &counted));
+    struct cursor at = cursor_init(bytes, sizeof bytes, 0);
+    assert_true(live_read_packet_head(&at, &counted));
     assert_int_equal(counted.status, 1);
     assert_int_equal(counted.count, 512);
     assert_int_equal(counted.flags, LIVE_NEW_STREAM);
-    ASSERT_CUT(bytes, sizeof bytes, live_take_packet(&from, &counted));
-    at = cursor_over(bytes, sizeof bytes, 0);
-    assert_true(live_take_streams(&at, &counted));
+    ASSERT_CUT(bytes, sizeof bytes, live_read_packet_head(&from, &counted));
+    at = cursor_init(bytes, sizeof bytes, 0);
+    assert_true(live_read_streams(&at, &counted));
     assert_int_equal(counted.count, 512);
     assert_int_equal(cursor_left(&at), 4);
-    ASSERT_CUT(bytes, LIVE_STREAMS_BYTES, live_take_streams(&from, &counted));
+    ASSERT_CUT(bytes, LIVE_STREAMS_BYTES, live_read_streams(&from, &counted));
     (void)support_hex(bytes, sizeof bytes, "00 00 00 00 00 00 0a 00  00 00 00 02");
-    at = cursor_over(bytes, sizeof bytes, 0);
-    assert_true(live_take_metadata(&at, &status, &n));
+    at = cursor_init(bytes, sizeof bytes, 0);
+    assert_true(live_read_metadata_head(&at, &status, &n));
     assert_int_equal(status, LIVE_METADATA_NONE);
     assert_int_equal(n, 2560);
-    ASSERT_CUT(bytes, sizeof bytes, live_take_metadata(&from, &status, &n));
+    ASSERT_CUT(bytes, sizeof bytes, live_read_metadata_head(&from, &status, &n));
 }
 
 static void commands_have_names(void **state)
@@ -307,9 +307,9 @@ static void session_urls_survive_round_trip(void **state)
         struct live_url url, again;
         char text[100];
         assert_int_equal(live_url_parse(daemons[i], &url, NULL), TTR_OK);
-        live_url_of_daemon(&url, text, sizeof text);
+        live_format_daemon_url(&url, text, sizeof text);
         assert_string_equal(text, daemons[i]);
-        live_url_of_session(&url, (ttr_text){"h", 1}, (ttr_text){"s", 1}, text, sizeof text);
+        live_format_session_url(&url, (ttr_text){"h", 1}, (ttr_text){"s", 1}, text, sizeof text);
         assert_string_equal(text, expected[i]);
         assert_int_equal(live_url_parse(text, &again, NULL), TTR_OK);
         assert_string_equal(again.daemon, url.daemon);

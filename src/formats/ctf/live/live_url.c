@@ -80,7 +80,7 @@ ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *err
     return TTR_OK;
 }
 
-void live_url_of_daemon(const struct live_url *url, char *to, size_t size)
+void live_format_daemon_url(const struct live_url *url, char *to, size_t size)
 {
     const char *scheme = url->family == SOCKET_IPV4   ? "net4"
                          : url->family == SOCKET_IPV6 ? "net6"
@@ -93,11 +93,11 @@ void live_url_of_daemon(const struct live_url *url, char *to, size_t size)
                    has_colon ? "]" : "", port);
 }
 
-void live_url_of_session(const struct live_url *daemon, ttr_text host, ttr_text session, char *to,
-                         size_t size)
+void live_format_session_url(const struct live_url *daemon, ttr_text host, ttr_text session,
+                             char *to, size_t size)
 {
     char url[LIVE_URL_PART + 32];
-    live_url_of_daemon(daemon, url, sizeof url);
+    live_format_daemon_url(daemon, url, sizeof url);
     (void)snprintf(to, size, "%s/host/%.*s/%.*s", url, (int)host.n, host.p, (int)session.n,
                    session.p);
 }

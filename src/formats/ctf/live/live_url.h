@@ -26,10 +26,10 @@ struct live_url {
 TTR_MUST ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *error);
 
 /* Formats the URL of the daemon, truncated to `size`. */
-void live_url_of_daemon(const struct live_url *url, char *to, size_t size);
+void live_format_daemon_url(const struct live_url *url, char *to, size_t size);
 
 /* Formats the URL of a session of the daemon, truncated to `size`. */
-void live_url_of_session(const struct live_url *daemon, ttr_text host, ttr_text session, char *to,
-                         size_t size);
+void live_format_session_url(const struct live_url *daemon, ttr_text host, ttr_text session,
+                             char *to, size_t size);
 
 #endif

@@ -64,10 +64,10 @@ struct longest {
     uint32_t next; /* next entry with the same hash: index + 1 */
 };
 
-struct ctf_grown {
+struct ctf_prefix_set {
     ttr *t;
     struct arena arena;
-    struct pairmap by_beginning; /* hash to index + 1 */
+    struct pair_map by_beginning; /* hash to index + 1 */
     struct longest *longest;
     size_t n, capacity;
     struct of_folder {
@@ -78,14 +78,14 @@ struct ctf_grown {
     size_t folders_n; /* number of folders; the entry after them is the additional file */
 };
 
-static void free_file(struct ctf_grown *grown, struct stored *file)
+static void free_file(struct ctf_prefix_set *grown, struct stored *file)
 {
     if (file->bytes)
         alloc_free(&grown->t->counted, file->bytes, file->n + 1, 1);
     file->bytes = NULL;
 }
 
-static void free_unpacked(struct ctf_grown *grown, struct longest *of)
+static void free_unpacked(struct ctf_prefix_set *grown, struct longest *of)
 {
     if (of->unpacked)
         alloc_free(&grown->t->counted, of->unpacked, of->text_n + 1, 1);
@@ -100,13 +100,15 @@ static const char *plain_text_of(const struct longest *of)
 /* --- Comparing --- */
 
 /* Unpacks the text if the file is in packets. The text stays empty if it cannot be used. */
-static ttr_status unpack_candidate(struct ctf_grown *grown, struct longest *of, ttr_error *error)
+static ttr_status unpack_candidate(struct ctf_prefix_set *grown, struct longest *of,
+                                   ttr_error *error)
 {
     const struct alloc *alloc = &grown->t->counted;
     struct ctf_description description;
     struct ctf_text text = {.file = ""};
     bool is_packetised;
-    const enum ctf_version version = ctf_sniff(of->file.bytes, of->file.n, &is_packetised);
+    const enum ctf_version version =
+        ctf_detect_metadata_language(of->file.bytes, of->file.n, &is_packetised);
     if (version != CTF_1_8 && version != CTF_2)
         return TTR_OK;
     if (!is_packetised) {
@@ -114,11 +116,11 @@ static ttr_status unpack_candidate(struct ctf_grown *grown, struct longest *of, 
         return TTR_OK;
     }
     ctf_description_init(&description, alloc);
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = ctf_unpack_metadata(&description, of->file.bytes, of->file.n,
-                                            &(struct ctf_key){NULL}, &text, &own);
+                                            &(struct ctf_key){NULL}, &text, &ctx);
     if (status == TTR_OK && !(of->unpacked = alloc_zero(alloc, text.n + 1, 1)))
-        status = fail_memory(&own);
+        status = fail_memory(&ctx);
     if (status == TTR_OK) {
         memcpy(of->unpacked, text.p, text.n);
         of->text_n = text.n;
@@ -147,16 +149,16 @@ static bool is_text_prefix(const struct longest *a, const struct longest *b)
 }
 
 /* Adds metadata without a related text, and takes ownership of its bytes. */
-static bool add_maximal_text(struct ctf_grown *grown, struct longest *of, const char *path,
+static bool add_maximal_text(struct ctf_prefix_set *grown, struct longest *of, const char *path,
                              uint64_t key)
 {
-    const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
+    const uint32_t *first = pair_map_get(&grown->by_beginning, key, 0);
     of->next = first ? *first : 0;
     of->path = arena_copy(&grown->arena, path, strlen(path));
     if (!of->path ||
         !alloc_reserve(&grown->t->counted, (void **)&grown->longest, &grown->capacity, grown->n + 1,
                        sizeof *grown->longest) ||
-        !pairmap_put(&grown->by_beginning, key, 0, (uint32_t)grown->n + 1))
+        !pair_map_put(&grown->by_beginning, key, 0, (uint32_t)grown->n + 1))
         return false;
     grown->longest[grown->n++] = *of;
     *of = (struct longest){.text_n = 0};
@@ -164,8 +166,8 @@ static bool add_maximal_text(struct ctf_grown *grown, struct longest *of, const 
 }
 
 /* Replaces a prefix by a longer text, and takes ownership of its bytes. */
-static bool replace_prefix_text(struct ctf_grown *grown, struct longest *old, struct longest *of,
-                                const char *path)
+static bool replace_prefix_text(struct ctf_prefix_set *grown, struct longest *old,
+                                struct longest *of, const char *path)
 {
     of->next = old->next;
     of->path = arena_copy(&grown->arena, path, strlen(path));
@@ -179,7 +181,7 @@ static bool replace_prefix_text(struct ctf_grown *grown, struct longest *old, st
 }
 
 /* Finds a related text, or adds this one. `of` keeps the bytes if they are not needed. */
-static ttr_status relate_metadata(struct ctf_grown *grown, struct longest *of, size_t i,
+static ttr_status relate_metadata(struct ctf_prefix_set *grown, struct longest *of, size_t i,
                                   const char *path, ttr_error *error)
 {
     uint64_t key;
@@ -189,7 +191,7 @@ static ttr_status relate_metadata(struct ctf_grown *grown, struct longest *of, s
     of->file.hash = hash_bytes(of->file.bytes, of->file.n);
     struct of_folder *here = &grown->folder[i];
     *here = (struct of_folder){.text_n = of->text_n, .bytes_n = of->file.n, .hash = of->file.hash};
-    const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
+    const uint32_t *first = pair_map_get(&grown->by_beginning, key, 0);
     uint32_t k = first ? *first : 0;
     while (k && !is_text_prefix(&grown->longest[k - 1], of))
         k = grown->longest[k - 1].next;
@@ -202,7 +204,8 @@ static ttr_status relate_metadata(struct ctf_grown *grown, struct longest *of, s
 
 /* Reports whether a folder's metadata is identical to that of the previous folder, which is the
  * common case. */
-static bool is_same_as_previous_folder(struct ctf_grown *grown, const struct longest *of, size_t i)
+static bool is_same_as_previous_folder(struct ctf_prefix_set *grown, const struct longest *of,
+                                       size_t i)
 {
     const uint32_t k = i ? grown->folder[i - 1].longest : 0;
     const struct stored *before = k ? &grown->longest[k - 1].file : NULL;
@@ -216,7 +219,7 @@ static bool is_same_as_previous_folder(struct ctf_grown *grown, const struct lon
 }
 
 /* Compares a file that was read with all others, and frees it if it is not kept. */
-static ttr_status compare_metadata_file(struct ctf_grown *grown, struct longest *of, size_t i,
+static ttr_status compare_metadata_file(struct ctf_prefix_set *grown, struct longest *of, size_t i,
                                         const char *path, ttr_error *error)
 {
     ttr_status status = is_same_as_previous_folder(grown, of, i)
@@ -227,15 +230,15 @@ static ttr_status compare_metadata_file(struct ctf_grown *grown, struct longest 
     return status;
 }
 
-static ttr_status read_folder_metadata(struct ctf_grown *grown, size_t i, struct folder *folder,
-                                       ttr_error *error)
+static ttr_status read_folder_metadata(struct ctf_prefix_set *grown, size_t i,
+                                       struct folder *folder, ttr_error *error)
 {
     char path[1024];
     struct longest of = {.text_n = 0};
-    ttr_error own = {0};
-    const struct folder_file *file = folder_find(folder, CTF_METADATA);
+    ttr_error ctx = {0};
+    const struct folder_file *file = folder_find_file(folder, CTF_METADATA);
     ttr_status status =
-        file ? folder_read(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &own)
+        file ? folder_read_file(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &ctx)
              : TTR_E_UNSUPPORTED;
     if (status != TTR_OK)
         return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
@@ -243,7 +246,7 @@ static ttr_status read_folder_metadata(struct ctf_grown *grown, size_t i, struct
     return compare_metadata_file(grown, &of, i, path, error);
 }
 
-static ttr_status read_further_metadata(struct ctf_grown *grown, size_t i, const char *path,
+static ttr_status read_further_metadata(struct ctf_prefix_set *grown, size_t i, const char *path,
                                         ttr_error *error)
 {
     struct longest of = {.text_n = 0};
@@ -251,18 +254,18 @@ static ttr_status read_further_metadata(struct ctf_grown *grown, size_t i, const
     return status == TTR_OK ? compare_metadata_file(grown, &of, i, path, error) : status;
 }
 
-struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further,
-                                ttr_error *error)
+struct ctf_prefix_set *ctf_prefix_set_new(ttr *t, const struct found_folders *found,
+                                          const char *further, ttr_error *error)
 {
     const struct alloc *alloc = &t->counted;
-    struct ctf_grown *grown = alloc_zero(alloc, 1, sizeof *grown);
+    struct ctf_prefix_set *grown = alloc_zero(alloc, 1, sizeof *grown);
     if (!grown) {
         (void)fail_memory(error);
         return NULL;
     }
     grown->t = t;
     arena_init_small(&grown->arena, alloc, 1024);
-    pairmap_init(&grown->by_beginning, alloc);
+    pair_map_init(&grown->by_beginning, alloc);
     grown->folder = alloc_zero(alloc, found->n + 1, sizeof *grown->folder);
     grown->folders_n = grown->folder ? found->n + 1 : 0;
     ttr_status status = grown->folder ? TTR_OK : fail_memory(error);
@@ -275,11 +278,11 @@ struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const
         free_unpacked(grown, &grown->longest[i]);
     if (status == TTR_OK)
         return grown;
-    ctf_grown_free(grown);
+    ctf_prefix_set_free(grown);
     return NULL;
 }
 
-void ctf_grown_free(struct ctf_grown *grown)
+void ctf_prefix_set_free(struct ctf_prefix_set *grown)
 {
     if (!grown)
         return;
@@ -287,25 +290,25 @@ void ctf_grown_free(struct ctf_grown *grown)
     for (size_t i = 0; i < grown->n; i++) {
         free_unpacked(grown, &grown->longest[i]);
         free_file(grown, &grown->longest[i].file);
-        ctf_trace_release(grown->longest[i].made);
+        ctf_trace_unref(grown->longest[i].made);
     }
     alloc_free(alloc, grown->longest, grown->capacity, sizeof *grown->longest);
     alloc_free(alloc, grown->folder, grown->folders_n, sizeof *grown->folder);
-    pairmap_free(&grown->by_beginning);
+    pair_map_free(&grown->by_beginning);
     arena_free(&grown->arena);
     alloc_free(alloc, grown, 1, sizeof *grown);
 }
 
 /* --- What is known --- */
 
-static struct longest *find_maximal_text(const struct ctf_grown *grown, size_t folder)
+static struct longest *find_maximal_text(const struct ctf_prefix_set *grown, size_t folder)
 {
     const uint32_t k = grown ? grown->folder[folder].longest : 0;
     return k ? &grown->longest[k - 1] : NULL;
 }
 
 /* Reports whether the folder's own metadata is the maximal text. */
-static bool is_folder_text_maximal(const struct ctf_grown *grown, size_t folder)
+static bool is_folder_text_maximal(const struct ctf_prefix_set *grown, size_t folder)
 {
     const struct longest *of = find_maximal_text(grown, folder);
     return of && of->text_n == grown->folder[folder].text_n &&
@@ -313,7 +316,7 @@ static bool is_folder_text_maximal(const struct ctf_grown *grown, size_t folder)
            of->file.hash == grown->folder[folder].hash;
 }
 
-bool ctf_grown_has_more(const struct ctf_grown *grown, size_t folder)
+bool ctf_prefix_is_extended(const struct ctf_prefix_set *grown, size_t folder)
 {
     const struct longest *of = find_maximal_text(grown, folder);
     return of && of->text_n > grown->folder[folder].text_n;
@@ -329,30 +332,31 @@ static bool pass_metadata_bytes(struct longest *of, struct ctf_trace *trace)
     return true;
 }
 
-bool ctf_grown_lend(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace)
+bool ctf_prefix_pass_metadata(struct ctf_prefix_set *grown, size_t folder, struct ctf_trace *trace)
 {
     return is_folder_text_maximal(grown, folder) &&
            pass_metadata_bytes(find_maximal_text(grown, folder), trace);
 }
 
-bool ctf_grown_lend_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace)
+bool ctf_prefix_pass_longer_metadata(struct ctf_prefix_set *grown, size_t folder,
+                                     struct ctf_trace *trace)
 {
-    return ctf_grown_has_more(grown, folder) &&
+    return ctf_prefix_is_extended(grown, folder) &&
            pass_metadata_bytes(find_maximal_text(grown, folder), trace);
 }
 
-bool ctf_grown_share(const struct ctf_grown *grown, size_t folder, struct ctf_trace *trace,
-                     size_t *bytes)
+bool ctf_prefix_share_class(const struct ctf_prefix_set *grown, size_t folder,
+                            struct ctf_trace *trace, size_t *bytes)
 {
     const struct longest *of = find_maximal_text(grown, folder);
     if (!of || !of->made || of->is_bad)
         return false;
     const struct of_folder *here = &grown->folder[folder];
     const bool is_quiet = of->quiet_n && of->quiet_n == here->bytes_n &&
-                          of->quiet_hash == here->hash && ctf_grown_has_more(grown, folder);
+                          of->quiet_hash == here->hash && ctf_prefix_is_extended(grown, folder);
     if (!is_quiet && (of->has_notes || !is_folder_text_maximal(grown, folder)))
         return false;
-    ctf_trace_adopt(trace, of->made->class);
+    ctf_trace_set_class(trace, of->made->class);
     *bytes = here->bytes_n;
     return true;
 }
@@ -366,28 +370,30 @@ static void keep_parsed_metadata(struct longest *of, struct ctf_trace *made, boo
         made->users++;
 }
 
-void ctf_grown_keep(struct ctf_grown *grown, size_t folder, struct ctf_trace *made, bool has_notes)
+void ctf_prefix_keep_class(struct ctf_prefix_set *grown, size_t folder, struct ctf_trace *made,
+                           bool has_notes)
 {
     struct longest *of = find_maximal_text(grown, folder);
     if (is_folder_text_maximal(grown, folder) && !of->made && !of->is_bad)
         keep_parsed_metadata(of, made, has_notes);
 }
 
-void ctf_grown_keep_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *made,
-                           bool has_notes)
+void ctf_prefix_keep_longer_class(struct ctf_prefix_set *grown, size_t folder,
+                                  struct ctf_trace *made, bool has_notes)
 {
-    if (ctf_grown_has_more(grown, folder))
+    if (ctf_prefix_is_extended(grown, folder))
         keep_parsed_metadata(find_maximal_text(grown, folder), made, has_notes);
 }
 
-struct ctf_trace *ctf_grown_longer(const struct ctf_grown *grown, size_t folder, bool *is_bad)
+struct ctf_trace *ctf_prefix_longer_class(const struct ctf_prefix_set *grown, size_t folder,
+                                          bool *is_bad)
 {
     const struct longest *of = find_maximal_text(grown, folder);
-    *is_bad = !ctf_grown_has_more(grown, folder) || of->is_bad;
+    *is_bad = !ctf_prefix_is_extended(grown, folder) || of->is_bad;
     return *is_bad ? NULL : of->made;
 }
 
-void ctf_grown_keep_quiet(struct ctf_grown *grown, size_t folder)
+void ctf_prefix_keep_without_notes(struct ctf_prefix_set *grown, size_t folder)
 {
     struct longest *of = find_maximal_text(grown, folder);
     if (!of)
@@ -396,7 +402,7 @@ void ctf_grown_keep_quiet(struct ctf_grown *grown, size_t folder)
     of->quiet_hash = grown->folder[folder].hash;
 }
 
-const char *ctf_grown_path(const struct ctf_grown *grown, size_t folder)
+const char *ctf_prefix_longer_path(const struct ctf_prefix_set *grown, size_t folder)
 {
     const struct longest *of = find_maximal_text(grown, folder);
     return of ? of->path : "";

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "support/support.h"
 
@@ -101,7 +101,7 @@ struct given {
 
 static ttr_reader *open_set(ttr *t, const struct set *set, uint32_t flags)
 {
-    struct folder_found found[FOLDERS_MAX];
+    struct found_folder found[FOLDERS_MAX];
     char name[FOLDERS_MAX][16];
     const ttr_read_options options = {.size = sizeof options, .flags = flags};
     for (size_t i = 0; i < set->n; i++) {
@@ -114,9 +114,9 @@ static ttr_reader *open_set(ttr *t, const struct set *set, uint32_t flags)
                 folder_close(found[--i].folder);
             return NULL;
         }
-        found[i] = (struct folder_found){folder, NULL};
+        found[i] = (struct found_folder){folder, NULL};
     }
-    return ctf_open_folders(t, &(struct folders_found){found, set->n, false}, &options, NULL);
+    return ctf_open_folders(t, &(struct found_folders){found, set->n, false}, &options, NULL);
 }
 
 static struct given read_set(const struct set *set)
@@ -258,9 +258,9 @@ static void traces_without_uuid_are_unrelated(void **state)
         text[] = TSDL("") TSDL_A TSDL_B,
         named[] = TSDL("/* no uuid, though it is named here, and nothing of the kind behind it */")
             TSDL_A TSDL_B;
-    static const struct given own = {.events = 3, .damage = 1};
-    expect(text, sizeof TSDL("") TSDL_A - 1, sizeof text - 1, &own);
-    expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &own);
+    static const struct given ctx = {.events = 3, .damage = 1};
+    expect(text, sizeof TSDL("") TSDL_A - 1, sizeof text - 1, &ctx);
+    expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &ctx);
 }
 
 static void invalid_longer_metadata_do_not_affect_others(void **state)
@@ -336,7 +336,7 @@ static void metadata_that_grow_from_folder_to_folder_are_kept_once(void **state)
     }
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
     ttr *t = ttr_new(&options);
     for (unsigned turn = 0; turn < 2; turn++) {
         ttr_reader *reader = open_set(t, &set, 0);
@@ -359,7 +359,7 @@ static bool open_some(const struct alloc *alloc)
     static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
     static struct set set;
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .ctx = alloc->ctx};
     set.n = 0;
     add_packets(&set, text, sizeof TSDL(UUID) TSDL_A - 1);
     add(&set, text, sizeof TSDL(UUID) TSDL_A + 20, sizeof stream);

@@ -32,7 +32,7 @@ static size_t find_line_start(const struct ctf_text *text, size_t at)
     return at;
 }
 
-void ctf_text_place(const struct ctf_text *text, size_t at, unsigned *line, unsigned *column)
+void ctf_text_line_column(const struct ctf_text *text, size_t at, unsigned *line, unsigned *column)
 {
     *line = 1;
     if (at > text->n)
@@ -60,8 +60,8 @@ static void format_line_with_caret(const struct ctf_text *text, size_t at, char 
             to[i] = ' ';
 }
 
-ttr_status ctf_text_fail(const struct ctf_text *text, size_t at, ttr_error *error,
-                         const char *format, ...)
+ttr_status ctf_fail_at_text(const struct ctf_text *text, size_t at, ttr_error *error,
+                            const char *format, ...)
 {
     char what[200], shown[2 * LINE_SHOWN + 16];
     unsigned line, column;
@@ -71,7 +71,7 @@ ttr_status ctf_text_fail(const struct ctf_text *text, size_t at, ttr_error *erro
     va_end(values);
     if (at > text->n)
         at = text->n;
-    ctf_text_place(text, at, &line, &column);
+    ctf_text_line_column(text, at, &line, &column);
     format_line_with_caret(text, at, shown, sizeof shown);
     ttr_status status = fail(error, TTR_E_MALFORMED, ctf_text_offset(text, at), "%s:%u:%u: %s%s",
                              text->file, line, column, what, shown);

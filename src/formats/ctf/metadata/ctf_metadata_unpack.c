@@ -66,7 +66,7 @@ static enum ctf_version sniff_text(const uint8_t *bytes, size_t n)
     return CTF_UNKNOWN;
 }
 
-enum ctf_version ctf_sniff(const uint8_t *bytes, size_t n, bool *is_packetised)
+enum ctf_version ctf_detect_metadata_language(const uint8_t *bytes, size_t n, bool *is_packetised)
 {
     *is_packetised = true;
     if (begins_with_magic(bytes, n, RFC_MAGIC))
@@ -123,7 +123,7 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
                     "%s: expected the magic number 75D11D57 of a metadata packet at byte %llu",
                     u->file, (unsigned long long)in->offset);
     bool is_big_endian = header->is_big_endian = cursor_u32le(in) != PACKET_MAGIC;
-    memcpy(header->uuid, cursor_take(in, 16), 16);
+    memcpy(header->uuid, cursor_read_bytes(in, 16), 16);
     (void)cursor_skip(in, 4);
     header->content_bits = get_u32(in, is_big_endian);
     header->packet_bits = get_u32(in, is_big_endian);
@@ -217,7 +217,7 @@ static ttr_status visit_metadata_packets(struct unpacking *u)
             return status;
         if (u->text && content) {
             u->pieces[u->pieces_n] = (struct ctf_piece){.at = u->text_n, .offset = u->in.offset};
-            memcpy(u->text + u->text_n, cursor_take(&u->in, content), content);
+            memcpy(u->text + u->text_n, cursor_read_bytes(&u->in, content), content);
         } else {
             (void)cursor_skip(&u->in, content);
         }
@@ -244,8 +244,8 @@ static void store_byte_order(const struct unpacking *u)
                    "the metadata packet at byte %llu has another byte order than the first: each "
                    "is read in its own",
                    (unsigned long long)u->mixed_at);
-    description->note(description->note_own, TTR_NOTE_ODD, u->mixed_at, "ctf.metadata-byte-order",
-                      text);
+    description->note(description->note_ctx, TTR_SEVERITY_ODD, u->mixed_at,
+                      "ctf.metadata-byte-order", text);
 }
 
 static void note_cut_metadata(const struct unpacking *u, size_t n)
@@ -258,7 +258,7 @@ static void note_cut_metadata(const struct unpacking *u, size_t n)
                    "the metadata end at byte %zu, inside their packet at byte %llu: what it has of "
                    "its text is used",
                    n, (unsigned long long)u->cut_at);
-    description->note(description->note_own, TTR_NOTE_DAMAGE, u->cut_at, "ctf.cut", text);
+    description->note(description->note_ctx, TTR_SEVERITY_DAMAGE, u->cut_at, "ctf.cut", text);
 }
 
 static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *text)
@@ -267,8 +267,8 @@ static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *
     ttr_status status = visit_metadata_packets(u);
     if (status != TTR_OK)
         return status;
-    u->text = arena_take(&u->description->arena, u->text_n + 1);
-    u->pieces = arena_take(&u->description->arena, (u->pieces_n + 1) * sizeof *u->pieces);
+    u->text = arena_alloc(&u->description->arena, u->text_n + 1);
+    u->pieces = arena_alloc(&u->description->arena, (u->pieces_n + 1) * sizeof *u->pieces);
     if (!u->text || !u->pieces)
         return fail_memory(u->error);
     u->in = begin;
@@ -299,11 +299,11 @@ ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_
                                const struct ctf_key *key, struct ctf_text *text, ttr_error *error)
 {
     bool is_packetised;
-    enum ctf_version version = ctf_sniff(bytes, n, &is_packetised);
+    enum ctf_version version = ctf_detect_metadata_language(bytes, n, &is_packetised);
     struct unpacking u = {.description = description,
                           .file = text->file,
                           .error = error,
-                          .in = cursor_over(bytes, n, 0)};
+                          .in = cursor_init(bytes, n, 0)};
     if (version == CTF_RFC_1_1 && is_packetised)
         return rfc11_unpack_metadata(description, bytes, n, key, text, error);
     if (version == CTF_UNKNOWN && is_packetised)

@@ -66,20 +66,20 @@ static void languages_are_detected_by_first_bytes(void **state)
     bool is_packetised;
     uint8_t bytes[64];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(
-            ctf_sniff((const uint8_t *)texts[i].text, strlen(texts[i].text), &is_packetised),
-            texts[i].version);
+        assert_int_equal(ctf_detect_metadata_language((const uint8_t *)texts[i].text,
+                                                      strlen(texts[i].text), &is_packetised),
+                         texts[i].version);
         assert_false(is_packetised);
     }
     size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "2801000028010000" TAIL);
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_1_8);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_1_8);
     assert_true(is_packetised);
     bytes[35] = 2;
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_2);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_2);
     n = support_hex(bytes, sizeof bytes, "c1fc1fc1");
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_RFC_1_1);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_RFC_1_1);
     n = support_hex(bytes, sizeof bytes, "c11ffcc1");
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_RFC_1_1);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_RFC_1_1);
 }
 
 static void plain_text_is_returned_unchanged(void **state)
@@ -136,11 +136,11 @@ static void last_packet_without_padding_is_accepted(void **state)
                 "abc");
 }
 
-static void note_cut(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void note_cut(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                      const char *text)
 {
-    struct unpacked *unpacked = own;
-    assert_int_equal(severity, TTR_NOTE_DAMAGE);
+    struct unpacked *unpacked = ctx;
+    assert_int_equal(severity, TTR_SEVERITY_DAMAGE);
     assert_string_equal(code, "ctf.cut");
     unpacked->error.offset = offset;
     (void)snprintf(unpacked->error.text, sizeof unpacked->error.text, "%s", text);
@@ -157,7 +157,7 @@ static void assert_cut(size_t n, const char *text, uint64_t cut_at)
     assert_true(n <= whole);
     ctf_description_init(&unpacked.description, alloc_default());
     unpacked.description.note = note_cut;
-    unpacked.description.note_own = &unpacked;
+    unpacked.description.note_ctx = &unpacked;
     assert_int_equal(
         ctf_unpack_metadata(&unpacked.description, bytes, n, NULL, &unpacked.text, NULL), TTR_OK);
     support_assert_text(unpacked.text.p, unpacked.text.n, text);
@@ -215,11 +215,11 @@ static void invalid_packets_fail_with_offset(void **state)
            TTR_E_MALFORMED, "the metadata packet at byte 37 has another UUID");
 }
 
-static void note_order(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void note_order(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                        const char *text)
 {
-    uint64_t *at = own;
-    assert_int_equal(severity, TTR_NOTE_ODD);
+    uint64_t *at = ctx;
+    assert_int_equal(severity, TTR_SEVERITY_ODD);
     assert_string_equal(code, "ctf.metadata-byte-order");
     assert_non_null(strstr(text, "another byte order than the first"));
     *at = *at * 1000 + offset;
@@ -239,7 +239,7 @@ static void each_packet_has_its_own_byte_order(void **state)
                               "64650000" HEADER_BE "0000013000000130" TAIL "66");
     ctf_description_init(&description, alloc_default());
     description.note = note_order;
-    description.note_own = &noted_offset;
+    description.note_ctx = &noted_offset;
     assert_int_equal(ctf_unpack_metadata(&description, bytes, n, NULL, &text, NULL), TTR_OK);
     support_assert_text(text.p, text.n, "abcdef");
     assert_int_equal(noted_offset, 40);

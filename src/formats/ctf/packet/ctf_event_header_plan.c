@@ -12,16 +12,16 @@
  *   3. compile_plan_loads looks for fixed offsets: if the header is aligned to bytes, id and time
  * are each within one 64-bit load, and all numbers have one byte order, the plan is CTF_PLAN_LOADS.
  *
- * Running (ctf_read_header) costs one pass over at most CTF_PARTS parts per event; the inline
- * ctf_load_header costs two loads. Left out: headers with more than one time after the id, reversed
- * bits, numbers over 64 bits. Those use the layout. */
+ * Running (ctf_read_event_header) costs one pass over at most CTF_PARTS_MAX parts per event; the
+ * inline ctf_load_event_header costs two loads. Left out: headers with more than one time after the
+ * id, reversed bits, numbers over 64 bits. Those use the layout. */
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 
 #include <string.h>
 
-static bool append_plan_part(struct ctf_parts *parts, const struct ctf_part *part)
+static bool append_plan_part(struct ctf_header_parts *parts, const struct ctf_header_part *part)
 {
-    if (parts->n == CTF_PARTS)
+    if (parts->n == CTF_PARTS_MAX)
         return false;
     parts->part[parts->n++] = *part;
     return true;
@@ -33,20 +33,20 @@ static bool is_number(const struct type *type)
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
-static bool add_number_part(struct ctf_parts *parts, const struct type *type)
+static bool add_number_part(struct ctf_header_parts *parts, const struct type *type)
 {
-    enum ctf_part_use use = type->role == CTF_ROLE_EVENT_ID ? CTF_PART_ID
-                            : type->role == CTF_ROLE_TIME   ? CTF_PART_TIME
-                                                            : CTF_PART_PASS;
+    enum ctf_header_part_use use = type->role == CTF_ROLE_EVENT_ID ? CTF_PART_ID
+                                   : type->role == CTF_ROLE_TIME   ? CTF_PART_TIME
+                                                                   : CTF_PART_SKIP;
     if (type->unit ||
-        (use != CTF_PART_PASS && (type->is_reversed || type->bits > 64 || type->kind != TYPE_UINT)))
+        (use != CTF_PART_SKIP && (type->is_reversed || type->bits > 64 || type->kind != TYPE_UINT)))
         return false;
-    return append_plan_part(
-        parts, &(struct ctf_part){type->bits, (uint8_t)use, type->align, type->is_big_endian});
+    return append_plan_part(parts, &(struct ctf_header_part){type->bits, (uint8_t)use, type->align,
+                                                             type->is_big_endian});
 }
 
 /* Adds an array of numbers without roles as bits to skip. Returns false for any other array. */
-static bool add_array_part(struct ctf_parts *parts, const struct type *type)
+static bool add_array_part(struct ctf_header_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
     if (!is_number(element) || element->unit || element->role ||
@@ -54,13 +54,13 @@ static bool add_array_part(struct ctf_parts *parts, const struct type *type)
         return false;
     if (type->count > UINT32_MAX || type->count == 0)
         return false;
-    return append_plan_part(
-        parts, &(struct ctf_part){element->bits * type->count, CTF_PART_PASS, type->align, false});
+    return append_plan_part(parts, &(struct ctf_header_part){element->bits * type->count,
+                                                             CTF_PART_SKIP, type->align, false});
 }
 
 /* Appends the numbers of a type in order. A variant or an optional must be last and is returned in
  * `*variant`. Returns false if a plan cannot express the type. */
-static bool add_type_parts(struct ctf_parts *parts, const struct type *type,
+static bool add_type_parts(struct ctf_header_parts *parts, const struct type *type,
                            const struct type **variant)
 {
     if (is_number(type))
@@ -74,7 +74,7 @@ static bool add_type_parts(struct ctf_parts *parts, const struct type *type,
     if (type->kind != TYPE_STRUCT)
         return false;
     if (type->align &&
-        !append_plan_part(parts, &(struct ctf_part){0, CTF_PART_PASS, type->align, false}))
+        !append_plan_part(parts, &(struct ctf_header_part){0, CTF_PART_SKIP, type->align, false}))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type *found = NULL;
@@ -88,7 +88,8 @@ static bool add_type_parts(struct ctf_parts *parts, const struct type *type,
     return true;
 }
 
-static uint32_t count_parts_with_use(const struct ctf_parts *parts, enum ctf_part_use use)
+static uint32_t count_parts_with_use(const struct ctf_header_parts *parts,
+                                     enum ctf_header_part_use use)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < parts->n; i++)
@@ -102,16 +103,16 @@ static bool is_chosen_by_id(const struct type *variant, const struct type *heade
     const struct type_reference *reference = &variant->reference;
     if (reference->root != ROOT_EVENT_HEADER || reference->names_n != 1)
         return false;
-    const struct type_member *member = type_member_named(header, reference->names[0]);
+    const struct type_member *member = type_find_member(header, reference->names[0]);
     return member && member->type->role == CTF_ROLE_EVENT_ID;
 }
 
 /* Sets the least id that selects the extended header. Returns false unless all greater ids select
  * it too, and it contains an id of its own. */
-static bool set_escape_id(struct ctf_plan *plan, const struct type_range *range)
+static bool set_escape_id(struct ctf_header_plan *plan, const struct type_range *range)
 {
     for (uint32_t i = 0; i < plan->first.n; i++) {
-        const struct ctf_part *part = &plan->first.part[i];
+        const struct ctf_header_part *part = &plan->first.part[i];
         if (part->use == CTF_PART_ID && range->high < UINT64_MAX >> (64 - part->bits))
             return false;
     }
@@ -121,10 +122,10 @@ static bool set_escape_id(struct ctf_plan *plan, const struct type_range *range)
 
 /* Adds a variant of two options: ids below `escape` select the option without an id, all others the
  * one that repeats the id. */
-static bool add_extension_options(struct ctf_plan *plan, const struct type *variant)
+static bool add_extension_options(struct ctf_header_plan *plan, const struct type *variant)
 {
     const struct type_member *option = variant->members;
-    struct ctf_parts parts[2] = {{.n = 0}, {.n = 0}};
+    struct ctf_header_parts parts[2] = {{.n = 0}, {.n = 0}};
     if (variant->members_n != 2 || !add_type_parts(&parts[0], option[0].type, NULL) ||
         !add_type_parts(&parts[1], option[1].type, NULL))
         return false;
@@ -140,7 +141,7 @@ static bool add_extension_options(struct ctf_plan *plan, const struct type *vari
 }
 
 /* Adds the variant or optional that ends a header. */
-static bool add_extension_choice(struct ctf_plan *plan, const struct type *choice)
+static bool add_extension_choice(struct ctf_header_plan *plan, const struct type *choice)
 {
     if (choice->kind == TYPE_VARIANT)
         return add_extension_options(plan, choice);
@@ -148,7 +149,7 @@ static bool add_extension_choice(struct ctf_plan *plan, const struct type *choic
            set_escape_id(plan, choice->ranges);
 }
 
-static bool compile_parts(struct ctf_plan *plan, const struct type *header)
+static bool compile_parts(struct ctf_header_plan *plan, const struct type *header)
 {
     const struct type *variant = NULL;
     if (!add_type_parts(&plan->first, header, &variant) ||
@@ -164,7 +165,7 @@ static bool compile_parts(struct ctf_plan *plan, const struct type *header)
 
 /* Computes mask, byte offset and shift of a number at bit `at` for a load of eight bytes. Returns
  * false if the number does not fit into them. */
-static bool place_number_in_load(const struct ctf_part *part, uint64_t at, uint64_t *mask,
+static bool place_number_in_load(const struct ctf_header_part *part, uint64_t at, uint64_t *mask,
                                  uint32_t *byte, uint8_t *shift)
 {
     unsigned skip = at & 7;
@@ -176,19 +177,19 @@ static bool place_number_in_load(const struct ctf_part *part, uint64_t at, uint6
     return true;
 }
 
-static bool compute_part_loads(struct ctf_plan *plan, struct ctf_loads *loads,
-                               const struct ctf_parts *parts, bool *has_order)
+static bool compute_part_loads(struct ctf_header_plan *plan, struct ctf_header_loads *loads,
+                               const struct ctf_header_parts *parts, bool *has_order)
 {
     uint64_t at = loads->bits;
     for (uint32_t i = 0; i < parts->n; i++) {
-        const struct ctf_part *part = &parts->part[i];
+        const struct ctf_header_part *part = &parts->part[i];
         uint64_t unit = UINT64_C(1) << part->align;
         if (part->align > plan->align)
             return false;
         at = (at + unit - 1) & ~(unit - 1);
-        if (part->use != CTF_PART_PASS && *has_order && part->is_big_endian != plan->is_big_endian)
+        if (part->use != CTF_PART_SKIP && *has_order && part->is_big_endian != plan->is_big_endian)
             return false;
-        if (part->use != CTF_PART_PASS) {
+        if (part->use != CTF_PART_SKIP) {
             plan->is_big_endian = part->is_big_endian;
             *has_order = true;
         }
@@ -208,10 +209,10 @@ static bool compute_part_loads(struct ctf_plan *plan, struct ctf_loads *loads,
 
 /* Computes the loads of a header that consists of `first` and `rest`. Returns false if an offset
  * is not fixed. */
-static bool compile_loads(struct ctf_plan *plan, struct ctf_loads *loads,
-                          const struct ctf_parts *rest, bool *has_order)
+static bool compile_loads(struct ctf_header_plan *plan, struct ctf_header_loads *loads,
+                          const struct ctf_header_parts *rest, bool *has_order)
 {
-    *loads = (struct ctf_loads){.bits = 0};
+    *loads = (struct ctf_header_loads){.bits = 0};
     if (!compute_part_loads(plan, loads, &plan->first, has_order) ||
         !compute_part_loads(plan, loads, rest, has_order))
         return false;
@@ -223,14 +224,14 @@ static bool compile_loads(struct ctf_plan *plan, struct ctf_loads *loads,
 
 /* Reports whether only the last time of an extended header updates the clock: `first` has none, or
  * the last one is 64 bits wide. */
-static bool is_last_time_sufficient(const struct ctf_plan *plan)
+static bool is_last_time_sufficient(const struct ctf_header_plan *plan)
 {
     const uint32_t times = count_parts_with_use(&plan->extended, CTF_PART_TIME);
     return count_parts_with_use(&plan->first, CTF_PART_TIME) + times <= 1 ||
            (times == 1 && plan->wide.time_mask == UINT64_MAX);
 }
 
-static bool compile_plan_loads(struct ctf_plan *plan)
+static bool compile_plan_loads(struct ctf_header_plan *plan)
 {
     bool has_order = false;
     if (plan->align < 3 ||
@@ -242,47 +243,47 @@ static bool compile_plan_loads(struct ctf_plan *plan)
     plan->has_wide = plan->extended.n &&
                      compile_loads(plan, &plan->wide, &plan->extended, &has_order) &&
                      is_last_time_sufficient(plan) && plan->wide.bits >= plan->loads.bits &&
-                     (plan->wide.bits - plan->loads.bits) / 8 < CTF_WIDER_MOST;
+                     (plan->wide.bits - plan->loads.bits) / 8 < CTF_WIDER_MAX;
     if (plan->has_wide && plan->wide.room > plan->loads.room)
         plan->loads.room = plan->wide.room;
     return true;
 }
 
-bool ctf_moves_clock(const struct type *type)
+bool ctf_type_updates_clock(const struct type *type)
 {
     if (!type)
         return false;
     if (type->role == CTF_ROLE_TIME)
         return true;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (ctf_moves_clock(type->members[i].type))
+        if (ctf_type_updates_clock(type->members[i].type))
             return true;
-    return ctf_moves_clock(type->element);
+    return ctf_type_updates_clock(type->element);
 }
 
-bool ctf_moves_clock_behind(const struct ctf_stream_class *stream)
+bool ctf_body_updates_clock(const struct ctf_stream_class *stream)
 {
-    bool has_time = ctf_moves_clock(stream->event_context);
+    bool has_time = ctf_type_updates_clock(stream->event_context);
     for (size_t i = 0; i < stream->events_n && !has_time; i++)
-        has_time = ctf_moves_clock(stream->events[i]->context) ||
-                   ctf_moves_clock(stream->events[i]->payload);
+        has_time = ctf_type_updates_clock(stream->events[i]->context) ||
+                   ctf_type_updates_clock(stream->events[i]->payload);
     return has_time;
 }
 
-void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
-                   const struct layout *layout)
+void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_class *stream,
+                          const struct layout *layout)
 {
     const struct type *header = stream->event_header;
-    *plan = (struct ctf_plan){
+    *plan = (struct ctf_header_plan){
         .escape = UINT64_MAX, .layout = layout, .kind = CTF_PLAN_LAYOUT, .has_time = true};
     plan->only_id = stream->events_n == 1 ? stream->events[0]->id : 0;
     if (header) {
         plan->align = header->align;
-        plan->has_time = ctf_moves_clock(header) || ctf_moves_clock_behind(stream);
+        plan->has_time = ctf_type_updates_clock(header) || ctf_body_updates_clock(stream);
         if (!compile_parts(plan, header))
             return;
     } else {
-        plan->has_time = ctf_moves_clock_behind(stream);
+        plan->has_time = ctf_body_updates_clock(stream);
     }
     if (count_parts_with_use(&plan->first, CTF_PART_ID))
         plan->only_id = 0;
@@ -291,42 +292,44 @@ void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
 
 /* --- Running --- */
 
-static void read_header_parts(const struct ctf_parts *parts, struct bits *bits,
-                              struct ctf_header *header)
+static void read_header_parts(const struct ctf_header_parts *parts, struct bits *bits,
+                              struct ctf_event_header *header)
 {
     for (uint32_t i = 0; i < parts->n && !bits->failed; i++) {
-        const struct ctf_part *part = &parts->part[i];
+        const struct ctf_header_part *part = &parts->part[i];
         bits_align(bits, part->align);
-        if (part->use == CTF_PART_PASS) {
+        if (part->use == CTF_PART_SKIP) {
             bits_skip(bits, part->bits);
             continue;
         }
         unsigned width = (unsigned)part->bits;
-        uint64_t value = part->is_big_endian ? bits_be(bits, width) : bits_le(bits, width);
+        uint64_t value =
+            part->is_big_endian ? bits_read_be(bits, width) : bits_read_le(bits, width);
         if (bits->failed)
             break;
         if (part->use == CTF_PART_ID)
             header->id = value;
         else
-            header->ticks = ctf_clock_update(header->ticks, value, width);
+            header->ticks = ctf_clock_extend(header->ticks, value, width);
     }
 }
 
-void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
-                    struct ctf_header *header)
+void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
+                            struct ctf_event_header *header)
 {
-    struct layout_walk walk;
+    struct layout_iter walk;
     const struct type *type;
     ttr_field field;
-    layout_walk_begin(&walk, layout, bits, NULL);
+    layout_iter_begin(&walk, layout, bits, NULL);
     /* the iterator's own slot comes after the imports */
-    memcpy(walk.run.slots, slots, LAYOUT_SLOTS * sizeof *slots);
-    while (layout_walk_next(&walk, &field, &type)) {
+    memcpy(walk.run.slots, slots, LAYOUT_SLOTS_MAX * sizeof *slots);
+    while (layout_iter_next(&walk, &field, &type)) {
         if (type->role == CTF_ROLE_EVENT_ID)
             header->id = field.value.v.u;
         if (type->role == CTF_ROLE_TIME) {
-            unsigned width = type->kind == TYPE_VAR_UINT ? 7 * layout_walk_leb(&walk) : type->bits;
-            header->ticks = ctf_clock_update(header->ticks, field.value.v.u,
+            unsigned width =
+                type->kind == TYPE_VAR_UINT ? 7 * layout_iter_leb128_size(&walk) : type->bits;
+            header->ticks = ctf_clock_extend(header->ticks, field.value.v.u,
                                              width >= 1 && width < 64 ? width : 64);
         }
     }
@@ -334,13 +337,13 @@ void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64
     *bits = walk.run.bits;
 }
 
-void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint64_t *slots,
-                     struct ctf_header *header)
+void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits,
+                           const uint64_t *slots, struct ctf_event_header *header)
 {
     header->id = plan->only_id;
-    header->end = LAYOUT_FINE;
+    header->end = LAYOUT_OK;
     if (plan->kind == CTF_PLAN_LAYOUT) {
-        ctf_walk_times(plan->layout, bits, slots, header);
+        ctf_apply_mapped_times(plan->layout, bits, slots, header);
         return;
     }
     bits_align(bits, plan->align);
@@ -350,5 +353,5 @@ void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint6
     else
         read_header_parts(&plan->otherwise, bits, header);
     if (bits->failed)
-        header->end = LAYOUT_SHORT;
+        header->end = LAYOUT_TRUNCATED;
 }

@@ -11,36 +11,36 @@
  * perf, Babeltrace). If all offsets are fixed, id and time are read by two loads of eight bytes.
  * All other headers are read by the layout (CTF_PLAN_LAYOUT).
  *
- * Order of calls: ctf_plan_init once per stream class; then per event ctf_load_header if the plan
- * has loads and `room` bytes are available, else ctf_read_header.
+ * Order of calls: ctf_header_plan_init once per stream class; then per event ctf_load_event_header
+ * if the plan has loads and `room` bytes are available, else ctf_read_event_header.
  *
- * Ownership: plain data; types are borrowed. Thread rule: read-only after ctf_plan_init. */
+ * Ownership: plain data; types are borrowed. Thread rule: read-only after ctf_header_plan_init. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_CTF_EVENT_HEADER_PLAN_H
 #define TRACETTA_FORMATS_CTF_PACKET_CTF_EVENT_HEADER_PLAN_H
 
 #include "formats/ctf/description/ctf_clock.h"
 #include "layout/layout.h"
 
-#define CTF_PARTS 12u
-#define CTF_WIDER_MOST 64u
+#define CTF_PARTS_MAX 12u
+#define CTF_WIDER_MAX 64u
 
-enum ctf_part_use { CTF_PART_PASS = 0, CTF_PART_ID, CTF_PART_TIME };
+enum ctf_header_part_use { CTF_PART_SKIP = 0, CTF_PART_ID, CTF_PART_TIME };
 
 /* A number to read, or bits to skip, after padding to its alignment. */
-struct ctf_part {
+struct ctf_header_part {
     uint64_t bits; /* width; at most 64 for numbers */
-    uint8_t use;   /* enum ctf_part_use */
+    uint8_t use;   /* enum ctf_header_part_use */
     uint8_t align; /* log2 of the alignment in bits */
     bool is_big_endian;
 };
 
-struct ctf_parts {
-    struct ctf_part part[CTF_PARTS];
+struct ctf_header_parts {
+    struct ctf_header_part part[CTF_PARTS_MAX];
     uint32_t n;
 };
 
 /* Byte offsets, shifts and masks that read a header by two loads of eight bytes. */
-struct ctf_loads {
+struct ctf_header_loads {
     uint64_t id_mask, time_mask;
     uint64_t time_step;      /* ticks per wrap of the time field; 0 for 64 bits */
     uint32_t id_at, time_at; /* byte offsets from the start of the header */
@@ -55,65 +55,66 @@ enum ctf_plan_kind {
     CTF_PLAN_LAYOUT
 };
 
-struct ctf_plan {
+struct ctf_header_plan {
     uint8_t kind;       /* enum ctf_plan_kind */
     uint8_t align;      /* log2 of the header's alignment in bits */
     bool is_big_endian; /* byte order of `loads` */
     bool has_time;
     uint64_t only_id; /* id of every event if the header contains no id */
     uint64_t escape;  /* least id that selects `extended`; UINT64_MAX if there is none */
-    struct ctf_loads loads;
-    /* loads of an extended header if has_wide; less than CTF_WIDER_MOST bytes longer than `loads`
+    struct ctf_header_loads loads;
+    /* loads of an extended header if has_wide; less than CTF_WIDER_MAX bytes longer than `loads`
      */
-    struct ctf_loads wide;
+    struct ctf_header_loads wide;
     bool has_wide;
-    struct ctf_parts first, otherwise,
+    struct ctf_header_parts first, otherwise,
         extended; /* otherwise: follows `first` if the id is below `escape` */
     const struct layout *layout;
 };
 
 /* Reports whether a member of the type is mapped to the stream's clock. Returns false for NULL. */
-bool ctf_moves_clock(const struct type *type);
+bool ctf_type_updates_clock(const struct type *type);
 
 /* Reports whether a context or payload of any event in the stream updates the clock, which only CTF
  * 1.8 allows (section 8). */
-bool ctf_moves_clock_behind(const struct ctf_stream_class *stream);
+bool ctf_body_updates_clock(const struct ctf_stream_class *stream);
 
 /* Compiles the plan of a stream class. `layout` is the borrowed layout of the event header, NULL if
  * there is none. */
-void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
-                   const struct layout *layout);
+void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_class *stream,
+                          const struct layout *layout);
 
 /* Result of reading a header. On input, `ticks` is the clock before the event. */
-struct ctf_header {
+struct ctf_event_header {
     uint64_t id;
-    uint64_t ticks;      /* clock after the header */
-    uint32_t bits;       /* size of the header, if read by loads */
-    enum layout_end end; /* LAYOUT_SHORT: the header continues beyond bits->end */
+    uint64_t ticks;         /* clock after the header */
+    uint32_t bits;          /* size of the header, if read by loads */
+    enum layout_status end; /* LAYOUT_TRUNCATED: the header continues beyond bits->end */
 };
 
 /* Reads a header by parts or by layout. `bits` starts at the end of the previous record and, on
- * success, ends at the end of the header. `slots`: the LAYOUT_SLOTS values that the layout imports.
+ * success, ends at the end of the header. `slots`: the LAYOUT_SLOTS_MAX values that the layout
+ * imports.
  */
-void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint64_t *slots,
-                     struct ctf_header *header);
+void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits,
+                           const uint64_t *slots, struct ctf_event_header *header);
 
 /* Iterates over a header or a body by its layout and applies the fields that have roles: the last
  * id wins, and each time updates the clock. `slots`: the values that the layout imports. */
-void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
-                    struct ctf_header *header);
+void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
+                            struct ctf_event_header *header);
 
-static inline uint64_t ctf_load(const struct ctf_plan *plan, const uint8_t *p)
+static inline uint64_t ctf_load(const struct ctf_header_plan *plan, const uint8_t *p)
 {
     return plan->is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
 /* Reads a header at p by two loads; loads.room bytes must be readable. Returns false, without a
  * result, for an extended header that the loads do not cover. */
-static inline bool ctf_load_header(const struct ctf_plan *plan, const uint8_t *p,
-                                   struct ctf_header *header)
+static inline bool ctf_load_event_header(const struct ctf_header_plan *plan, const uint8_t *p,
+                                         struct ctf_event_header *header)
 {
-    const struct ctf_loads *loads = &plan->loads;
+    const struct ctf_header_loads *loads = &plan->loads;
     uint64_t id =
         ((ctf_load(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask) | plan->only_id;
     if (__builtin_expect(id >= plan->escape, 0)) {

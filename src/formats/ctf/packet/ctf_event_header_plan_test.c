@@ -64,21 +64,21 @@ static void make_header(struct extended_header *h, unsigned bits, unsigned time,
 
 /* Reads the header in `hex` from bit `at`, by loads and by parts if possible, and compares the
  * results. */
-static void check_header(const struct ctf_plan *plan, const char *hex, uint64_t at,
-                         const struct ctf_header *expected, uint64_t end)
+static void check_header(const struct ctf_header_plan *plan, const char *hex, uint64_t at,
+                         const struct ctf_event_header *expected, uint64_t end)
 {
     uint8_t bytes[64] = {0};
     size_t n = support_hex(bytes, sizeof bytes, hex);
-    struct ctf_header header = {.ticks = 0x123456789abcdef0}, loaded = header;
-    struct bits bits = bits_over(bytes, at, n * 8);
-    ctf_read_header(plan, &bits, NULL, &header);
-    assert_int_equal(header.end, LAYOUT_FINE);
+    struct ctf_event_header header = {.ticks = 0x123456789abcdef0}, loaded = header;
+    struct bits bits = bits_init(bytes, at, n * 8);
+    ctf_read_event_header(plan, &bits, NULL, &header);
+    assert_int_equal(header.end, LAYOUT_OK);
     assert_int_equal(header.id, expected->id);
     assert_int_equal(header.ticks, expected->ticks);
     assert_int_equal(bits.at, end);
     if (plan->kind != CTF_PLAN_LOADS || at & 7)
         return;
-    assert_true(ctf_load_header(plan, bytes + at / 8, &loaded));
+    assert_true(ctf_load_event_header(plan, bytes + at / 8, &loaded));
     assert_int_equal(loaded.id, expected->id);
     assert_int_equal(loaded.ticks, expected->ticks);
     assert_int_equal(at + loaded.bits, end);
@@ -88,65 +88,65 @@ static void compact_headers_of_lttng_are_two_loads(void **state)
 {
     (void)state;
     struct extended_header h;
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     make_header(&h, 5, 27, 3, false);
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.escape, 31);
     /* id 3, time 0x2abcdef: 3 | 0x2abcdef << 5 = 0x5579bde3 */
     check_header(&plan, "e3bd7955", 0,
-                 &(struct ctf_header){.id = 3, .ticks = 0x123456789aabcdef + 0x8000000}, 32);
+                 &(struct ctf_event_header){.id = 3, .ticks = 0x123456789aabcdef + 0x8000000}, 32);
     /* time equal to the clock: 0x2bcdef0 << 5 | 30 */
     check_header(&plan, "00 1ede9b57", 8,
-                 &(struct ctf_header){.id = 30, .ticks = 0x123456789abcdef0}, 40);
+                 &(struct ctf_event_header){.id = 30, .ticks = 0x123456789abcdef0}, 40);
     check_header(&plan, "1f 00010000 0807060504030201", 0,
-                 &(struct ctf_header){.id = 256, .ticks = 0x0102030405060708}, 104);
+                 &(struct ctf_event_header){.id = 256, .ticks = 0x0102030405060708}, 104);
 }
 
 static void big_endian_compact_headers_decode(void **state)
 {
     (void)state;
     struct extended_header h;
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     make_header(&h, 5, 27, 3, true);
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     /* id 3 in the highest five bits, then the time 0x4000000 */
-    check_header(&plan, "1c000000", 0, &(struct ctf_header){.id = 3, .ticks = 0x123456789c000000},
-                 32);
+    check_header(&plan, "1c000000", 0,
+                 &(struct ctf_event_header){.id = 3, .ticks = 0x123456789c000000}, 32);
 }
 
 static void large_headers_of_lttng_are_two_loads(void **state)
 {
     (void)state;
     struct extended_header h;
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     make_header(&h, 16, 32, 3, false);
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.loads.bits, 48);
     check_header(&plan, "feff 00000001", 0,
-                 &(struct ctf_header){.id = 65534, .ticks = 0x1234567901000000}, 48);
+                 &(struct ctf_event_header){.id = 65534, .ticks = 0x1234567901000000}, 48);
     check_header(&plan, "ffff ffff0000 0100000000000000", 0,
-                 &(struct ctf_header){.id = 65535, .ticks = 1}, 112);
+                 &(struct ctf_event_header){.id = 65535, .ticks = 1}, 112);
 }
 
 static void aligned_option_members_decode_individually(void **state)
 {
     (void)state;
     struct extended_header h;
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     make_header(&h, 16, 32, 5, false); /* with natural alignment */
     h.header.align = 4;
     h.id.align = 4;
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_PARTS);
     check_header(&plan, "0000 0500 00000001", 16,
-                 &(struct ctf_header){.id = 5, .ticks = 0x1234567901000000}, 64);
+                 &(struct ctf_event_header){.id = 5, .ticks = 0x1234567901000000}, 64);
     check_header(&plan, "0500 0000 00000001", 0,
-                 &(struct ctf_header){.id = 5, .ticks = 0x1234567901000000}, 64);
+                 &(struct ctf_event_header){.id = 5, .ticks = 0x1234567901000000}, 64);
     check_header(&plan, "ffff 0000 00000000 07000000 00000000 0900000000000000", 0,
-                 &(struct ctf_header){.id = 7, .ticks = 9}, 192);
+                 &(struct ctf_event_header){.id = 7, .ticks = 9}, 192);
 }
 
 static void plain_headers_may_have_other_members(void **state)
@@ -161,12 +161,12 @@ static void plain_headers_may_have_other_members(void **state)
                                           MEMBER("id", &id), MEMBER("bytes", &bytes)};
     struct type header = STRUCT(members, 3);
     struct ctf_stream_class stream = {.event_header = &header};
-    struct ctf_plan plan;
-    ctf_plan_init(&plan, &stream, NULL);
+    struct ctf_header_plan plan;
+    ctf_header_plan_init(&plan, &stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.loads.room, 19);
     check_header(&plan, "0102030405060708 ffffff 0201 ffffff 000000", 0,
-                 &(struct ctf_header){.id = 0x102, .ticks = 0x0807060504030201}, 128);
+                 &(struct ctf_event_header){.id = 0x102, .ticks = 0x0807060504030201}, 128);
 }
 
 static void unaligned_headers_decode_bitwise(void **state)
@@ -177,12 +177,12 @@ static void unaligned_headers_decode_bitwise(void **state)
     const struct type_member members[] = {MEMBER("id", &id), MEMBER("timestamp", &time)};
     struct type header = STRUCT(members, 0);
     struct ctf_stream_class stream = {.event_header = &header};
-    struct ctf_plan plan;
-    ctf_plan_init(&plan, &stream, NULL);
+    struct ctf_header_plan plan;
+    ctf_header_plan_init(&plan, &stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_PARTS);
     /* id in bits 5..7, time in bits 8..17 */
-    check_header(&plan, "a0 ff 02", 5, &(struct ctf_header){.id = 5, .ticks = 0x123456789abcdeff},
-                 18);
+    check_header(&plan, "a0 ff 02", 5,
+                 &(struct ctf_event_header){.id = 5, .ticks = 0x123456789abcdeff}, 18);
 }
 
 static void header_without_id_selects_only_class(void **state)
@@ -194,29 +194,30 @@ static void header_without_id_selects_only_class(void **state)
     struct ctf_event_class event = {.id = 77};
     struct ctf_event_class *events[] = {&event};
     struct ctf_stream_class stream = {.event_header = &header, .events = events, .events_n = 1};
-    struct ctf_plan plan;
-    ctf_plan_init(&plan, &stream, NULL);
+    struct ctf_header_plan plan;
+    ctf_header_plan_init(&plan, &stream, NULL);
     check_header(&plan, "f1debc9a 00000000", 0,
-                 &(struct ctf_header){.id = 77, .ticks = 0x123456789abcdef1}, 32);
+                 &(struct ctf_event_header){.id = 77, .ticks = 0x123456789abcdef1}, 32);
     stream.event_header = NULL;
-    ctf_plan_init(&plan, &stream, NULL);
+    ctf_header_plan_init(&plan, &stream, NULL);
     assert_false(plan.has_time);
-    check_header(&plan, "00", 0, &(struct ctf_header){.id = 77, .ticks = 0x123456789abcdef0}, 0);
+    check_header(&plan, "00", 0, &(struct ctf_event_header){.id = 77, .ticks = 0x123456789abcdef0},
+                 0);
 }
 
 static void truncated_headers_are_short(void **state)
 {
     (void)state;
     struct extended_header h;
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     uint8_t bytes[16] = {0x1f};
     make_header(&h, 5, 27, 3, false);
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     for (uint64_t n = 0; n < 104; n++) {
-        struct ctf_header header = {.ticks = 0};
-        struct bits bits = bits_over(bytes, 0, n);
-        ctf_read_header(&plan, &bits, NULL, &header);
-        assert_int_equal(header.end, LAYOUT_SHORT);
+        struct ctf_event_header header = {.ticks = 0};
+        struct bits bits = bits_init(bytes, 0, n);
+        ctf_read_event_header(&plan, &bits, NULL, &header);
+        assert_int_equal(header.end, LAYOUT_TRUNCATED);
     }
 }
 
@@ -226,22 +227,22 @@ static void other_variants_use_layout(void **state)
     static const struct type_range hole = {0, 29};
     static const ttr_text other_name[] = {{"v", 1}};
     struct extended_header h;
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     make_header(&h, 5, 27, 3, false);
     h.options[0].ranges = &hole; /* no option for id 30 */
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LAYOUT);
     make_header(&h, 5, 27, 3, false);
     h.variant.reference.names = other_name;
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LAYOUT);
     make_header(&h, 5, 27, 3, false);
     h.time.is_reversed = true;
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LAYOUT);
     make_header(&h, 5, 27, 3, false);
     h.long_id.kind = TYPE_VAR_UINT;
-    ctf_plan_init(&plan, &h.stream, NULL);
+    ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LAYOUT);
 }
 

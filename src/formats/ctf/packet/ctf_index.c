@@ -8,7 +8,7 @@
 static bool read_index_header(struct ctf_index *index)
 {
     const uint64_t file_size = source_disk_size(index->source);
-    struct cursor c = cursor_over(index->window.bytes, index->window.n, 0);
+    struct cursor c = cursor_init(index->window.bytes, index->window.n, 0);
     uint32_t magic = cursor_u32be(&c), major = cursor_u32be(&c), minor = cursor_u32be(&c);
     index->entry_bytes = cursor_u32be(&c);
     index->has_instance = minor >= 1;
@@ -30,11 +30,11 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
         return false;
     int n = snprintf(name, sizeof name, "index/%s.idx", file);
     const struct folder_file *found =
-        n > 0 && (size_t)n < sizeof name ? folder_find(trace->folder, name) : NULL;
+        n > 0 && (size_t)n < sizeof name ? folder_find_file(trace->folder, name) : NULL;
     if (!found)
         return false;
     const struct source_options how = {.chunk = (size_t)64 << 10};
-    index->source = folder_source(trace->folder, found, &how, NULL);
+    index->source = folder_open_file(trace->folder, found, &how, NULL);
     if (!index->source)
         return false;
     const ttr_status status = source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL);
@@ -55,7 +55,7 @@ bool ctf_index_next(struct ctf_index *index, struct ctf_index_entry *entry)
         index->window.offset + index->window.n - offset < index->entry_bytes)
         if (source_fill(index->source, offset, index->entry_bytes, &index->window, NULL) != TTR_OK)
             return false;
-    struct cursor c = cursor_over(index->window.bytes, index->window.n, index->window.offset);
+    struct cursor c = cursor_init(index->window.bytes, index->window.n, index->window.offset);
     if (!cursor_skip(&c, offset - index->window.offset))
         return false;
     *entry = (struct ctf_index_entry){.offset = cursor_u64be(&c), .size = cursor_u64be(&c)};

@@ -53,12 +53,12 @@ struct ctf_index_check {
 };
 
 /* Reports whether an entry agrees with the packet at `offset`. */
-bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry,
-                    uint64_t offset, const struct ctf_frame *frame);
+bool ctf_index_entry_matches(const struct ctf_index *index, const struct ctf_index_entry *entry,
+                             uint64_t offset, const struct ctf_frame *frame);
 
 /* Opens the index of the reader's file if it has one. Close it with ctf_index_close(&check->index).
  */
-void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *reader);
+void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *reader);
 
 /* Compares the next entry with a packet and reports a difference. Does nothing without an index. */
 void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
@@ -68,10 +68,10 @@ void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
 bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry *entry);
 
 /* Reports that the stream file has no packet at the offset of the next entry. */
-void ctf_index_check_nothing(struct ctf_index_check *check);
+void ctf_index_check_missing_packet(struct ctf_index_check *check);
 
 /* Reports that the index has more or fewer entries than the file has packets. Call after the last
  * packet. */
-void ctf_index_check_end(struct ctf_index_check *check, bool is_whole);
+void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole);
 
 #endif

@@ -64,7 +64,7 @@ static void apply_time(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
     uint64_t before = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    frame->ticks = ctf_clock_update(before, value, width);
+    frame->ticks = ctf_clock_extend(before, value, width);
     frame->has_ticks = true;
     if (!packet->has_begin)
         packet->begin = frame->ticks;
@@ -141,16 +141,16 @@ static void apply_role(struct roles *roles, const struct type *type, uint64_t va
 
 /* Decodes one root by its layout from bits->at on and applies its roles. On success, `bits` is at
  * the end of the root. */
-static enum layout_end read_root_by_layout(struct roles *roles, const struct layout *layout,
-                                           const struct layout_run *outer, struct bits *bits)
+static enum layout_status read_root_by_layout(struct roles *roles, const struct layout *layout,
+                                              const struct layout_cursor *outer, struct bits *bits)
 {
-    struct layout_walk walk;
+    struct layout_iter walk;
     const struct type *type;
     ttr_field field;
-    layout_walk_begin(&walk, layout, bits, NULL);
+    layout_iter_begin(&walk, layout, bits, NULL);
     if (outer)
         memcpy(walk.run.slots, outer->slots, sizeof walk.run.slots);
-    while (layout_walk_next(&walk, &field, &type)) {
+    while (layout_iter_next(&walk, &field, &type)) {
         if (roles->wants_uuid && roles->uuid_n < 16 && field.depth > 0)
             roles->uuid[roles->uuid_n++] = (uint8_t)field.value.v.u;
         else if (type->role == CTF_ROLE_UUID)
@@ -163,12 +163,13 @@ static enum layout_end read_root_by_layout(struct roles *roles, const struct lay
 }
 
 /* Decodes one root that has fixed offsets and applies its roles. */
-static void read_fixed_root(struct roles *roles, const struct ctf_head *head, struct bits *bits)
+static void read_fixed_root(struct roles *roles, const struct ctf_fixed_root *head,
+                            struct bits *bits)
 {
     for (uint32_t i = 0; i < head->n; i++) {
-        const struct ctf_head_part *part = &head->part[i];
+        const struct ctf_fixed_field *part = &head->part[i];
         if (part->type->role != CTF_ROLE_UUID) {
-            apply_role(roles, part->type, ctf_head_load(part, bits));
+            apply_role(roles, part->type, ctf_fixed_field_load(part, bits));
             continue;
         }
         memcpy(roles->uuid, bits->base + part->at, sizeof roles->uuid);
@@ -180,25 +181,25 @@ static void read_fixed_root(struct roles *roles, const struct ctf_head *head, st
 /* Copies values of the packet header that the context's layout imports, such as lengths and
  * selectors. */
 static void import_header_values(const struct ctf_trace *trace, const struct layout *context,
-                                 const struct bits *header, struct layout_run *run)
+                                 const struct bits *header, struct layout_cursor *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(context, &n);
     for (uint32_t i = 0; i < n; i++) {
-        struct layout_run outer = {.bits = *header};
+        struct layout_cursor outer = {.bits = *header};
         uint64_t value;
         if (trace->class->packet_header &&
-            layout_evaluate(trace->class->packet_header, &outer, &import[i].from, &value))
+            layout_evaluate_reference(trace->class->packet_header, &outer, &import[i].from, &value))
             run->slots[import[i].slot] = value;
     }
 }
 
-static enum ctf_framing framing_of_layout_end(struct ctf_frame *frame, enum layout_end end,
+static enum ctf_framing framing_of_layout_end(struct ctf_frame *frame, enum layout_status end,
                                               const char *what)
 {
-    if (end == LAYOUT_FINE)
-        return CTF_FRAMED;
-    if (end == LAYOUT_SHORT)
+    if (end == LAYOUT_OK)
+        return CTF_FRAME_OK;
+    if (end == LAYOUT_TRUNCATED)
         return CTF_FRAME_SHORT;
     return fail_framing(frame, "ctf.bad-packet",
                         "the packet %s cannot be read: a length or selector in it cannot be", what);
@@ -212,11 +213,11 @@ static enum ctf_framing check_header(const struct ctf_trace *trace, const struct
                             (unsigned long long)roles->magic, CTF_MAGIC);
     if (roles->uuid_n < 16 || !trace->class->description.has_uuid ||
         memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     roles->frame->is_foreign = true;
     if (trace->class->description.version == CTF_1_8)
         /* accepted like in babeltrace2: some tracers make a new UUID for each session */
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     (void)fail_framing(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
 }
@@ -253,7 +254,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     frame->is_whole_file = !roles->has_size && !roles->has_content;
     frame->is_rounded = !roles->has_size || !roles->has_content;
     if (frame->is_whole_file)
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     uint64_t size = roles->has_size ? roles->size : round_up_to_byte(roles->content);
     uint64_t content = roles->has_content ? roles->content : roles->size;
     const bool is_content_unset =
@@ -267,7 +268,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     }
     frame->is_unfinished = !has_size || is_open;
     frame->is_underfull = roles->has_content && !is_content_unset && is_open;
-    frame->said_content = roles->has_content ? content : 0;
+    frame->declared_content = roles->has_content ? content : 0;
     frame->is_size_wrong = has_size && (size & 7 || size < frame->head);
     packet->size = frame->is_size_wrong ? size : UINT64_MAX;
     if (has_size && (size & 7))
@@ -280,7 +281,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     packet->size = has_size ? size : UINT64_MAX;
     frame->is_overfull = !frame->is_unfinished && content > size;
     packet->content = frame->is_unfinished || frame->is_overfull ? packet->size : content;
-    return CTF_FRAMED;
+    return CTF_FRAME_OK;
 }
 
 static void resolve_end_time(const struct roles *roles, struct ctf_packet *packet)
@@ -290,7 +291,7 @@ static void resolve_end_time(const struct roles *roles, struct ctf_packet *packe
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
         packet->has_end = false; /* the packet was never closed */
     else
-        packet->end = ctf_clock_update(packet->has_begin ? packet->begin : 0, roles->end_low,
+        packet->end = ctf_clock_extend(packet->has_begin ? packet->begin : 0, roles->end_low,
                                        roles->end_width ? roles->end_width : 64);
 }
 
@@ -300,13 +301,13 @@ static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struc
                                             const struct bits *header, struct bits *bits)
 {
     struct ctf_frame *frame = roles->frame;
-    const struct ctf_kind *kind = frame->kind;
+    const struct ctf_stream_decoder *kind = frame->kind;
     frame->context_bit = bits->at;
-    if (ctf_head_is_there(&kind->head, bits)) {
+    if (ctf_fixed_root_is_available(&kind->head, bits)) {
         read_fixed_root(roles, &kind->head, bits);
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     }
-    struct layout_run outer = {.bits = *bits};
+    struct layout_cursor outer = {.bits = *bits};
     import_header_values(trace, kind->context, header, &outer);
     return framing_of_layout_end(frame, read_root_by_layout(roles, kind->context, &outer, bits),
                                  "context");
@@ -318,16 +319,16 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
 {
     struct roles roles = {.frame = frame};
     struct bits bits = *from;
-    enum ctf_framing framing = CTF_FRAMED, header;
+    enum ctf_framing framing = CTF_FRAME_OK, header;
     if (trace->class->description.version == CTF_RFC_1_1)
         return rfc11_frame_packet(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
-    if (ctf_head_is_there(&trace->class->head, &bits))
+    if (ctf_fixed_root_is_available(&trace->class->head, &bits))
         read_fixed_root(&roles, &trace->class->head, &bits);
     else if (trace->class->packet_header)
         framing = framing_of_layout_end(
             frame, read_root_by_layout(&roles, trace->class->packet_header, NULL, &bits), "header");
-    if (framing != CTF_FRAMED)
+    if (framing != CTF_FRAME_OK)
         return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
     header = check_header(trace, &roles);
     if (header == CTF_FRAME_BAD)
@@ -338,15 +339,15 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
             frame, "ctf.unknown-stream",
             "the packet is of stream class %llu, which the metadata does not declare",
             (unsigned long long)roles.class_id);
-    frame->kind = ctf_kind_of(trace, class, error);
+    frame->kind = ctf_stream_decoder_of(trace, class, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     if (frame->kind->context)
         framing = read_packet_context(trace, &roles, from, &bits);
-    if (framing != CTF_FRAMED)
+    if (framing != CTF_FRAME_OK)
         return framing;
     frame->head = bits.at;
     resolve_end_time(&roles, &frame->packet);
     framing = check_sizes(&roles, frame);
-    return framing == CTF_FRAMED ? header : framing;
+    return framing == CTF_FRAME_OK ? header : framing;
 }

@@ -22,22 +22,23 @@ static bool is_byte_aligned_number(const struct type *type)
 
 /* Advances head->end to the type's alignment. Returns false if that is not a byte boundary or
  * exceeds the limit. */
-static bool align_head_end(struct ctf_head *head, const struct type *type)
+static bool align_head_end(struct ctf_fixed_root *head, const struct type *type)
 {
     const uint64_t mask = (UINT64_C(1) << type->align) - 1;
     head->end = (head->end + mask) & ~mask;
     return head->end % 8 == 0 && head->end < HEAD_BITS_MOST;
 }
 
-static bool append_head_part(struct ctf_head *head, const struct type *type, uint64_t bytes)
+static bool append_head_part(struct ctf_fixed_root *head, const struct type *type, uint64_t bytes)
 {
     if (head->n == CTF_HEAD_PARTS)
         return false;
-    head->part[head->n++] = (struct ctf_head_part){type, (uint32_t)(head->end / 8), (uint8_t)bytes};
+    head->part[head->n++] =
+        (struct ctf_fixed_field){type, (uint32_t)(head->end / 8), (uint8_t)bytes};
     return true;
 }
 
-static bool add_head_number(struct ctf_head *head, const struct type *type)
+static bool add_head_number(struct ctf_fixed_root *head, const struct type *type)
 {
     const bool is_power =
         type->bits == 8 || type->bits == 16 || type->bits == 32 || type->bits == 64;
@@ -55,7 +56,7 @@ static bool is_uuid(const struct type *type)
     return type->role == CTF_ROLE_UUID && type->count == UUID_BYTES;
 }
 
-static bool add_head_array(struct ctf_head *head, const struct type *type)
+static bool add_head_array(struct ctf_fixed_root *head, const struct type *type)
 {
     const struct type *element = type->element;
     if (!is_byte_aligned_number(element) || element->role ||
@@ -70,7 +71,7 @@ static bool add_head_array(struct ctf_head *head, const struct type *type)
     return true;
 }
 
-static bool add_head_blob(struct ctf_head *head, const struct type *type)
+static bool add_head_blob(struct ctf_fixed_root *head, const struct type *type)
 {
     if (!is_uuid(type) || type->reference.names_n || type->has_inline_length ||
         !align_head_end(head, type) || !append_head_part(head, type, UUID_BYTES))
@@ -79,7 +80,7 @@ static bool add_head_blob(struct ctf_head *head, const struct type *type)
     return true;
 }
 
-static bool add_head_type(struct ctf_head *head, const struct type *type)
+static bool add_head_type(struct ctf_fixed_root *head, const struct type *type)
 {
     bool is_fine = type->kind == TYPE_STRUCT && !type->role && align_head_end(head, type);
     switch (type->kind) {
@@ -96,9 +97,9 @@ static bool add_head_type(struct ctf_head *head, const struct type *type)
     }
 }
 
-void ctf_head_init(struct ctf_head *head, const struct type *root, uint64_t begin)
+void ctf_fixed_root_init(struct ctf_fixed_root *head, const struct type *root, uint64_t begin)
 {
-    *head = (struct ctf_head){.begin = begin, .end = begin};
+    *head = (struct ctf_fixed_root){.begin = begin, .end = begin};
     head->is_fixed = root && begin % 8 == 0 && begin < HEAD_BITS_MOST &&
                      add_head_type(head, root) && head->end < HEAD_BITS_MOST;
 }

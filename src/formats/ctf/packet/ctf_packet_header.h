@@ -1,41 +1,43 @@
 /* Packet headers and contexts with fixed offsets: which fields to load, and where they are. This is
  * a fast path for traces with small packets, in which a header is decoded every few events.
- * Ownership: plain data; types are borrowed. Thread rule: read-only after ctf_head_init. */
+ * Ownership: plain data; types are borrowed. Thread rule: read-only after ctf_fixed_root_init. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
 #define TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
 
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 #include "model/type.h"
 
 #define CTF_HEAD_PARTS 16u
 
 /* A field that has a role: a number of 1, 2, 4 or 8 bytes, or a UUID of 16 bytes. */
-struct ctf_head_part {
+struct ctf_fixed_field {
     const struct type *type;
     uint32_t at; /* byte offset from the start of the packet */
     uint8_t bytes;
 };
 
-struct ctf_head {
+struct ctf_fixed_root {
     uint64_t begin, end; /* bit offsets from the start of the packet */
     uint32_t n;
     bool is_fixed; /* false: use the layout; the other members are then invalid */
-    struct ctf_head_part part[CTF_HEAD_PARTS];
+    struct ctf_fixed_field part[CTF_HEAD_PARTS];
 };
 
 /* Computes the offsets of a root that starts `begin` bits after the start of the packet. NULL if
  * the packet has no such root. */
-void ctf_head_init(struct ctf_head *head, const struct type *root, uint64_t begin);
+void ctf_fixed_root_init(struct ctf_fixed_root *head, const struct type *root, uint64_t begin);
 
 /* Reports whether `bits` is at the start of the root and all its bytes are available. */
-static inline bool ctf_head_is_there(const struct ctf_head *head, const struct bits *bits)
+static inline bool ctf_fixed_root_is_available(const struct ctf_fixed_root *head,
+                                               const struct bits *bits)
 {
     return head->is_fixed && bits->at == head->begin && bits_left(bits) >= head->end - head->begin;
 }
 
 /* Loads the number of a part; the part must not be a UUID, and the root must be complete in memory.
  */
-static inline uint64_t ctf_head_load(const struct ctf_head_part *part, const struct bits *bits)
+static inline uint64_t ctf_fixed_field_load(const struct ctf_fixed_field *part,
+                                            const struct bits *bits)
 {
     const uint8_t *p = bits->base + part->at;
     const bool is_big = part->type->is_big_endian;

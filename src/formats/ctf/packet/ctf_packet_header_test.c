@@ -39,17 +39,17 @@ static struct ctf_trace *open_trace(ttr *t, const struct text *metadata)
     assert_non_null(trace);
     if (ctf_trace_parse(trace, CTF_1_8, &text, &error) != TTR_OK)
         fail_msg("%s\n%.*s", error.text, (int)metadata->n, metadata->bytes);
-    if (ctf_trace_ready(trace, &error) == TTR_OK)
+    if (ctf_trace_compile(trace, &error) == TTR_OK)
         return trace;
-    ctf_trace_release(trace);
+    ctf_trace_unref(trace);
     return NULL;
 }
 
 /* Returns NULL if the context cannot be compiled. */
-static struct ctf_kind *kind_of(struct ctf_trace *trace)
+static struct ctf_stream_decoder *kind_of(struct ctf_trace *trace)
 {
     ttr_error error = {0};
-    return ctf_kind_of(trace, trace->class->description.streams[0], &error);
+    return ctf_stream_decoder_of(trace, trace->class->description.streams[0], &error);
 }
 
 /* Expects that header and context with these members are fixed, or not. */
@@ -65,11 +65,11 @@ static void expect_fixed(const char *header, const char *context, bool is_header
         header, context);
     struct ctf_trace *trace = open_trace(t, &text);
     assert_non_null(trace);
-    const struct ctf_kind *kind = kind_of(trace);
+    const struct ctf_stream_decoder *kind = kind_of(trace);
     assert_non_null(kind);
     assert_int_equal(trace->class->head.is_fixed, is_header);
     assert_int_equal(kind->head.is_fixed, is_context);
-    ctf_trace_release(trace);
+    ctf_trace_unref(trace);
     ttr_free(t);
 }
 
@@ -133,10 +133,10 @@ static void add_number(struct text *text, uint64_t *seed, const char *name)
 /* Adds some of the names in random order, and members without roles between them. */
 static void add_members(struct text *text, uint64_t *seed, const char *const *names, size_t n)
 {
-    unsigned own = 0;
+    unsigned ctx = 0;
     for (size_t i = 0, first = draw(seed, n); i < n; i++) {
         char name[8];
-        (void)snprintf(name, sizeof name, "x%u", own++);
+        (void)snprintf(name, sizeof name, "x%u", ctx++);
         if (draw(seed, 4) == 0)
             add_number(text, seed, name);
         if (draw(seed, 5))
@@ -221,10 +221,10 @@ static void expect_same(const struct ctf_frame *a, const struct ctf_frame *b)
 /* Frames the same bytes with and without fixed offsets, and compares. */
 static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *bytes, uint64_t n)
 {
-    struct ctf_kind *kind = kind_of(trace);
+    struct ctf_stream_decoder *kind = kind_of(trace);
     const bool is_header_fixed = trace->class->head.is_fixed,
                is_context_fixed = kind->head.is_fixed;
-    struct bits bits = bits_over(bytes, 0, n * 8);
+    struct bits bits = bits_init(bytes, 0, n * 8);
     struct ctf_frame fixed, walked;
     ttr_error error;
     const enum ctf_framing framing = ctf_frame_packet(trace, NULL, &bits, &fixed, &error);
@@ -244,8 +244,8 @@ static size_t frame_any(struct ctf_trace *trace, uint64_t *seed)
     assert_true(whole && part);
     fill(whole, seed);
     memcpy(part, whole, n);
-    size_t framed = frame_twice(trace, whole, BYTES_MOST) == CTF_FRAMED;
-    framed += frame_twice(trace, part, n) == CTF_FRAMED;
+    size_t framed = frame_twice(trace, whole, BYTES_MOST) == CTF_FRAME_OK;
+    framed += frame_twice(trace, part, n) == CTF_FRAME_OK;
     free(whole);
     free(part);
     return framed;
@@ -260,11 +260,11 @@ static void fixed_offsets_equal_layout_results(void **state)
         struct text text;
         ttr *t = ttr_new(NULL);
         struct ctf_trace *trace = any_trace(t, &seed, &text);
-        struct ctf_kind *kind = trace ? kind_of(trace) : NULL;
+        struct ctf_stream_decoder *kind = trace ? kind_of(trace) : NULL;
         fixed += kind && kind->head.is_fixed;
         for (size_t i = 0; i < PACKETS && kind; i++)
             framed += frame_any(trace, &seed);
-        ctf_trace_release(trace);
+        ctf_trace_unref(trace);
         ttr_free(t);
     }
     assert_true(fixed > ROUNDS / 20);

@@ -34,7 +34,7 @@ static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct bu
     z.next_out = room;
     z.avail_out = (uInt)most;
     bool is_done = room && deflate(&z, Z_FINISH) == Z_STREAM_END;
-    buffer_filled(to, is_done ? z.total_out : 0);
+    buffer_commit(to, is_done ? z.total_out : 0);
     (void)deflateEnd(&z);
     return is_done ? TTR_OK : most > UINT32_MAX ? fail_size(error, most) : fail_memory(error);
 }
@@ -54,7 +54,7 @@ static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct b
     if (!room ||
         BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
         return fail_memory(error);
-    buffer_filled(to, got);
+    buffer_commit(to, got);
     return TTR_OK;
 }
 
@@ -72,13 +72,13 @@ static ttr_status append_encoded_content(const uint8_t *content, size_t n, uint8
     }
 }
 
-static ttr_status check_packing(const struct rfc11_packing *how, size_t n, ttr_error *error)
+static ttr_status check_packing(const struct rfc11_pack_options *how, size_t n, ttr_error *error)
 {
     if (how->compression > RFC11_GZIP || how->encryption > RFC11_AES || how->checksum > RFC11_CRC32)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "RFC v1.1 has compressions 0 to 2, cyphers 0 to 1 and checksums 0 to 3");
     if (how->encryption == RFC11_AES && !how->key.bytes)
-        return fail_option(
+        return error_set_option(
             error,
             fail(error, TTR_E_MISUSE, NO_OFFSET, "enciphering needs a key: " RFC11_KEY_ADVICE),
             RFC11_KEY_OPTION);
@@ -95,7 +95,7 @@ static bool round_up_packet_size(uint64_t content_size, uint32_t align, uint64_t
 
 /* Encrypts the content after the header at `begin`, computes its checksum, and pads the packet. */
 static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t begin,
-                                         const struct rfc11_packing *how, struct buffer *to,
+                                         const struct rfc11_pack_options *how, struct buffer *to,
                                          ttr_error *error)
 {
     uint64_t packet_size;
@@ -108,7 +108,8 @@ static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t beg
     uint8_t *content = to->bytes + begin + RFC11_HEADER;
     size_t n = content_size - RFC11_HEADER;
     if (how->encryption == RFC11_AES)
-        rfc11_cipher(how->key.bytes, content, content + RFC11_IV, n - RFC11_IV, content + RFC11_IV);
+        rfc11_crypt_ctr(how->key.bytes, content, content + RFC11_IV, n - RFC11_IV,
+                        content + RFC11_IV);
     (void)rfc11_checksum(how->checksum, content, n, &packet->checksum);
     packet->content_size = (uint32_t)content_size;
     packet->packet_size = (uint32_t)packet_size;
@@ -119,8 +120,9 @@ static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t beg
     return TTR_OK;
 }
 
-ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_t n,
-                      const struct rfc11_packing *how, struct buffer *to, ttr_error *error)
+ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8_t *content, size_t n,
+                               const struct rfc11_pack_options *how, struct buffer *to,
+                               ttr_error *error)
 {
     size_t begin = to->n;
     ttr_status status = check_packing(how, n, error);

@@ -8,9 +8,9 @@
  *         -> inflate_member       one gzip or bzip2 member, in steps of 64 KiB
  *
  * Invariants: sizes in a header are not trusted; decompressed content grows step by step and stops
- * at `how->max`. After rfc11_unpack the output has the header as stored, then the content, so bit
- * offsets still count from the start of the packet. Without compression and encryption the content
- * is read in place and nothing is copied.
+ * at `how->max`. After rfc11_unpack_content the output has the header as stored, then the content,
+ * so bit offsets still count from the start of the packet. Without compression and encryption the
+ * content is read in place and nothing is copied.
  *
  * Left out: assignment of packets to sections, and lost packets; see
  * src/formats/ctf/read/rfc11_read.h. */
@@ -36,7 +36,7 @@ enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_
     bool is_big = load_u32be(bytes) == RFC11_MAGIC;
     if (!is_big && load_u32le(bytes) != RFC11_MAGIC)
         return RFC11_NO_MAGIC;
-    struct cursor c = cursor_over(bytes, RFC11_HEADER, 0);
+    struct cursor c = cursor_init(bytes, RFC11_HEADER, 0);
     uint32_t words[6];
     for (size_t i = 0; i < 6; i++)
         words[i] = is_big ? cursor_u32be(&c) : cursor_u32le(&c);
@@ -106,7 +106,7 @@ const char *rfc11_fault_text(enum rfc11_fault fault)
     return texts[fault];
 }
 
-uint32_t rfc11_packets_lost(uint32_t before, uint32_t now, uint8_t bits)
+uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits)
 {
     uint32_t mask = bits == 0 || bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1;
     return (now - before - 1) & mask;
@@ -130,7 +130,7 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
     return scheme <= RFC11_CRC32;
 }
 
-/* limits of rfc11_find_checksum in bytes of content: MD5 and SHA-1 cost one digest per byte */
+/* limits of rfc11_find_content_end in bytes of content: MD5 and SHA-1 cost one digest per byte */
 #define DIGESTS_MAX ((size_t)64 << 10)
 #define SUMS_MAX ((size_t)4 << 20)
 
@@ -173,7 +173,7 @@ static size_t find_crc32_prefix(const uint8_t *content, size_t n, uint32_t check
     return 0;
 }
 
-size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum)
+size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum)
 {
     switch (scheme) {
     case RFC11_MD5:
@@ -187,8 +187,8 @@ size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uin
     }
 }
 
-void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
-                  size_t n, uint8_t *to)
+void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
+                     size_t n, uint8_t *to)
 {
     struct aes256_ctx aes;
     uint8_t counter[RFC11_IV];
@@ -200,7 +200,7 @@ void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], cons
 
 /* Decompresses one member and appends the result to `to`, up to the limit. */
 static enum rfc11_content inflate_member(const struct decoder *decoder, void *state,
-                                         struct decode_io *io, struct rfc11_unpacking *how,
+                                         struct decode_io *io, struct rfc11_unpack_options *how,
                                          struct buffer *to)
 {
     if (!decoder->begin(state))
@@ -219,10 +219,10 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         size_t got = asked - io->out_n;
         if (!step && got)
             return RFC11_TOO_LARGE;
-        buffer_filled(to, got);
+        buffer_commit(to, got);
         if (result == DECODE_MEMBER_END)
             return RFC11_UNPACKED;
-        if (result != DECODE_GOING)
+        if (result != DECODE_CONTINUE)
             return result == DECODE_NO_MEMORY   ? RFC11_NO_MEMORY
                    : result == DECODE_TOO_LARGE ? RFC11_TOO_LARGE
                                                 : RFC11_DAMAGED;
@@ -233,13 +233,13 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
 }
 
 static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, size_t n,
-                                          struct rfc11_unpacking *how, struct buffer *to)
+                                          struct rfc11_unpack_options *how, struct buffer *to)
 {
     static const char *const names[] = {[RFC11_BZIP2] = "bzip2", [RFC11_GZIP] = "gzip"};
     enum decoder_match match;
     if (n == 0)
         return RFC11_UNPACKED;
-    const struct decoder *decoder = decoder_find(bytes, n, &match);
+    const struct decoder *decoder = decoder_detect(bytes, n, &match);
     if (!decoder || strcmp(decoder->name, names[scheme]) != 0) {
         how->is_short = match == DECODER_MAYBE;
         how->reason = scheme == RFC11_GZIP ? "the content is not a gzip member"
@@ -260,7 +260,7 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
 
 /* Decrypts the content [bytes, n) and appends the result to `to`. */
 static enum rfc11_content decrypt_content(const uint8_t *bytes, size_t n,
-                                          struct rfc11_unpacking *how, struct buffer *to)
+                                          struct rfc11_unpack_options *how, struct buffer *to)
 {
     if (n < RFC11_IV) {
         how->is_short = true;
@@ -270,13 +270,14 @@ static enum rfc11_content decrypt_content(const uint8_t *bytes, size_t n,
     uint8_t *room = buffer_room(to, n - RFC11_IV);
     if (!room)
         return RFC11_NO_MEMORY;
-    rfc11_cipher(how->key.bytes, bytes, bytes + RFC11_IV, n - RFC11_IV, room);
-    buffer_filled(to, n - RFC11_IV);
+    rfc11_crypt_ctr(how->key.bytes, bytes, bytes + RFC11_IV, n - RFC11_IV, room);
+    buffer_commit(to, n - RFC11_IV);
     return RFC11_UNPACKED;
 }
 
 static enum rfc11_content unpack_content(const struct rfc11_packet *packet, const uint8_t *content,
-                                         size_t n, struct rfc11_unpacking *how, struct buffer *to)
+                                         size_t n, struct rfc11_unpack_options *how,
+                                         struct buffer *to)
 {
     if (packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
         return inflate_content(packet->compression_scheme, content, n, how, to);
@@ -292,8 +293,8 @@ static enum rfc11_content unpack_content(const struct rfc11_packet *packet, cons
     return result;
 }
 
-enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes,
-                                struct rfc11_unpacking *how, struct buffer *to)
+enum rfc11_content rfc11_unpack_content(const struct rfc11_packet *packet, const uint8_t *bytes,
+                                        struct rfc11_unpack_options *how, struct buffer *to)
 {
     how->reason = NULL;
     how->is_short = false;

@@ -61,7 +61,7 @@ const char *rfc11_fault_text(enum rfc11_fault fault);
 
 /* Returns the number of packets missing between two packet counts of a section. Counts wrap modulo
  * 2^bits; bits of 0 or above 32 mean 32. */
-uint32_t rfc11_packets_lost(uint32_t before, uint32_t now, uint8_t bits);
+uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits);
 
 /* Computes the checksum of content as stored: CRC-32 as in zlib, or the first four bytes of the
  * digest as a big-endian number. Returns false for an undefined scheme. */
@@ -69,8 +69,8 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
 
 /* Encrypts or decrypts with AES-256 in counter mode (both are the same operation). The counter
  * starts at `iv`, a big-endian number of 128 bits. `to` may equal `from`. */
-void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
-                  size_t n, uint8_t *to);
+void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
+                     size_t n, uint8_t *to);
 
 /* Result of unpacking a content. */
 enum rfc11_content {
@@ -85,7 +85,7 @@ enum rfc11_content {
     RFC11_NO_MEMORY
 };
 
-struct rfc11_unpacking {
+struct rfc11_unpack_options {
     struct ctf_key key;
     uint64_t max;       /* limit of header and content together, in bytes; 0 = RFC11_UNPACKED_MAX */
     const char *reason; /* out: reason of RFC11_DAMAGED; constant text */
@@ -95,15 +95,15 @@ struct rfc11_unpacking {
 
 /* Decrypts and decompresses the content of a packet of `packet->content_size` bytes at `bytes`.
  * Clears `to` first. */
-enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes,
-                                struct rfc11_unpacking *how, struct buffer *to);
+enum rfc11_content rfc11_unpack_content(const struct rfc11_packet *packet, const uint8_t *bytes,
+                                        struct rfc11_unpack_options *how, struct buffer *to);
 
 /* Returns how many of the n bytes from the start of the content have this checksum; 0 if there is
  * no such prefix or the scheme is none. Repairs packets with a wrong content_size. */
-size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum);
+size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum);
 
 /* Options of a writer for compression, encryption, checksum and padding. */
-struct rfc11_packing {
+struct rfc11_pack_options {
     uint8_t compression, encryption, checksum; /* scheme numbers of the header */
     struct ctf_key key;                        /* required by RFC11_AES */
     uint8_t iv[RFC11_IV]; /* for RFC11_AES: must be unique per key (rfc11_make_iv) */
@@ -113,9 +113,9 @@ struct rfc11_packing {
 /* Appends a packet with this content to `to`. Sets schemes, sizes and checksum in `packet`; the
  * caller sets the other members. Fails with TTR_E_LIMIT if a size exceeds 32 bits,
  * TTR_E_UNSUPPORTED for an undefined scheme, TTR_E_MISUSE if the key is missing. */
-TTR_MUST ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_t n,
-                               const struct rfc11_packing *how, struct buffer *to,
-                               ttr_error *error);
+TTR_MUST ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8_t *content,
+                                        size_t n, const struct rfc11_pack_options *how,
+                                        struct buffer *to, ttr_error *error);
 
 /* Generates an IV of sixteen random bytes from the kernel. */
 TTR_MUST ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error);

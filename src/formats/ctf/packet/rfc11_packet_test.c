@@ -78,14 +78,14 @@ static void invalid_headers_return_fault(void **state)
 static void packet_counts_wrap_at_field_width(void **state)
 {
     (void)state;
-    assert_int_equal(rfc11_packets_lost(6, 7, 32), 0);
-    assert_int_equal(rfc11_packets_lost(6, 9, 32), 2);
-    assert_int_equal(rfc11_packets_lost(255, 0, 8), 0);
-    assert_int_equal(rfc11_packets_lost(254, 1, 8), 2);
-    assert_int_equal(rfc11_packets_lost(1, 0, 1), 0);
-    assert_int_equal(rfc11_packets_lost(UINT32_MAX, 1, 0), 1);
-    assert_int_equal(rfc11_packets_lost(UINT32_MAX, 1, 33), 1);
-    assert_int_equal(rfc11_packets_lost(5, 5, 4), 15);
+    assert_int_equal(rfc11_count_lost_packets(6, 7, 32), 0);
+    assert_int_equal(rfc11_count_lost_packets(6, 9, 32), 2);
+    assert_int_equal(rfc11_count_lost_packets(255, 0, 8), 0);
+    assert_int_equal(rfc11_count_lost_packets(254, 1, 8), 2);
+    assert_int_equal(rfc11_count_lost_packets(1, 0, 1), 0);
+    assert_int_equal(rfc11_count_lost_packets(UINT32_MAX, 1, 0), 1);
+    assert_int_equal(rfc11_count_lost_packets(UINT32_MAX, 1, 33), 1);
+    assert_int_equal(rfc11_count_lost_packets(5, 5, 4), 15);
 }
 
 static void checksums_equal_reference_tools(void **state)
@@ -118,7 +118,7 @@ static size_t stored_packet(uint8_t *to, size_t size, uint8_t compression, uint8
 }
 
 static enum rfc11_content unpack(const struct alloc *alloc, uint8_t compression, uint8_t encryption,
-                                 const char *content, struct rfc11_unpacking *how,
+                                 const char *content, struct rfc11_unpack_options *how,
                                  struct buffer *to)
 {
     uint8_t bytes[256];
@@ -126,7 +126,7 @@ static enum rfc11_content unpack(const struct alloc *alloc, uint8_t compression,
     size_t n = stored_packet(bytes, sizeof bytes, compression, encryption, content);
     assert_int_equal(rfc11_read_header(bytes, n, &packet), RFC11_FINE);
     buffer_init(to, alloc);
-    return rfc11_unpack(&packet, bytes, how, to);
+    return rfc11_unpack_content(&packet, bytes, how, to);
 }
 
 static void contents_are_unpacked_after_header(void **state)
@@ -144,7 +144,7 @@ static void contents_are_unpacked_after_header(void **state)
     uint8_t key[RFC11_KEY];
     (void)support_hex(key, sizeof key, KEY);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct rfc11_unpacking how = {.key = {key}};
+        struct rfc11_unpack_options how = {.key = {key}};
         struct buffer to;
         assert_int_equal(unpack(alloc_default(), cases[i].compression, cases[i].encryption,
                                 cases[i].content, &how, &to),
@@ -163,7 +163,7 @@ static void counters_carry_through_all_sixteen_bytes(void **state)
     uint8_t key[RFC11_KEY], iv[RFC11_IV], zeros[64] = {0}, stream[64];
     (void)support_hex(key, sizeof key, KEY);
     (void)support_hex(iv, sizeof iv, "fffffffffffffffffffffffffffffffe");
-    rfc11_cipher(key, iv, zeros, sizeof zeros, stream);
+    rfc11_crypt_ctr(key, iv, zeros, sizeof zeros, stream);
     support_assert_hex(stream, sizeof stream,
                        "63e5b402b51e48ddfaedf9de99cc2744e999e41d4ca770da5387117b5d8f57ee"
                        "f29000b62a499fd0a9f39a6add2e7780f05d76ae4ab99fe5a6f69b3148c2363d");
@@ -174,7 +174,7 @@ static void damaged_contents_return_reason(void **state)
     (void)state;
     uint8_t key[RFC11_KEY] = {0};
     struct buffer to;
-    struct rfc11_unpacking how = {.max = 0};
+    struct rfc11_unpack_options how = {.max = 0};
     assert_int_equal(unpack(alloc_default(), 0, 0, PLAIN, &how, &to), RFC11_PLAIN);
     assert_int_equal(unpack(alloc_default(), 0, RFC11_AES, IV CIPHER, &how, &to), RFC11_NO_KEY);
     assert_int_equal(unpack(alloc_default(), 3, 0, PLAIN, &how, &to), RFC11_UNKNOWN);
@@ -198,7 +198,7 @@ static void truncated_content_returns_partial_output(void **state)
     (void)state;
     char cut[sizeof GZIP];
     struct buffer to;
-    struct rfc11_unpacking how = {.max = 0};
+    struct rfc11_unpack_options how = {.max = 0};
     memcpy(cut, GZIP, sizeof cut);
     cut[sizeof GZIP - 1 - 2 * 8] = '\0';
     assert_int_equal(unpack(alloc_default(), RFC11_GZIP, 0, cut, &how, &to), RFC11_DAMAGED);
@@ -211,7 +211,7 @@ static void bytes_after_member_are_counted(void **state)
 {
     (void)state;
     struct buffer to;
-    struct rfc11_unpacking how = {.max = 0};
+    struct rfc11_unpack_options how = {.max = 0};
     assert_int_equal(unpack(alloc_default(), RFC11_GZIP, 0, GZIP "000000", &how, &to),
                      RFC11_UNPACKED);
     assert_int_equal(how.unused, 3);
@@ -225,7 +225,7 @@ static void unpacking_stops_at_its_limit(void **state)
 {
     (void)state;
     struct buffer to;
-    struct rfc11_unpacking how = {.max = RFC11_HEADER + 22};
+    struct rfc11_unpack_options how = {.max = RFC11_HEADER + 22};
     assert_int_equal(unpack(alloc_default(), RFC11_GZIP, 0, GZIP, &how, &to), RFC11_UNPACKED);
     buffer_free(&to);
     how.max--;
@@ -245,16 +245,16 @@ static void bombs_are_not_inflated_beyond_the_limit(void **state)
     (void)state;
     struct support_heap heap;
     struct rfc11_packet packet = {.is_big_endian = false};
-    struct rfc11_packing how = {.compression = RFC11_GZIP};
+    struct rfc11_pack_options how = {.compression = RFC11_GZIP};
     struct buffer bomb, to;
     uint8_t *zeros = test_calloc(1, 32 << 20);
     support_heap_init(&heap, 0);
     buffer_init(&bomb, alloc_default());
     buffer_init(&to, &heap.alloc);
-    assert_int_equal(rfc11_pack(&packet, zeros, 32 << 20, &how, &bomb, NULL), TTR_OK);
+    assert_int_equal(rfc11_append_packet(&packet, zeros, 32 << 20, &how, &bomb, NULL), TTR_OK);
     assert_true(bomb.n < 64 << 10);
-    struct rfc11_unpacking unpacking = {.max = 1 << 20};
-    assert_int_equal(rfc11_unpack(&packet, bomb.bytes, &unpacking, &to), RFC11_TOO_LARGE);
+    struct rfc11_unpack_options unpacking = {.max = 1 << 20};
+    assert_int_equal(rfc11_unpack_content(&packet, bomb.bytes, &unpacking, &to), RFC11_TOO_LARGE);
     assert_int_equal(to.n, 1 << 20);
     assert_true(heap.peak < 4 << 20);
     buffer_free(&to);
@@ -272,14 +272,14 @@ static void packed_packets_survive_round_trip(void **state)
         content[i] = (uint8_t)(support_random(&seed) & 0x33);
     (void)support_hex(key, sizeof key, KEY);
     for (unsigned i = 0; i < 3 * 2 * 4 * 2; i++) {
-        struct rfc11_packing how = {.compression = (uint8_t)(i % 3),
-                                    .encryption = (uint8_t)(i / 3 % 2),
-                                    .checksum = (uint8_t)(i / 6 % 4)};
+        struct rfc11_pack_options how = {.compression = (uint8_t)(i % 3),
+                                         .encryption = (uint8_t)(i / 3 % 2),
+                                         .checksum = (uint8_t)(i / 6 % 4)};
         struct rfc11_packet packet = {.session_id = 7,
                                       .section_packet_count = i,
                                       .is_big_endian = i / 24},
                             again;
-        struct rfc11_unpacking unpacking = {.key = {key}};
+        struct rfc11_unpack_options unpacking = {.key = {key}};
         struct buffer stored, to;
         uint32_t checksum;
         how.key.bytes = key;
@@ -288,7 +288,8 @@ static void packed_packets_survive_round_trip(void **state)
         buffer_init(&to, alloc_default());
         buffer_add_text(&stored, "before");
         assert_int_equal(rfc11_make_iv(how.iv, NULL), TTR_OK);
-        assert_int_equal(rfc11_pack(&packet, content, sizeof content, &how, &stored, NULL), TTR_OK);
+        assert_int_equal(rfc11_append_packet(&packet, content, sizeof content, &how, &stored, NULL),
+                         TTR_OK);
         assert_int_equal((stored.n - 6) % 4096, 0);
         const uint8_t *bytes = stored.bytes + 6;
         assert_int_equal(rfc11_read_header(bytes, stored.n - 6, &again), RFC11_FINE);
@@ -298,11 +299,11 @@ static void packed_packets_survive_round_trip(void **state)
                                    again.content_size - RFC11_HEADER, &checksum));
         assert_int_equal(again.checksum, checksum);
         if (how.compression || how.encryption) {
-            assert_int_equal(rfc11_unpack(&again, bytes, &unpacking, &to), RFC11_UNPACKED);
+            assert_int_equal(rfc11_unpack_content(&again, bytes, &unpacking, &to), RFC11_UNPACKED);
             assert_int_equal(to.n, RFC11_HEADER + sizeof content);
             assert_memory_equal(to.bytes + RFC11_HEADER, content, sizeof content);
         } else {
-            assert_int_equal(rfc11_unpack(&again, bytes, &unpacking, &to), RFC11_PLAIN);
+            assert_int_equal(rfc11_unpack_content(&again, bytes, &unpacking, &to), RFC11_PLAIN);
             assert_memory_equal(bytes + RFC11_HEADER, content, sizeof content);
         }
         buffer_free(&stored);
@@ -317,29 +318,32 @@ static void packing_is_refused_without_key_and_scheme(void **state)
     struct buffer to;
     ttr_error error;
     buffer_init(&to, alloc_default());
-    assert_int_equal(
-        rfc11_pack(&packet, NULL, 0, &(struct rfc11_packing){.encryption = RFC11_AES}, &to, &error),
-        TTR_E_MISUSE);
+    assert_int_equal(rfc11_append_packet(&packet, NULL, 0,
+                                         &(struct rfc11_pack_options){.encryption = RFC11_AES}, &to,
+                                         &error),
+                     TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "key=FILE"));
-    assert_int_equal(
-        rfc11_pack(&packet, NULL, 0, &(struct rfc11_packing){.compression = 3}, &to, &error),
-        TTR_E_UNSUPPORTED);
+    assert_int_equal(rfc11_append_packet(&packet, NULL, 0,
+                                         &(struct rfc11_pack_options){.compression = 3}, &to,
+                                         &error),
+                     TTR_E_UNSUPPORTED);
     buffer_free(&to);
 }
 
 static bool pack_and_unpack(const struct alloc *alloc)
 {
     uint8_t content[300] = {1, 2, 3}, key[RFC11_KEY] = {4};
-    struct rfc11_packing how = {.compression = RFC11_GZIP, .encryption = RFC11_AES, .key = {key}};
-    struct rfc11_unpacking unpacking = {.key = {key}};
+    struct rfc11_pack_options how = {
+        .compression = RFC11_GZIP, .encryption = RFC11_AES, .key = {key}};
+    struct rfc11_unpack_options unpacking = {.key = {key}};
     struct rfc11_packet packet = {.is_big_endian = true};
     struct buffer stored, to;
     buffer_init(&stored, alloc);
     buffer_init(&to, alloc);
-    ttr_status status = rfc11_pack(&packet, content, sizeof content, &how, &stored, NULL);
+    ttr_status status = rfc11_append_packet(&packet, content, sizeof content, &how, &stored, NULL);
     enum rfc11_content got = RFC11_NO_MEMORY;
     if (status == TTR_OK)
-        got = rfc11_unpack(&packet, stored.bytes, &unpacking, &to);
+        got = rfc11_unpack_content(&packet, stored.bytes, &unpacking, &to);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     assert_true(got == RFC11_UNPACKED || got == RFC11_NO_MEMORY);
     buffer_free(&stored);
@@ -405,14 +409,14 @@ static void keys_come_from_files_and_the_environment(void **state)
 
 /* --- Metadata in packets --- */
 
-struct notes {
+struct diagnostics {
     char text[1000];
 };
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void take_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct notes *notes = own;
+    struct diagnostics *notes = ctx;
     size_t n = strlen(notes->text);
     (void)text;
     (void)snprintf(notes->text + n, sizeof notes->text - n, "%d %s %llu\n", (int)severity, code,
@@ -420,9 +424,10 @@ static void take_note(void *own, ttr_severity severity, uint64_t offset, const c
 }
 
 static void add_packet(struct buffer *to, const char *content, size_t n, struct rfc11_packet packet,
-                       struct rfc11_packing how)
+                       struct rfc11_pack_options how)
 {
-    assert_int_equal(rfc11_pack(&packet, (const uint8_t *)content, n, &how, to, NULL), TTR_OK);
+    assert_int_equal(rfc11_append_packet(&packet, (const uint8_t *)content, n, &how, to, NULL),
+                     TTR_OK);
 }
 
 static void strings_continue_in_next_packet(void **state)
@@ -434,10 +439,11 @@ static void strings_continue_in_next_packet(void **state)
     struct rfc11_packet packet = {.session_id = 9, .is_big_endian = true};
     buffer_init(&bytes, alloc_default());
     ctf_description_init(&description, alloc_default());
-    add_packet(&bytes, "trace { ma", 10, packet, (struct rfc11_packing){.align = 64});
+    add_packet(&bytes, "trace { ma", 10, packet, (struct rfc11_pack_options){.align = 64});
     add_packet(&bytes, "jor = 1;\0\0 }\0", 13, packet,
-               (struct rfc11_packing){.checksum = RFC11_SHA1});
-    add_packet(&bytes, "section", 7, packet, (struct rfc11_packing){.compression = RFC11_BZIP2});
+               (struct rfc11_pack_options){.checksum = RFC11_SHA1});
+    add_packet(&bytes, "section", 7, packet,
+               (struct rfc11_pack_options){.compression = RFC11_BZIP2});
     assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL),
                      TTR_OK);
     assert_int_equal(text.p[text.n], 0);
@@ -462,20 +468,20 @@ static void damaged_metadata_packets_are_skipped_with_note(void **state)
     struct ctf_description description;
     struct ctf_text text = {.file = "metadata"};
     struct buffer bytes;
-    struct notes notes = {""};
+    struct diagnostics notes = {""};
     struct rfc11_packet packet = {.session_id = 9}, other = {.session_id = 8},
                         turned = {.session_id = 9, .is_big_endian = true};
     buffer_init(&bytes, alloc_default());
     ctf_description_init(&description, alloc_default());
     description.note = take_note;
-    description.note_own = &notes;
-    add_packet(&bytes, "a", 1, packet, (struct rfc11_packing){.checksum = RFC11_CRC32});
+    description.note_ctx = &notes;
+    add_packet(&bytes, "a", 1, packet, (struct rfc11_pack_options){.checksum = RFC11_CRC32});
     bytes.bytes[16] ^= 1; /* its checksum */
-    add_packet(&bytes, "b", 1, other, (struct rfc11_packing){.align = 0});
-    add_packet(&bytes, "c", 1, turned, (struct rfc11_packing){.align = 0});
-    add_packet(&bytes, "d", 1, packet, (struct rfc11_packing){.align = 0});
+    add_packet(&bytes, "b", 1, other, (struct rfc11_pack_options){.align = 0});
+    add_packet(&bytes, "c", 1, turned, (struct rfc11_pack_options){.align = 0});
+    add_packet(&bytes, "d", 1, packet, (struct rfc11_pack_options){.align = 0});
     bytes.bytes[3 * 49] = 0; /* its magic */
-    add_packet(&bytes, "e", 1, packet, (struct rfc11_packing){.align = 0});
+    add_packet(&bytes, "e", 1, packet, (struct rfc11_pack_options){.align = 0});
     bytes.bytes[4 * 49 + 8] = 100; /* its sizes exceed the file */
     bytes.bytes[4 * 49 + 12] = 100;
     assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL),
@@ -499,7 +505,7 @@ static void metadata_without_its_key_is_refused(void **state)
     struct rfc11_packet packet = {.session_id = 9};
     buffer_init(&bytes, alloc_default());
     add_packet(&bytes, "secret", 6, packet,
-               (struct rfc11_packing){.encryption = RFC11_AES, .key = {key}});
+               (struct rfc11_pack_options){.encryption = RFC11_AES, .key = {key}});
     ctf_description_init(&description, alloc_default());
     assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, &error),
                      TTR_E_UNSUPPORTED);

@@ -20,136 +20,140 @@
 
 struct scan {
     struct ctf_reader *reader;
-    struct ctf_lanes *lanes;
-    struct ctf_look look;
+    struct ctf_file_index *file_index;
+    struct ctf_header_peek look;
     uint64_t at;
     uint64_t usual;    /* size of the packet before, in bytes; 0 = none yet */
     uint64_t foretold; /* where the first header is that the disk was not asked for yet */
     struct ctf_index_check check; /* of the file's index */
 };
 
-void ctf_lanes_release(struct ctf_lanes *lanes)
+void ctf_file_index_unref(struct ctf_file_index *file_index)
 {
-    if (!lanes || --lanes->users)
+    if (!file_index || --file_index->users)
         return;
-    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        struct ctf_lane *lane = &lanes->lane[i];
-        if (lane->had)
-            pairmap_free(lane->had);
-        alloc_free(lanes->alloc, lane->had, 1, sizeof *lane->had);
-        alloc_free(lanes->alloc, lane->taken, lane->taken_capacity, sizeof *lane->taken);
+    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->mark, file_index->marks_capacity,
+               sizeof *file_index->mark);
+    for (uint32_t i = 0; i < file_index->n; i++) {
+        struct ctf_packet_queue *queue = &file_index->queue[i];
+        if (queue->had)
+            pair_map_free(queue->had);
+        alloc_free(file_index->alloc, queue->had, 1, sizeof *queue->had);
+        alloc_free(file_index->alloc, queue->taken, queue->taken_capacity, sizeof *queue->taken);
     }
-    alloc_free(lanes->alloc, lanes->lane, lanes->capacity, sizeof *lanes->lane);
-    alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
+    alloc_free(file_index->alloc, file_index->queue, file_index->capacity,
+               sizeof *file_index->queue);
+    alloc_free(file_index->alloc, file_index, 1, sizeof *file_index);
 }
 
 /* --- Marks --- */
 
 /* The first of the packets with events that are the last such of their lanes so far. */
-static uint64_t oldest_of(const struct ctf_lanes *lanes)
+static uint64_t oldest_of(const struct ctf_file_index *file_index)
 {
-    uint64_t oldest = lanes->packets;
-    for (uint32_t i = 0; i < lanes->n && lanes->packets; i++)
-        oldest = lanes->lane[i].last_full < oldest ? lanes->lane[i].last_full : oldest;
+    uint64_t oldest = file_index->packets;
+    for (uint32_t i = 0; i < file_index->n && file_index->packets; i++)
+        oldest = file_index->queue[i].last_full < oldest ? file_index->queue[i].last_full : oldest;
     return oldest;
 }
 
 static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t begin)
 {
-    struct ctf_lanes *lanes = scan->lanes;
-    if (lanes->packets % lanes->stride)
+    struct ctf_file_index *file_index = scan->file_index;
+    if (file_index->packets % file_index->stride)
         return true;
-    if (lanes->marks_n == CTF_MARKS) {
-        for (size_t i = 0; i < CTF_MARKS / 2; i++)
-            lanes->mark[i] = lanes->mark[2 * i];
-        lanes->marks_n = CTF_MARKS / 2;
-        lanes->stride *= 2;
+    if (file_index->marks_n == CTF_ENTRY_POINTS_MAX) {
+        for (size_t i = 0; i < CTF_ENTRY_POINTS_MAX / 2; i++)
+            file_index->mark[i] = file_index->mark[2 * i];
+        file_index->marks_n = CTF_ENTRY_POINTS_MAX / 2;
+        file_index->stride *= 2;
     }
-    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity,
-                           lanes->marks_n + 1, sizeof *lanes->mark))
+    if (!alloc_reserve_small(file_index->alloc, (void **)&file_index->mark,
+                             &file_index->marks_capacity, file_index->marks_n + 1,
+                             sizeof *file_index->mark))
         return false;
-    int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
-    lanes->mark[lanes->marks_n++] =
-        (struct ctf_mark){.offset = scan->at,
-                          .oldest = oldest_of(lanes) & (UINT64_MAX >> 1),
-                          .is_empty = ctf_is_empty(frame),
-                          .usual = scan->usual,
-                          .before = before};
+    int64_t before = file_index->packets == 0 || begin > file_index->end ? begin : file_index->end;
+    file_index->mark[file_index->marks_n++] =
+        (struct ctf_entry_point){.offset = scan->at,
+                                 .oldest = oldest_of(file_index) & (UINT64_MAX >> 1),
+                                 .is_empty = ctf_packet_is_empty(frame),
+                                 .usual = scan->usual,
+                                 .before = before};
     return true;
 }
 
 /* Whether a time is so far behind a file's last packet, which is the only one whose end no other
  * confirms, that it can only be damage which has events then: farther than its packets are long. */
-static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
+static bool is_far_behind(const struct ctf_file_index *file_index, int64_t from)
 {
-    const struct ctf_lane *lane = &lanes->lane[0];
-    if (lanes->n > 1 || !lanes->is_whole || from <= lanes->end)
+    const struct ctf_packet_queue *queue = &file_index->queue[0];
+    if (file_index->n > 1 || !file_index->is_whole || from <= file_index->end)
         return false;
-    return (uint64_t)from - (uint64_t)lanes->end >
-           ((uint64_t)lanes->end - (uint64_t)lane->begin) / lanes->packets;
+    return (uint64_t)from - (uint64_t)file_index->end >
+           ((uint64_t)file_index->end - (uint64_t)queue->begin) / file_index->packets;
 }
 
-const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet,
-                                       uint64_t *wanted)
+const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_index, size_t i,
+                                           uint64_t *packet, uint64_t *wanted)
 {
-    const struct ctf_mark *mark = &lanes->mark[i];
-    const uint64_t first = i * lanes->stride;
+    const struct ctf_entry_point *mark = &file_index->mark[i];
+    const uint64_t first = i * file_index->stride;
     const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) /
-                           lanes->stride; /* before the first, for its counters */
-    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
-    *packet = enter * lanes->stride;
-    return &lanes->mark[enter];
+                           file_index->stride; /* before the first, for its counters */
+    *wanted = file_index->n == 1 && !mark->is_empty ? first : mark->oldest;
+    *packet = enter * file_index->stride;
+    return &file_index->mark[enter];
 }
 
-const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet,
-                                     uint64_t *wanted)
+const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_index, int64_t from,
+                                             uint64_t *packet, uint64_t *wanted)
 {
-    size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
+    size_t low = 0, high = file_index->has_times ? file_index->marks_n : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (lanes->mark[middle].before < from)
+        if (file_index->mark[middle].before < from)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return NULL;
-    const struct ctf_mark *mark = ctf_mark_before(lanes, low - 1, packet, wanted);
-    if (is_far_behind(lanes, from))
+    const struct ctf_entry_point *mark = ctf_entry_at(file_index, low - 1, packet, wanted);
+    if (is_far_behind(file_index, from))
         *wanted = UINT64_MAX;
     return mark;
 }
 
 /* The lanes that have packets of the stream of one of them. */
-static uint32_t lanes_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
+static uint32_t lanes_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
 {
-    const struct ctf_lane *own = &lanes->lane[lane];
+    const struct ctf_packet_queue *ctx = &file_index->queue[queue];
     uint32_t set = 0;
-    _Static_assert(CTF_LANES <= 32, "a bit for each lane");
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        const struct ctf_lane *other = &lanes->lane[i];
-        set |= (uint32_t)(other->kind == own->kind && other->has_number == own->has_number &&
-                          other->number == own->number)
+    _Static_assert(CTF_QUEUES_MAX <= 32, "a bit for each lane");
+    for (uint32_t i = 0; i < file_index->n; i++) {
+        const struct ctf_packet_queue *other = &file_index->queue[i];
+        set |= (uint32_t)(other->kind == ctx->kind && other->has_number == ctx->has_number &&
+                          other->number == ctx->number)
                << i;
     }
     return set;
 }
 
-const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i)
+const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index *file_index,
+                                                    uint32_t queue, uint64_t *i)
 {
     uint64_t next = *i;
-    if (!lanes->of || lanes->has_others || next >= lanes->packets)
+    if (!file_index->of || file_index->has_others || next >= file_index->packets)
         return NULL;
-    for (const uint32_t wanted = lanes_of_stream(lanes, lane);
-         next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
+    for (const uint32_t wanted = lanes_of_stream(file_index, queue);
+         next + 1 < file_index->packets && !(wanted >> file_index->of[next] & 1);)
         next++;
-    const uint64_t mark = next / lanes->stride;
-    if (mark >= lanes->marks_n || mark * lanes->stride <= *i)
+    const uint64_t mark = next / file_index->stride;
+    if (mark >= file_index->marks_n || mark * file_index->stride <= *i)
         return NULL;
-    *i = mark * lanes->stride;
-    return &lanes->mark[mark];
+    *i = mark * file_index->stride;
+    return &file_index->mark[mark];
 }
 
 /* --- Dealing packets into lanes --- */
@@ -162,81 +166,82 @@ static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end
     bool is_clamped = false;
     if (!packet->has_begin)
         return false;
-    *begin = *end = ctf_time(line, packet->begin, &is_clamped);
+    *begin = *end = ctf_ticks_to_ns(line, packet->begin, &is_clamped);
     if (packet->has_end && packet->end > packet->begin)
-        *end = ctf_time(line, packet->end, &is_clamped);
+        *end = ctf_ticks_to_ns(line, packet->end, &is_clamped);
     return true;
 }
 
 /* Makes room for as many lanes as there may be; false when memory is out. */
-static bool reserve_lanes(struct ctf_lanes *lanes)
+static bool reserve_lanes(struct ctf_file_index *file_index)
 {
-    if (lanes->n < lanes->capacity)
+    if (file_index->n < file_index->capacity)
         return true;
-    struct ctf_lane *lane =
-        alloc_resize(lanes->alloc, lanes->lane, lanes->capacity, CTF_LANES, sizeof *lane);
-    if (!lane)
+    struct ctf_packet_queue *queue = alloc_resize(
+        file_index->alloc, file_index->queue, file_index->capacity, CTF_QUEUES_MAX, sizeof *queue);
+    if (!queue)
         return false;
-    lanes->lane = lane;
-    lanes->capacity = CTF_LANES;
+    file_index->queue = queue;
+    file_index->capacity = CTF_QUEUES_MAX;
     return true;
 }
 
 /* The lane that a packet goes into: the first of its stream that ends before it begins, else a new
  * one, else any of its stream.  UINT32_MAX when memory is out. */
-static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
-                       int64_t begin)
+static uint32_t choose(struct ctf_file_index *file_index, const struct ctf_frame *frame,
+                       bool has_begin, int64_t begin)
 {
-    uint32_t any = CTF_LANES;
+    uint32_t any = CTF_QUEUES_MAX;
     if (frame->packet.size == UINT64_MAX) /* whoever reads it searches for what follows it */
         return 0;
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        const struct ctf_lane *lane = &lanes->lane[i];
-        if (!ctf_is_of_lane(lane, frame))
+    for (uint32_t i = 0; i < file_index->n; i++) {
+        const struct ctf_packet_queue *queue = &file_index->queue[i];
+        if (!ctf_queue_accepts(queue, frame))
             continue;
-        if (!has_begin || !lane->has_begin || lane->end <= begin)
+        if (!has_begin || !queue->has_begin || queue->end <= begin)
             return i;
-        any = any == CTF_LANES ? i : any;
+        any = any == CTF_QUEUES_MAX ? i : any;
     }
-    if (lanes->n < CTF_LANES && !reserve_lanes(lanes))
+    if (file_index->n < CTF_QUEUES_MAX && !reserve_lanes(file_index))
         return UINT32_MAX;
-    if (lanes->n < CTF_LANES) {
-        lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first,
-                                                  .number = frame->number,
-                                                  .has_number = frame->has_number,
-                                                  .last_full = UINT64_MAX,
-                                                  .is_in_order = true};
-        return lanes->n++;
+    if (file_index->n < CTF_QUEUES_MAX) {
+        file_index->queue[file_index->n] =
+            (struct ctf_packet_queue){.kind = frame->kind->first,
+                                      .number = frame->number,
+                                      .has_number = frame->has_number,
+                                      .last_full = UINT64_MAX,
+                                      .is_in_order = true};
+        return file_index->n++;
     }
-    any = any == CTF_LANES ? CTF_LANES - 1 : any;
-    lanes->lane[any].is_in_order = false;
+    any = any == CTF_QUEUES_MAX ? CTF_QUEUES_MAX - 1 : any;
+    file_index->queue[any].is_in_order = false;
     return any;
 }
 
-struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
-                               const struct ctf_frame *frame)
+struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index, uint64_t i,
+                                        const struct ctf_frame *frame)
 {
-    struct ctf_lane *own = &lanes->lane[ctf_lane_of(lanes, i)];
-    if (ctf_is_of_lane(own, frame))
-        return own;
-    for (uint32_t k = 0; k < lanes->n && i >= lanes->packets; k++)
-        if (ctf_is_of_lane(&lanes->lane[k], frame))
-            return &lanes->lane[k];
+    struct ctf_packet_queue *ctx = &file_index->queue[ctf_queue_of_packet(file_index, i)];
+    if (ctf_queue_accepts(ctx, frame))
+        return ctx;
+    for (uint32_t k = 0; k < file_index->n && i >= file_index->packets; k++)
+        if (ctf_queue_accepts(&file_index->queue[k], frame))
+            return &file_index->queue[k];
     return NULL;
 }
 
 /* Writes down the lane of a packet, once there is more than one. */
-static bool record(struct ctf_lanes *lanes, uint32_t lane)
+static bool record(struct ctf_file_index *file_index, uint32_t queue)
 {
-    size_t before = lanes->of_capacity;
-    if (lane == 0 && !lanes->of)
+    size_t before = file_index->of_capacity;
+    if (queue == 0 && !file_index->of)
         return true;
-    if (!alloc_reserve(lanes->alloc, (void **)&lanes->of, &lanes->of_capacity,
-                       (size_t)lanes->packets + 1, 1))
+    if (!alloc_reserve(file_index->alloc, (void **)&file_index->of, &file_index->of_capacity,
+                       (size_t)file_index->packets + 1, 1))
         return false;
     if (before == 0)
-        memset(lanes->of, 0, (size_t)lanes->packets);
-    lanes->of[lanes->packets] = (uint8_t)lane;
+        memset(file_index->of, 0, (size_t)file_index->packets);
+    file_index->of[file_index->packets] = (uint8_t)queue;
     return true;
 }
 
@@ -250,46 +255,47 @@ static struct ctf_identity identity_of(const struct ctf_packet *packet)
     };
 }
 
-static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin,
-                        const int64_t times[2])
+static void settle_lane(struct ctf_packet_queue *queue, const struct ctf_frame *frame,
+                        bool has_begin, const int64_t times[2])
 {
-    if (has_begin && !lane->has_begin) {
-        lane->begin = times[0];
-        lane->first = identity_of(&frame->packet);
+    if (has_begin && !queue->has_begin) {
+        queue->begin = times[0];
+        queue->first = identity_of(&frame->packet);
     }
-    if (has_begin && (!lane->has_begin || times[1] > lane->end))
-        lane->end = times[1];
-    lane->last_begin = has_begin ? times[0] : lane->last_begin;
-    lane->has_begin |= has_begin;
-    ctf_settle_before(&lane->last, &frame->packet);
+    if (has_begin && (!queue->has_begin || times[1] > queue->end))
+        queue->end = times[1];
+    queue->last_begin = has_begin ? times[0] : queue->last_begin;
+    queue->has_begin |= has_begin;
+    ctf_update_counters(&queue->last, &frame->packet);
 }
 
 /* Tells of a packet that begins before one of its stream that stands in front of it. */
 static void tell_order(const struct scan *scan, const struct ctf_frame *frame, int64_t begin)
 {
-    const struct ctf_lanes *lanes = scan->lanes;
+    const struct ctf_file_index *file_index = scan->file_index;
     bool is_earlier = false;
-    for (uint32_t i = 0; i < lanes->n; i++)
-        is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin &&
-                      ctf_is_of_lane(&lanes->lane[i], frame);
+    for (uint32_t i = 0; i < file_index->n; i++)
+        is_earlier |= file_index->queue[i].has_begin && begin < file_index->queue[i].last_begin &&
+                      ctf_queue_accepts(&file_index->queue[i], frame);
     if (is_earlier)
-        input_note(scan->reader->in, TTR_NOTE_ODD, scan->at, "ctf.packet-time",
-                   "a packet of %s begins before one of its stream that stands in front of it",
-                   scan->reader->file);
+        input_add_diagnostic(
+            scan->reader->in, TTR_SEVERITY_ODD, scan->at, "ctf.packet-time",
+            "a packet of %s begins before one of its stream that stands in front of it",
+            scan->reader->file);
 }
 
 /* Takes the packet at scan->at. */
 static bool deal(struct scan *scan, const struct ctf_frame *frame)
 {
-    struct ctf_lanes *lanes = scan->lanes;
+    struct ctf_file_index *file_index = scan->file_index;
     int64_t times[2] = {0, 0};
     bool has_begin = times_of(frame, &times[0], &times[1]);
-    if (lanes->packets == 0)
-        lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first,
-                                           .number = frame->number,
-                                           .has_number = frame->has_number,
-                                           .last_full = UINT64_MAX,
-                                           .is_in_order = true};
+    if (file_index->packets == 0)
+        file_index->queue[0] = (struct ctf_packet_queue){.kind = frame->kind->first,
+                                                         .number = frame->number,
+                                                         .has_number = frame->has_number,
+                                                         .last_full = UINT64_MAX,
+                                                         .is_in_order = true};
     if (!add_mark(scan, frame, times[0]))
         return false;
     scan->reader->trace->has_foreign |= frame->is_foreign;
@@ -299,15 +305,16 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     }
     if (has_begin)
         tell_order(scan, frame, times[0]);
-    lanes->has_times &= has_begin && frame->packet.has_end;
-    lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
-    uint32_t chosen = choose(lanes, frame, has_begin, times[0]);
-    if (chosen == UINT32_MAX || !record(lanes, chosen))
+    file_index->has_times &= has_begin && frame->packet.has_end;
+    file_index->end =
+        file_index->packets == 0 || times[1] > file_index->end ? times[1] : file_index->end;
+    uint32_t chosen = choose(file_index, frame, has_begin, times[0]);
+    if (chosen == UINT32_MAX || !record(file_index, chosen))
         return false;
-    settle_lane(&lanes->lane[chosen], frame, has_begin, times);
-    if (!ctf_is_empty(frame))
-        lanes->lane[chosen].last_full = lanes->packets;
-    lanes->packets++;
+    settle_lane(&file_index->queue[chosen], frame, has_begin, times);
+    if (!ctf_packet_is_empty(frame))
+        file_index->queue[chosen].last_full = file_index->packets;
+    file_index->packets++;
     return true;
 }
 
@@ -326,7 +333,7 @@ static void foretell(struct scan *scan, uint64_t before)
     if (scan->foretold < scan->at || scan->foretold > far)
         scan->foretold = scan->at;
     for (; scan->foretold < far; scan->foretold += scan->usual)
-        source_foretell(source, scan->foretold, CTF_LOOK_FIRST);
+        source_prefetch(source, scan->foretold, CTF_PEEK_SIZE);
 }
 
 /* The packet at scan->at, and what stands behind it by its own word, which tells whether its size
@@ -341,18 +348,18 @@ struct hop {
 static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
 {
     struct ctf_frame *frame = &hop->frame[hop->i], *next = &hop->frame[!hop->i];
-    hop->framing = hop->has_next ? hop->next : ctf_look_at(&scan->look, scan->at, frame, error);
-    hop->has_next = hop->framing == CTF_FRAMED &&
+    hop->framing = hop->has_next ? hop->next : ctf_peek_header(&scan->look, scan->at, frame, error);
+    hop->has_next = hop->framing == CTF_FRAME_OK &&
                     frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
     if (hop->has_next)
-        hop->next = ctf_look_at(&scan->look, scan->at + frame->packet.size / 8, next, error);
-    const struct ctf_sized sized = {scan->at, scan->usual,
-                                    hop->has_next && hop->next == CTF_FRAMED ? next : NULL,
-                                    hop->framing};
+        hop->next = ctf_peek_header(&scan->look, scan->at + frame->packet.size / 8, next, error);
+    const struct ctf_size_question sized = {
+        scan->at, scan->usual, hop->has_next && hop->next == CTF_FRAME_OK ? next : NULL,
+        hop->framing};
     hop->framing = ctf_correct_size(scan->reader, &sized, frame);
-    const bool is_resized = hop->framing == CTF_FRAMED && frame->is_resized;
+    const bool is_resized = hop->framing == CTF_FRAME_OK && frame->is_resized;
     hop->has_next &= !is_resized;
-    scan->lanes->has_corrected |= is_resized;
+    scan->file_index->has_corrected |= is_resized;
 }
 
 static ttr_status hop(struct scan *scan, ttr_error *error)
@@ -362,33 +369,33 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         look_on(scan, &hop, error);
         const struct ctf_frame *frame = &hop.frame[hop.i];
         switch (hop.framing) {
-        case CTF_FRAMED:
+        case CTF_FRAME_OK:
             if (!deal(scan, frame))
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
-            scan->lanes->has_others = true;
+            scan->file_index->has_others = true;
             break;
         case CTF_FRAME_FAILED:
             return error->status;
         case CTF_FRAME_SHORT: /* a packet that says to end behind the file may have others in it */
-            scan->lanes->is_whole = scan->at <= source_disk_size(scan->reader->in->source);
+            scan->file_index->is_whole = scan->at <= source_disk_size(scan->reader->in->source);
             return TTR_OK;
         default:
             return TTR_OK;
         }
         ctf_index_check_packet(&scan->check, scan->at, frame);
-        scan->lanes->is_whole = frame->packet.size == UINT64_MAX;
-        if (scan->lanes->is_whole) {
-            scan->lanes->open_at = scan->at;
+        scan->file_index->is_whole = frame->packet.size == UINT64_MAX;
+        if (scan->file_index->is_whole) {
+            scan->file_index->open_at = scan->at;
             return TTR_OK;
         }
         const uint64_t before = scan->usual;
         scan->usual = frame->packet.size / 8;
         scan->at += scan->usual;
         foretell(scan, before);
-        scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
-        if (scan->lanes
+        scan->file_index->is_whole = scan->at == source_disk_size(scan->reader->in->source);
+        if (scan->file_index
                 ->is_whole) /* where most files end: reading tells where this one does by then */
             return TTR_OK;
     }
@@ -404,18 +411,18 @@ static void check_rest(struct scan *scan)
     struct ctf_index_entry entry;
     struct ctf_frame frame;
     ttr_error error;
-    while (!scan->lanes->is_whole && lost < LOST_MOST && ctf_index_check_peek(check, &entry)) {
+    while (!scan->file_index->is_whole && lost < LOST_MOST && ctf_index_check_peek(check, &entry)) {
         enum ctf_framing framing = entry.offset < size
-                                       ? ctf_look_at(&scan->look, entry.offset, &frame, &error)
+                                       ? ctf_peek_header(&scan->look, entry.offset, &frame, &error)
                                        : CTF_FRAME_SHORT;
-        if (framing == CTF_FRAMED)
+        if (framing == CTF_FRAME_OK)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
-            ctf_index_check_nothing(check);
-        lost += framing != CTF_FRAMED;
-        ctf_look_shrink(&scan->look);
+            ctf_index_check_missing_packet(check);
+        lost += framing != CTF_FRAME_OK;
+        ctf_peek_shrink(&scan->look);
     }
-    ctf_index_check_end(check, scan->lanes->is_whole);
+    ctf_index_check_finish(check, scan->file_index->is_whole);
 }
 
 /* Makes of an entry what its packet's header would have been; `like`: the header of another packet.
@@ -427,7 +434,7 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
         ctf_find_stream(&scan->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
-    frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
+    frame->kind = class ? ctf_stream_decoder_of(scan->reader->trace, class, &error) : NULL;
     frame->packet.size = entry->size;
     frame->packet.content = entry->content;
     frame->packet.begin = entry->begin;
@@ -441,7 +448,7 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
 
 /* Whether an entry can stand behind another.  All of an index are of one stream and in order: an
  * entry that is wrong is noticed by this, but for a smaller end, which a look at the header behind
- * it tells (ctf_range_holds). */
+ * it tells (ctf_verify_entry). */
 static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
 {
     return entry->stream_id == before->stream_id && entry->instance == before->instance &&
@@ -462,8 +469,9 @@ static bool follow_index(struct scan *scan, struct ctf_index *index)
             entry.content > entry.size || (index->at > 1 && !follows(&entry, &before)))
             return false;
         before = entry;
-        if (is_checked && (ctf_look_at(&scan->look, scan->at, &like, &error) != CTF_FRAMED ||
-                           like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
+        if (is_checked &&
+            (ctf_peek_header(&scan->look, scan->at, &like, &error) != CTF_FRAME_OK ||
+             like.is_foreign || !ctf_index_entry_matches(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
@@ -477,18 +485,19 @@ static bool follow_index(struct scan *scan, struct ctf_index *index)
 
 static void reset(struct scan *scan)
 {
-    struct ctf_lanes *lanes = scan->lanes;
-    alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
-    lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
-    *lanes = (struct ctf_lanes){.alloc = lanes->alloc,
-                                .users = 1,
-                                .n = 1,
-                                .lane = lanes->lane,
-                                .capacity = lanes->capacity,
-                                .stride = 1,
-                                .has_times = true,
-                                .open_at = UINT64_MAX};
+    struct ctf_file_index *file_index = scan->file_index;
+    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->mark, file_index->marks_capacity,
+               sizeof *file_index->mark);
+    file_index->queue[0] = (struct ctf_packet_queue){.is_in_order = true};
+    *file_index = (struct ctf_file_index){.alloc = file_index->alloc,
+                                          .users = 1,
+                                          .n = 1,
+                                          .queue = file_index->queue,
+                                          .capacity = file_index->capacity,
+                                          .stride = 1,
+                                          .has_times = true,
+                                          .open_at = UINT64_MAX};
     scan->at = scan->usual = 0;
 }
 
@@ -500,7 +509,7 @@ static bool scan_by_index(struct scan *scan)
         is_there = ctf_index_open(&index, scan->reader->trace, scan->reader->file, &is_odd);
     bool is_taken = is_there && follow_index(scan, &index);
     ctf_index_close(&index);
-    scan->lanes->is_indexed = scan->lanes->is_whole = is_taken;
+    scan->file_index->is_indexed = scan->file_index->is_whole = is_taken;
     if (is_there && !is_taken)
         reset(scan);
     return is_taken;
@@ -508,7 +517,7 @@ static bool scan_by_index(struct scan *scan)
 
 static ttr_status scan_by_headers(struct scan *scan, ttr_error *error)
 {
-    ctf_index_check_begin(&scan->check, scan->reader);
+    ctf_index_check_init(&scan->check, scan->reader);
     ttr_status status = hop(scan, error);
     if (status == TTR_OK)
         check_rest(scan);
@@ -516,62 +525,62 @@ static ttr_status scan_by_headers(struct scan *scan, ttr_error *error)
     return status;
 }
 
-struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
+struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *error)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
-    struct ctf_lanes *lanes = alloc_zero(alloc, 1, sizeof *lanes);
-    struct ctf_lane *lane = alloc_zero(alloc, 1, sizeof *lane);
-    if (!lanes || !lane) {
-        alloc_free(alloc, lane, 1, sizeof *lane);
-        alloc_free(alloc, lanes, 1, sizeof *lanes);
+    struct ctf_file_index *file_index = alloc_zero(alloc, 1, sizeof *file_index);
+    struct ctf_packet_queue *queue = alloc_zero(alloc, 1, sizeof *queue);
+    if (!file_index || !queue) {
+        alloc_free(alloc, queue, 1, sizeof *queue);
+        alloc_free(alloc, file_index, 1, sizeof *file_index);
         (void)fail_memory(error);
         return NULL;
     }
-    lanes->alloc = alloc;
-    lanes->lane = lane;
-    lanes->capacity = 1;
-    struct scan scan = {.reader = reader, .lanes = lanes};
+    file_index->alloc = alloc;
+    file_index->queue = queue;
+    file_index->capacity = 1;
+    struct scan scan = {.reader = reader, .file_index = file_index};
     reset(&scan);
     if (!source_is_seekable(reader->in->source)) {
-        lanes->lane[0].is_in_order = lanes->has_times = false;
-        return lanes;
+        file_index->queue[0].is_in_order = file_index->has_times = false;
+        return file_index;
     }
-    ttr_status status = ctf_look_begin(&scan.look, reader) ? TTR_OK : fail_memory(error);
+    ttr_status status = ctf_peek_begin(&scan.look, reader) ? TTR_OK : fail_memory(error);
     if (status == TTR_OK && !scan_by_index(&scan))
         status = scan_by_headers(&scan, error);
-    ctf_look_end(&scan.look);
+    ctf_peek_end(&scan.look);
     if (status == TTR_OK)
-        return lanes;
-    ctf_lanes_release(lanes);
+        return file_index;
+    ctf_file_index_unref(file_index);
     return NULL;
 }
 
 /* Takes apart the packet at a mark; false where none is there that says when it begins. */
-static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark,
+static bool look_at_mark(struct ctf_reader *reader, const struct ctf_entry_point *mark,
                          struct ctf_frame *frame, int64_t *begin)
 {
-    struct ctf_look look;
+    struct ctf_header_peek look;
     int64_t end;
     ttr_error error;
-    if (!ctf_look_begin(&look, reader))
+    if (!ctf_peek_begin(&look, reader))
         return false;
-    bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED &&
+    bool is_there = ctf_peek_header(&look, mark->offset, frame, &error) == CTF_FRAME_OK &&
                     times_of(frame, begin, &end);
-    ctf_look_end(&look);
+    ctf_peek_end(&look);
     return is_there;
 }
 
-bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark,
-                     uint64_t *packet, uint64_t *wanted)
+bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_entry_point **mark,
+                      uint64_t *packet, uint64_t *wanted)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
+    const struct ctf_file_index *file_index = reader->file_index;
     struct ctf_frame frame;
     int64_t begin;
-    if (!lanes->is_indexed ||
+    if (!file_index->is_indexed ||
         *wanted == UINT64_MAX) /* all headers were looked at; or the last was */
         return true;
-    const struct ctf_mark *first = &lanes->mark[*wanted / lanes->stride];
-    *wanted -= *wanted % lanes->stride;
+    const struct ctf_entry_point *first = &file_index->mark[*wanted / file_index->stride];
+    *wanted -= *wanted % file_index->stride;
     if (!look_at_mark(reader, first, &frame, &begin) || begin >= from)
         return false;
     bool is_before = *packet + 1 == *wanted && look_at_mark(reader, *mark, &frame, &begin);
@@ -584,62 +593,62 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
     return true;
 }
 
-void ctf_scan_check(struct ctf_reader *reader)
+void ctf_check_index(struct ctf_reader *reader)
 {
-    struct ctf_lanes *lanes = reader->lanes,
-                     unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
-    struct scan scan = {.reader = reader, .lanes = &unused};
-    if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&scan.look, reader))
+    struct ctf_file_index *file_index = reader->file_index,
+                          unused = {.alloc = file_index->alloc, .open_at = UINT64_MAX};
+    struct scan scan = {.reader = reader, .file_index = &unused};
+    if (!file_index->is_indexed || file_index->is_checked || !ctf_peek_begin(&scan.look, reader))
         return;
-    lanes->is_checked = true;
-    ctf_index_check_begin(&scan.check, reader);
+    file_index->is_checked = true;
+    ctf_index_check_init(&scan.check, reader);
     check_rest(&scan);
     ctf_index_close(&scan.check.index);
-    ctf_look_end(&scan.look);
+    ctf_peek_end(&scan.look);
 }
 
 /* Takes what may be a packet for one where it can follow those of the first lane. */
 static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
 {
-    struct ctf_lane *lane = &reader->lanes->lane[0];
+    struct ctf_packet_queue *queue = &reader->file_index->queue[0];
     struct ctf_frame frame;
     ttr_error error;
     int64_t times[2];
-    struct bits bits = bits_over(p, 0, (uint64_t)(end - p) * 8);
-    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED ||
-        frame.is_foreign || !ctf_is_of_lane(lane, &frame))
+    struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
+    if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAME_OK ||
+        frame.is_foreign || !ctf_queue_accepts(queue, &frame))
         return;
-    if (times_of(&frame, &times[0], &times[1]) && times[0] >= lane->end)
-        settle_lane(lane, &frame, true, times);
+    if (times_of(&frame, &times[0], &times[1]) && times[0] >= queue->end)
+        settle_lane(queue, &frame, true, times);
 }
 
 /* What candidates there are in some bytes; how many are looked through. */
 static size_t search_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;
-    const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE, *p = bytes;
+    const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE_BYTES, *p = bytes;
     while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
         take_rest(reader, p++, end);
-    return is_end ? n : n - CTF_CANDIDATE;
+    return is_end ? n : n - CTF_CANDIDATE_BYTES;
 }
 
-bool ctf_scan_rest(struct ctf_reader *reader)
+bool ctf_index_unsized_rest(struct ctf_reader *reader)
 {
-    struct ctf_lanes *lanes = reader->lanes;
+    struct ctf_file_index *file_index = reader->file_index;
     ttr_error error;
-    if (lanes->open_at == UINT64_MAX || !reader->trace->class->has_magic ||
-        !lanes->lane[0].has_begin)
+    if (file_index->open_at == UINT64_MAX || !reader->trace->class->has_magic ||
+        !file_index->queue[0].has_begin)
         return true;
-    uint8_t *bytes = alloc_zero(lanes->alloc, REST_BYTES, 1);
+    uint8_t *bytes = alloc_zero(file_index->alloc, REST_BYTES, 1);
     if (!bytes)
         return false;
     int64_t n = REST_BYTES;
-    for (uint64_t at = lanes->open_at + 1; n == (int64_t)REST_BYTES;) {
+    for (uint64_t at = file_index->open_at + 1; n == (int64_t)REST_BYTES;) {
         n = source_peek_at(reader->in->source, at, bytes, REST_BYTES, &error);
         at += n > 0 ? search_rest(reader, bytes, (size_t)n) : 0;
     }
-    lanes->open_at = UINT64_MAX;
-    alloc_free(lanes->alloc, bytes, REST_BYTES, 1);
+    file_index->open_at = UINT64_MAX;
+    alloc_free(file_index->alloc, bytes, REST_BYTES, 1);
     return true;
 }
 
@@ -650,31 +659,32 @@ static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)
 }
 
 /* Whether packets behind one that begins at a time may begin before another. */
-static bool may_follow(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
+static bool may_follow(const struct ctf_file_index *file_index, int64_t begin, int64_t other)
 {
-    return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
+    return begin <= other || file_index->n > 1 || !file_index->queue[0].is_in_order;
 }
 
 /* Packets of a lane of another file, one after another. */
 struct visit {
     struct scan scan;
     uint64_t packet; /* at scan.at */
-    uint32_t lane;
+    uint32_t queue;
     struct ctf_frame frame; /* of the packet found */
     int64_t begin;          /* when that begins */
     bool is_over;
 };
 
 /* Begins with the last mark before a time; is_over when memory is out. */
-static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
+static struct visit visit_from(struct ctf_reader *reader, uint32_t queue, int64_t begin)
 {
     uint64_t wanted, packet = 0;
-    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
+    const struct ctf_entry_point *mark =
+        ctf_find_entry(reader->file_index, begin, &packet, &wanted);
     struct visit visit = {
         .scan = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
         .packet = packet,
-        .lane = lane};
-    visit.is_over = !ctf_look_begin(&visit.scan.look, reader);
+        .queue = queue};
+    visit.is_over = !ctf_peek_begin(&visit.scan.look, reader);
     return visit;
 }
 
@@ -687,16 +697,18 @@ static bool visit_next(struct visit *visit)
     for (bool is_found = false; !visit->is_over && !is_found;) {
         const struct ctf_frame *frame = &visit->frame;
         enum ctf_framing framing =
-            ctf_look_at(&visit->scan.look, visit->scan.at, &visit->frame, &error);
+            ctf_peek_header(&visit->scan.look, visit->scan.at, &visit->frame, &error);
         framing = ctf_correct_size(
             visit->scan.reader,
-            &(struct ctf_sized){visit->scan.at, visit->scan.usual, NULL, framing}, &visit->frame);
-        is_found = framing == CTF_FRAMED &&
-                   ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane &&
-                   times_of(frame, &visit->begin, &end);
-        visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
+            &(struct ctf_size_question){visit->scan.at, visit->scan.usual, NULL, framing},
+            &visit->frame);
+        is_found =
+            framing == CTF_FRAME_OK &&
+            ctf_queue_of_packet(visit->scan.reader->file_index, visit->packet) == visit->queue &&
+            times_of(frame, &visit->begin, &end);
+        visit->is_over = (framing != CTF_FRAME_OK && framing != CTF_FRAME_FOREIGN) ||
                          frame->packet.size == UINT64_MAX;
-        visit->packet += framing == CTF_FRAMED;
+        visit->packet += framing == CTF_FRAME_OK;
         visit->scan.usual = visit->is_over ? 0 : frame->packet.size / 8;
         visit->scan.at += visit->scan.usual;
         if (is_found)
@@ -705,16 +717,16 @@ static bool visit_next(struct visit *visit)
     return false;
 }
 
-bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane)
+bool ctf_queue_contains(struct ctf_reader *reader, uint32_t i, const struct ctf_packet_queue *queue)
 {
-    struct visit visit = visit_from(reader, i, lane->begin);
+    struct visit visit = visit_from(reader, i, queue->begin);
     bool is_found = false, goes_on = true;
     while (goes_on && !is_found && visit_next(&visit)) {
         const struct ctf_identity found = identity_of(&visit.frame.packet);
-        is_found = is_same(&found, &lane->first);
-        goes_on = may_follow(reader->lanes, visit.begin, lane->begin);
+        is_found = is_same(&found, &queue->first);
+        goes_on = may_follow(reader->file_index, visit.begin, queue->begin);
     }
-    ctf_look_end(&visit.scan.look);
+    ctf_peek_end(&visit.scan.look);
     return is_found;
 }
 
@@ -727,18 +739,18 @@ static void key_of(const struct ctf_packet *packet, uint64_t key[2])
 }
 
 /* Where a lane keeps what other files have; NULL when memory is out. */
-static struct pairmap *had_of(struct ctf_lanes *lanes, uint32_t i)
+static struct pair_map *had_of(struct ctf_file_index *file_index, uint32_t i)
 {
-    struct ctf_lane *lane = &lanes->lane[i];
-    if (!lane->had && (lane->had = alloc_zero(lanes->alloc, 1, sizeof *lane->had)))
-        pairmap_init(lane->had, lanes->alloc);
-    return lane->had;
+    struct ctf_packet_queue *queue = &file_index->queue[i];
+    if (!queue->had && (queue->had = alloc_zero(file_index->alloc, 1, sizeof *queue->had)))
+        pair_map_init(queue->had, file_index->alloc);
+    return queue->had;
 }
 
-static struct ctf_twin twin_of(const struct visit *visit)
+static struct ctf_packet_copy twin_of(const struct visit *visit)
 {
     const uint64_t size = visit->is_over ? 0 : visit->frame.packet.size / 8;
-    return (struct ctf_twin){visit->scan.reader, visit->scan.at - size};
+    return (struct ctf_packet_copy){visit->scan.reader, visit->scan.at - size};
 }
 
 /* The other file's packet that is the first's too, where there is one: both visits go by time. */
@@ -753,33 +765,35 @@ static bool find_twin(const struct visit *first, struct visit *here, bool *has_o
 
 /* The second file gives the packet at hand. */
 static bool take_from(const struct visit *first, const struct visit *here,
-                      const struct ctf_before *before)
+                      const struct ctf_counters *before)
 {
-    struct ctf_lanes *lanes = here->scan.reader->lanes;
-    struct ctf_lane *lane = &lanes->lane[here->lane];
-    struct pairmap *given = had_of(first->scan.reader->lanes, first->lane);
+    struct ctf_file_index *file_index = here->scan.reader->file_index;
+    struct ctf_packet_queue *queue = &file_index->queue[here->queue];
+    struct pair_map *given = had_of(first->scan.reader->file_index, first->queue);
     uint64_t key[2];
     key_of(&first->frame.packet, key);
-    if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
-        !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity,
-                       lane->taken_n + 1, sizeof *lane->taken) ||
-        !pairmap_put(lane->had, key[0], key[1], CTF_TAKEN + (uint32_t)lane->taken_n))
+    if (!given || !pair_map_put(given, key[0], key[1], CTF_DUPLICATE_SKIP) ||
+        !alloc_reserve(file_index->alloc, (void **)&queue->taken, &queue->taken_capacity,
+                       queue->taken_n + 1, sizeof *queue->taken) ||
+        !pair_map_put(queue->had, key[0], key[1],
+                      CTF_DUPLICATE_REPLACES + (uint32_t)queue->taken_n))
         return false;
-    lane->taken[lane->taken_n++] = *before;
-    input_note(first->scan.reader->in, TTR_NOTE_ODD, twin_of(first).offset, "ctf.damaged-twin",
-               "a packet of %s is damaged: it is read from %s, which has it whole",
-               first->scan.reader->file, here->scan.reader->file);
+    queue->taken[queue->taken_n++] = *before;
+    input_add_diagnostic(first->scan.reader->in, TTR_SEVERITY_ODD, twin_of(first).offset,
+                         "ctf.damaged-twin",
+                         "a packet of %s is damaged: it is read from %s, which has it whole",
+                         first->scan.reader->file, here->scan.reader->file);
     return true;
 }
 
 /* Whether the second file's packet, which is the first's too, is to be given in its place. */
 static bool is_better(const struct visit *first, const struct visit *here)
 {
-    const struct ctf_lane *lane = &first->scan.reader->lanes->lane[first->lane];
-    const struct ctf_twin a = twin_of(first), b = twin_of(here);
-    return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end &&
+    const struct ctf_packet_queue *queue = &first->scan.reader->file_index->queue[first->queue];
+    const struct ctf_packet_copy a = twin_of(first), b = twin_of(here);
+    return !ctf_duplicate_state(queue, &first->frame.packet) && first->frame.packet.has_end &&
            !first->is_over && !here->is_over &&
-           ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
+           ctf_second_copy_is_better(&a, &b, first->frame.packet.size / 8);
 }
 
 /* A packet that the first file has too is not given here; unless that does not give it either, and
@@ -787,45 +801,46 @@ static bool is_better(const struct visit *first, const struct visit *here)
 static bool leave_out(const struct visit *first, const struct visit *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;
-    const struct ctf_lane *before = &first->scan.reader->lanes->lane[first->lane],
-                          *lane = &here->scan.reader->lanes->lane[here->lane];
+    const struct ctf_packet_queue *before = &first->scan.reader->file_index->queue[first->queue],
+                                  *queue = &here->scan.reader->file_index->queue[here->queue];
     uint64_t key[2];
     key_of(packet, key);
-    if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
+    if (ctf_duplicate_state(before, packet) == CTF_DUPLICATE_SKIP &&
+        ctf_duplicate_state(queue, packet) >= CTF_DUPLICATE_REPLACES)
         return true;
-    return pairmap_put(lane->had, key[0], key[1], CTF_HAD);
+    return pair_map_put(queue->had, key[0], key[1], CTF_DUPLICATE_SKIP);
 }
 
-bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
+bool ctf_mark_duplicates(const struct ctf_queue_ref *first, const struct ctf_queue_ref *here)
 {
-    const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
-    if (!had_of(here->reader->lanes, here->lane))
+    const struct ctf_packet_queue *queue = &here->reader->file_index->queue[here->queue];
+    if (!had_of(here->reader->file_index, here->queue))
         return false;
-    struct visit visit = visit_from(first->reader, first->lane, lane->begin),
-                 other = visit_from(here->reader, here->lane, lane->begin);
-    struct ctf_before before = {.is_there = false};
+    struct visit visit = visit_from(first->reader, first->queue, queue->begin),
+                 other = visit_from(here->reader, here->queue, queue->begin);
+    struct ctf_counters before = {.is_there = false};
     if (visit.packet == 0)
-        before = first->reader->lanes->lane[first->lane].initial;
+        before = first->reader->file_index->queue[first->queue].initial;
     bool is_fine = true, has_other = visit_next(&other);
     for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
         is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other)
                       ? take_from(&visit, &other, &before)
                       : leave_out(&visit, &other);
-        ctf_settle_before(&before, &visit.frame.packet);
-        goes_on = may_follow(first->reader->lanes, visit.begin, lane->end);
+        ctf_update_counters(&before, &visit.frame.packet);
+        goes_on = may_follow(first->reader->file_index, visit.begin, queue->end);
     }
     is_fine = is_fine && visit.scan.look.bytes && other.scan.look.bytes;
-    ctf_look_end(&visit.scan.look);
-    ctf_look_end(&other.scan.look);
+    ctf_peek_end(&visit.scan.look);
+    ctf_peek_end(&other.scan.look);
     return is_fine;
 }
 
-uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
+uint32_t ctf_duplicate_state(const struct ctf_packet_queue *queue, const struct ctf_packet *packet)
 {
     uint64_t key[2];
-    if (!lane->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
+    if (!queue->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
         return 0;
     key_of(packet, key);
-    const uint32_t *value = pairmap_get(lane->had, key[0], key[1]);
+    const uint32_t *value = pair_map_get(queue->had, key[0], key[1]);
     return value ? *value : 0;
 }

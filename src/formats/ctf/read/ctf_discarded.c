@@ -15,25 +15,27 @@ static uint64_t difference(uint64_t now, uint64_t before, unsigned width)
 static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
     const bool ends_behind =
-        tag == TTR_GAP_EVENTS && ctf_counts_to_end(&reader->trace->class->description);
+        tag == TTR_GAP_EVENTS && ctf_discarded_is_at_end(&reader->trace->class->description);
     bool is_clamped = false;
-    int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
-    int64_t end = packet->has_end && ends_behind ? ctf_time(line, packet->end, &is_clamped) : begin;
-    int64_t from = before->has_end ? ctf_time(line, before->end, &is_clamped) : begin;
+    int64_t begin =
+        packet->has_begin ? ctf_ticks_to_ns(line, packet->begin, &is_clamped) : reader->time;
+    int64_t end =
+        packet->has_end && ends_behind ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
+    int64_t from = before->has_end ? ctf_ticks_to_ns(line, before->end, &is_clamped) : begin;
     /* Events of this packet may not be earlier than the gap before them. */
     from = from < begin ? from : begin;
     from = from > reader->time ? from : reader->time;
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_GAP;
     event->tag = (uint16_t)tag;
     event->link = tag == TTR_GAP_EVENTS ? count : 0;
     if (tag == TTR_GAP_PACKETS)
         event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     bool is_far = false;
-    const int64_t zero = ctf_time(line, 0, &is_far); /* no event of the stream is earlier */
+    const int64_t zero = ctf_ticks_to_ns(line, 0, &is_far); /* no event of the stream is earlier */
     event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
     event->duration = end > from && from > INT64_MIN
                           ? (uint64_t)end - (uint64_t)from
@@ -51,7 +53,7 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 static void give_events_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     if (!packet->has_discarded || reader->trace->class->is_dialect) /* which has events for gaps */
         return;
     if (before->is_there && before->has_discarded) {
@@ -59,11 +61,12 @@ static void give_events_gap(struct ctf_reader *reader)
         const uint64_t lost = difference(packet->discarded, before->discarded, width);
         if (packet->discarded < before->discarded &&
             lost >> (width - 1)) /* it did not wrap: it went back */
-            input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.discarded-order",
-                       "the counter of discarded events of %s goes from %llu back to %llu: how "
-                       "many are missing there is not known",
-                       reader->file, (unsigned long long)before->discarded,
-                       (unsigned long long)packet->discarded);
+            input_add_diagnostic(
+                reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.discarded-order",
+                "the counter of discarded events of %s goes from %llu back to %llu: how "
+                "many are missing there is not known",
+                reader->file, (unsigned long long)before->discarded,
+                (unsigned long long)packet->discarded);
         else if (lost)
             give_gap(reader, TTR_GAP_EVENTS, lost);
         return;
@@ -76,36 +79,38 @@ static void give_events_gap(struct ctf_reader *reader)
 static void give_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     if (!packet->has_sequence || !before->is_there || !before->has_sequence)
         return;
     uint64_t step = difference(packet->sequence, before->sequence, reader->frame.sequence_width);
     if (step == 1)
         return;
     if (step == 0 || step >> 31) {
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.packet-order",
-                   "packet %llu of %s follows packet %llu", (unsigned long long)packet->sequence,
-                   reader->file, (unsigned long long)before->sequence);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.packet-order",
+                             "packet %llu of %s follows packet %llu",
+                             (unsigned long long)packet->sequence, reader->file,
+                             (unsigned long long)before->sequence);
         return;
     }
     give_gap(reader, TTR_GAP_PACKETS, step - 1);
-    input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost",
-               "%llu packets are missing before packet %llu of %s", (unsigned long long)step - 1,
-               (unsigned long long)packet->sequence, reader->file);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, packet->offset, "ctf.packets-lost",
+                         "%llu packets are missing before packet %llu of %s",
+                         (unsigned long long)step - 1, (unsigned long long)packet->sequence,
+                         reader->file);
 }
 
-void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet)
+void ctf_update_counters(struct ctf_counters *before, const struct ctf_packet *packet)
 {
-    *before = (struct ctf_before){.is_there = true,
-                                  .has_sequence = packet->has_sequence,
-                                  .has_discarded = packet->has_discarded,
-                                  .has_end = packet->has_end,
-                                  .sequence = packet->sequence,
-                                  .discarded = packet->discarded,
-                                  .end = packet->end};
+    *before = (struct ctf_counters){.is_there = true,
+                                    .has_sequence = packet->has_sequence,
+                                    .has_discarded = packet->has_discarded,
+                                    .has_end = packet->has_end,
+                                    .sequence = packet->sequence,
+                                    .discarded = packet->discarded,
+                                    .end = packet->end};
 }
 
-void ctf_give_gaps(struct ctf_reader *reader)
+void ctf_emit_gaps(struct ctf_reader *reader)
 {
     give_events_gap(reader);
     give_packets_gap(reader);

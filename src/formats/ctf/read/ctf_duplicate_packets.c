@@ -11,14 +11,15 @@
 #define PART ((size_t)64 << 10)
 
 /* Up to n bytes of a packet from a place in it on; none where they cannot be read. */
-static size_t peek(const struct ctf_twin *twin, uint64_t at, uint8_t *bytes, size_t n)
+static size_t peek(const struct ctf_packet_copy *twin, uint64_t at, uint8_t *bytes, size_t n)
 {
     ttr_error error;
     int64_t got = source_peek_at(twin->reader->in->source, twin->offset + at, bytes, n, &error);
     return got > 0 ? (size_t)got : 0;
 }
 
-static bool are_same(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
+static bool are_same(const struct ctf_packet_copy *first, const struct ctf_packet_copy *second,
+                     uint64_t size)
 {
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
@@ -46,9 +47,9 @@ static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t
     struct input *in = source ? input_new(t, source, &format_ctf, "", NULL, &error) : NULL;
     if (!in)
         return false;
-    ctf_trace_join(like->trace, in, like->file, like->number);
+    ctf_trace_add_input(like->trace, in, like->file, like->number);
     if (like->trace->class->description.version == CTF_RFC_1_1)
-        rfc11_join_section(in->own);
+        rfc11_assign_section(in->ctx);
     context_share_attributes(t, in->id, like->trace->thread_source);
     while ((status = ttr_read(&in->base, &batch, &error)) == TTR_OK)
         ;
@@ -57,7 +58,7 @@ static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t
     return is_fine;
 }
 
-static bool is_twin_whole(const struct ctf_twin *twin, uint64_t size)
+static bool is_twin_whole(const struct ctf_packet_copy *twin, uint64_t size)
 {
     const struct alloc *alloc = &twin->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, (size_t)size, 1);
@@ -70,24 +71,26 @@ static bool is_twin_whole(const struct ctf_twin *twin, uint64_t size)
 }
 
 /* Twins that are not read by themselves, once for a trace: which of them is whole nobody knows. */
-static void tell_unread(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
+static void tell_unread(const struct ctf_packet_copy *first, const struct ctf_packet_copy *second,
+                        uint64_t size)
 {
     struct ctf_trace *trace = first->reader->trace;
     if (trace->has_unread_twins || are_same(first, second, size))
         return;
     trace->has_unread_twins = true;
-    input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
-               "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and "
-               "so with all like this; to see the others give the traces one by one",
-               first->reader->file, second->reader->file,
-               size > CTF_TWIN_BYTES ? "is too large to be tried" : "too many were tried before");
+    input_add_diagnostic(
+        first->reader->in, TTR_SEVERITY_ODD, first->offset, "ctf.unread-twin",
+        "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and "
+        "so with all like this; to see the others give the traces one by one",
+        first->reader->file, second->reader->file,
+        size > CTF_DUPLICATE_BYTES_MAX ? "is too large to be tried" : "too many were tried before");
 }
 
-bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,
-                        uint64_t size_bytes)
+bool ctf_second_copy_is_better(const struct ctf_packet_copy *first,
+                               const struct ctf_packet_copy *second, uint64_t size_bytes)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (size_bytes > CTF_TWIN_BYTES || trace->twins >= CTF_TWINS_MOST) {
+    if (size_bytes > CTF_DUPLICATE_BYTES_MAX || trace->twins >= CTF_DECODED_DUPLICATES_MAX) {
         tell_unread(first, second, size_bytes);
         return false;
     }

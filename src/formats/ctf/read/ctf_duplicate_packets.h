@@ -8,20 +8,20 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_TWINS_MOST                                                                          \
+#define CTF_DECODED_DUPLICATES_MAX                                                              \
     256u /* of a trace that are read by themselves; behind them the first is taken, and that is \
             told once */
-#define CTF_TWIN_BYTES ((uint64_t)16 << 20) /* so are packets that are larger */
+#define CTF_DUPLICATE_BYTES_MAX ((uint64_t)16 << 20) /* so are packets that are larger */
 
 /* Where one stands. */
-struct ctf_twin {
+struct ctf_packet_copy {
     struct ctf_reader *reader; /* of the file */
     uint64_t offset;
 };
 
 /* Whether the second is to be read in place of the first: they differ, the first has damage and the
  * second none. */
-bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,
-                        uint64_t size_bytes);
+bool ctf_second_copy_is_better(const struct ctf_packet_copy *first,
+                               const struct ctf_packet_copy *second, uint64_t size_bytes);
 
 #endif

@@ -35,13 +35,13 @@ enum way {
 static struct ctf_stream *find_stream(const struct ctf_reader *reader, const void *of, unsigned way,
                                       uint64_t number)
 {
-    const uint32_t *found = pairmap_get(&reader->stream_of, (uintptr_t)of + way, number);
+    const uint32_t *found = pair_map_get(&reader->stream_of, (uintptr_t)of + way, number);
     return found ? reader->streams[*found] : NULL;
 }
 
-static bool put_first(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value)
+static bool put_first(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
-    return pairmap_get(map, a, b) || pairmap_put(map, a, b, value);
+    return pair_map_get(map, a, b) || pair_map_put(map, a, b, value);
 }
 
 /* Lets the i-th stream be found. */
@@ -50,11 +50,11 @@ static bool index_stream(struct ctf_reader *reader, uint32_t i)
     const struct ctf_stream *stream = reader->streams[i];
     const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class,
                     first = stream->kind ? (uintptr_t)stream->kind->first : 0;
-    struct pairmap *map = &reader->stream_of;
-    return pairmap_put(map, kind + WAY_PACKET + stream->has_number,
-                       stream->has_number ? stream->number : 0, i) &&
+    struct pair_map *map = &reader->stream_of;
+    return pair_map_put(map, kind + WAY_PACKET + stream->has_number,
+                        stream->has_number ? stream->number : 0, i) &&
            put_first(map, first + WAY_FIRST + stream->has_number, stream->number, i) &&
-           pairmap_put(map, class + WAY_TRACK, stream->track, i) &&
+           pair_map_put(map, class + WAY_TRACK, stream->track, i) &&
            put_first(map, class + WAY_CLASS, 0, i);
 }
 
@@ -64,8 +64,8 @@ static bool index_last(struct ctf_reader *reader)
 {
     bool is_fine = true;
     const size_t n = reader->streams_n;
-    for (size_t i = n == CTF_FEW_STREAMS + 1 ? 0 : n - 1; n > CTF_FEW_STREAMS && i < n && is_fine;
-         i++)
+    for (size_t i = n == CTF_LINEAR_SEARCH_MAX + 1 ? 0 : n - 1;
+         n > CTF_LINEAR_SEARCH_MAX && i < n && is_fine; i++)
         is_fine = index_stream(reader, (uint32_t)i);
     return is_fine;
 }
@@ -78,7 +78,7 @@ static struct ctf_stream *stream_of_event(const struct ctf_reader *reader,
     struct ctf_stream *found = reader->stream;
     if (found && found->class == class && found->track == track)
         return found;
-    if (reader->streams_n > CTF_FEW_STREAMS) {
+    if (reader->streams_n > CTF_LINEAR_SEARCH_MAX) {
         found = find_stream(reader, class, WAY_TRACK, track);
         return found ? found : find_stream(reader, class, WAY_CLASS, 0);
     }
@@ -97,7 +97,7 @@ static struct ctf_stream *stream_of_event(const struct ctf_reader *reader,
 struct view {
     const struct ctf_reader *reader;
     const struct ctf_packet *packet;
-    const struct ctf_kind *kind;
+    const struct ctf_stream_decoder *kind;
     struct bits header; /* where the event's begins */
 };
 
@@ -107,7 +107,7 @@ static const struct layout *stand_before(const struct view *view, enum type_root
                                          struct bits *bits)
 {
     const struct ctf_packet *packet = view->packet;
-    *bits = bits_over(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
+    *bits = bits_init(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
     if (root == ROOT_PACKET_HEADER)
         return view->reader->trace->class->packet_header;
     if (root == ROOT_PACKET_CONTEXT) {
@@ -121,25 +121,25 @@ static const struct layout *stand_before(const struct view *view, enum type_root
 /* Fills the slots that a layout needs from the roots before it; those may need others, which stand
  * before them. */
 static void fill_imports(const struct view *view, const struct layout *layout,
-                         struct layout_run *run)
+                         struct layout_cursor *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(layout, &n);
     for (uint32_t i = 0; i < n; i++) {
-        struct layout_run outer = {.value = 0};
+        struct layout_cursor outer = {.value = 0};
         const struct layout *before = stand_before(view, import[i].from.root, &outer.bits);
         uint64_t value = 0;
         run->slots[import[i].slot] = 0;
         if (!before || before == layout)
             continue;
         fill_imports(view, before, &outer);
-        if (layout_evaluate(before, &outer, &import[i].from, &value))
+        if (layout_evaluate_reference(before, &outer, &import[i].from, &value))
             run->slots[import[i].slot] = value;
     }
 }
 
-void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
-                struct layout_run *run)
+void ctf_fill_imports(struct ctf_reader *reader, const struct layout *layout,
+                      const struct bits *header, struct layout_cursor *run)
 {
     struct view view = {reader, &reader->packets[reader->slot], reader->stream->kind, *header};
     fill_imports(&view, layout, run);
@@ -175,14 +175,14 @@ static struct view view_of(const struct ctf_origin *origin, const ttr_event *eve
     const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_most];
     *from = place_of(reader, packet, event) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
-    struct bits header = bits_over(packet->base, *from + ctf_header_bit(event),
+    struct bits header = bits_init(packet->base, *from + ctf_header_bit(event),
                                    end < packet->content_end ? end : packet->content_end);
     return (struct view){reader, packet, origin->stream->kind, header};
 }
 
 /* Where the body of an event stands. */
 static void place_body(const struct layout_schema *base, const ttr_event *event,
-                       struct layout_run *run)
+                       struct layout_cursor *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     const struct ctf_origin origin = ctf_origin_of(schema, event);
@@ -207,8 +207,8 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
 }
 
 /* Where the context of its packet stands, or its own header. */
-static const struct layout *place_group(const struct layout_schema *base, const ttr_event *event,
-                                        ttr_group group, struct layout_run *run)
+static const struct layout *locate_group(const struct layout_schema *base, const ttr_event *event,
+                                         ttr_group group, struct layout_cursor *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     uint64_t from;
@@ -293,12 +293,12 @@ static bool may_end_inside(const struct ctf_stream_class *stream,
     return ends & ENDS_INSIDE;
 }
 
-void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
-                    uint64_t *to)
+void ctf_event_bit_range(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
+                         uint64_t *to)
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
     uint64_t first = packet->base_bit + place_of(schema->reader, packet, event) * 8;
-    struct layout_run run = {.has_cut_text = false};
+    struct layout_cursor run = {.has_cut_text = false};
     *from = first + ctf_header_bit(event);
     *to = first + (uint64_t)event->payload_size * 8;
     if (!schema->ends_inside)
@@ -306,7 +306,7 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
     place_body(&schema->base, event, &run);
     if (!schema->base.layout)
         *to = first + ctf_body_bit(event);
-    else if (layout_measure(schema->base.layout, &run) == LAYOUT_FINE)
+    else if (layout_find_record_end(schema->base.layout, &run) == LAYOUT_OK)
         *to = packet->base_bit + run.bits.at;
 }
 
@@ -327,7 +327,7 @@ static uint64_t load_leb(const uint8_t *p, bool is_signed)
     return is_signed && shift < 64 && (*p & 0x40) ? value | UINT64_MAX << shift : value;
 }
 
-static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
+static uint64_t load_spot(const struct ctf_field_pos *spot, const uint8_t *body)
 {
     const uint8_t *p = body + spot->at;
     for (unsigned i = 0; i < spot->skipped; i++)
@@ -342,7 +342,7 @@ static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
 }
 
 /* A name that tracers keep in a field of fixed size becomes that of a thread that has none. */
-static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class,
+static bool name_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                         const uint8_t *body, ttr_id id)
 {
     ttr *t = reader->trace->t;
@@ -358,7 +358,7 @@ static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class
     return true;
 }
 
-ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body)
 {
     ttr *t = reader->trace->t;
@@ -369,7 +369,7 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
         return reader->last_thread;
     ttr_id id;
     if (!class->tid.bytes)
-        id = context_process(t, source, pid);
+        id = context_process_thread(t, source, pid);
     else
         id = class->pid.bytes ? context_thread(t, source, pid, tid)
                               : context_thread_by_tid(t, source, tid);
@@ -389,11 +389,11 @@ static bool is_leb(const struct type *type)
 /* Where a member of the common context begins: at a fixed place of whole bytes, or behind LEB128
  * numbers that begin at one. */
 static const struct type *find_begin(const struct layout *layout, const struct type *context,
-                                     ttr_text name, struct ctf_spot *spot)
+                                     ttr_text name, struct ctf_field_pos *spot)
 {
-    struct layout_spot found;
+    struct layout_member_position found;
     const struct type_member *member =
-        context && context->kind == TYPE_STRUCT ? type_member_named(context, name) : NULL;
+        context && context->kind == TYPE_STRUCT ? type_find_member(context, name) : NULL;
     const struct type *type = member ? member->type : NULL;
     if (!type)
         return NULL;
@@ -402,19 +402,19 @@ static const struct type *find_begin(const struct layout *layout, const struct t
         spot->skipped++;
         member--;
     }
-    if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, member->name, &found) || (found.bit & 7) ||
-        found.bit / 8 > UINT16_MAX)
+    if (!layout_locate_member(layout, ROOT_COMMON_CONTEXT, member->name, &found) ||
+        (found.bit & 7) || found.bit / 8 > UINT16_MAX)
         return NULL;
     spot->at = (uint16_t)(found.bit / 8);
     return type;
 }
 
 /* Where a number or text of the common context lies. */
-static struct ctf_spot find_spot(const struct layout *layout, const struct type *context,
-                                 const char *const *names)
+static struct ctf_field_pos find_spot(const struct layout *layout, const struct type *context,
+                                      const char *const *names)
 {
     for (; *names; names++) {
-        struct ctf_spot spot = {0};
+        struct ctf_field_pos spot = {0};
         const struct type *type =
             find_begin(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
         if (!type)
@@ -432,25 +432,26 @@ static struct ctf_spot find_spot(const struct layout *layout, const struct type 
         if (spot.bytes)
             return spot;
     }
-    return (struct ctf_spot){0};
+    return (struct ctf_field_pos){0};
 }
 
 /* Finds where threads lie, once in a class of traces; NULL when memory is out. */
-static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_event_class *event)
+static const struct ctf_thread_fields *find_threads(struct ctf_trace *trace,
+                                                    struct ctf_event_class *event)
 {
     static const char *const pids[] = {"_vpid",     "vpid",     "_pid", "pid",
                                        "_perf_pid", "perf_pid", NULL};
     static const char *const tids[] = {"_vtid",     "vtid",     "_tid", "tid",
                                        "_perf_tid", "perf_tid", NULL};
     static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
-    struct ctf_spots *spots =
-        event->spots ? NULL : arena_take(&trace->class->description.arena, sizeof *spots);
+    struct ctf_thread_fields *spots =
+        event->spots ? NULL : arena_alloc(&trace->class->description.arena, sizeof *spots);
     if (!spots)
         return event->spots;
     const struct type *context = event->stream->event_context;
-    *spots = (struct ctf_spots){find_spot(event->layout, context, pids),
-                                find_spot(event->layout, context, tids),
-                                find_spot(event->layout, context, names)};
+    *spots = (struct ctf_thread_fields){find_spot(event->layout, context, pids),
+                                        find_spot(event->layout, context, tids),
+                                        find_spot(event->layout, context, names)};
     if (spots->name.is_leb)
         spots->name.bytes = 0;
     if (spots->pid.bytes != 4 && spots->pid.bytes != 8)
@@ -482,8 +483,9 @@ static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event,
         return true;
     event->layout = layout_compile(&spec, error);
     spec.shows_hidden = true;
-    if (event->layout && (ctf_moves_clock(stream->event_context) ||
-                          ctf_moves_clock(event->context) || ctf_moves_clock(event->payload)))
+    if (event->layout &&
+        (ctf_type_updates_clock(stream->event_context) || ctf_type_updates_clock(event->context) ||
+         ctf_type_updates_clock(event->payload)))
         return (event->times = layout_compile(&spec, error)) != NULL;
     return event->layout != NULL;
 }
@@ -541,7 +543,7 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 static const struct event_class *describe(struct ctf_reader *reader,
                                           const struct ctf_event_class *event)
 {
-    struct event_class *about = arena_take(&reader->trace->met, sizeof *about);
+    struct event_class *about = arena_alloc(&reader->trace->met, sizeof *about);
     if (about)
         ctf_describe_class(reader->trace, event, about);
     if (about && reader->has_cpu)
@@ -552,15 +554,15 @@ static const struct event_class *describe(struct ctf_reader *reader,
 static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema,
                        const struct event_class *about)
 {
-    const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
+    const void *start = schema->base.layout ? layout_iter_start(schema->base.layout) : NULL;
     bool is_listed =
-        schema->event && reader->trace->class->is_dialect && ctf_is_listed(schema->event);
+        schema->event && reader->trace->class->is_dialect && ctf_is_listed_class(schema->event);
     schema->id = context_add_schema(
         reader->trace->t,
         &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops,
-                         .own = schema,
+                         .ctx = schema,
                          .start = start,
-                         .start_with = layout_start_with(&schema->base),
+                         .start_with = layout_iter_start_flags(&schema->base),
                          .format = reader->trace->format,
                          .event_class = is_listed ? NULL : about});
     return schema->id != 0;
@@ -568,18 +570,19 @@ static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema,
 
 /* A class of our own dialect says more than others. */
 static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
-                         struct ctf_class *class, ttr_error *error)
+                         struct ctf_event_decoder *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_said *said =
-        trace->class->is_dialect ? arena_take(&reader->trace->met, sizeof *said) : NULL;
+    struct ctf_dialect_attributes *said =
+        trace->class->is_dialect ? arena_alloc(&reader->trace->met, sizeof *said) : NULL;
     if (!trace->class->is_dialect)
         return true;
     if (!said) {
         (void)fail_memory(error);
         return false;
     }
-    if (ctf_dialect_class(&trace->class->description, trace->t, event, said, error) != TTR_OK)
+    if (ctf_dialect_find_attributes(&trace->class->description, trace->t, event, said, error) !=
+        TTR_OK)
         return false;
     class->said = said;
     class->has_thread = false;
@@ -589,7 +592,7 @@ static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class
     class->model.category = said->category;
     class->model.provider = said->provider;
     if (said->has_number)
-        context_number_schema(trace->t, class->schema->id, said->number, said->version);
+        context_set_event_number(trace->t, class->schema->id, said->number, said->version);
     return true;
 }
 
@@ -620,14 +623,14 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
     struct ctf_schema **place = is_shared ? shared_place(reader->trace, event) : NULL;
     if (is_shared && (!place || *place))
         return place ? *place : NULL;
-    struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
     const struct event_class *about = describe(reader, event);
     if (!schema || !about)
         return NULL;
     *schema = (struct ctf_schema){.base = {.layout = event->layout,
                                            .scratch = &reader->trace->scratch,
                                            .place = place_body,
-                                           .place_group = place_group,
+                                           .locate_group = locate_group,
                                            .packet = packet_number},
                                   .trace = reader->trace,
                                   .event = event,
@@ -638,7 +641,7 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
         uint32_t imports;
         (void)layout_imports(event->layout, &imports);
         schema->has_imports = imports > 0;
-        schema->base.is_in_payload = !imports && layout_is_at_any_byte(event->layout);
+        schema->base.is_in_payload = !imports && layout_is_byte_aligned(event->layout);
         schema->base.body_mask = CTF_BODY_MASK;
     }
     if (!add_schema(reader, schema, about))
@@ -648,32 +651,33 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
     return schema;
 }
 
-static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_class *event,
-                                    ttr_error *error)
+static struct ctf_event_decoder *make_class(struct ctf_reader *reader,
+                                            struct ctf_event_class *event, ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     if (!compile_body(reader->trace, event, error) || !intern_names(reader->trace, event, error))
         return NULL;
-    struct ctf_class *class = arena_take(&reader->trace->met, sizeof *class);
-    const struct ctf_spots *spots = event->layout ? find_threads(reader->trace, event) : NULL;
+    struct ctf_event_decoder *class = arena_alloc(&reader->trace->met, sizeof *class);
+    const struct ctf_thread_fields *spots =
+        event->layout ? find_threads(reader->trace, event) : NULL;
     struct ctf_schema *schema =
         class && (spots || !event->layout) ? schema_of(reader, event) : NULL;
     if (!schema) {
         (void)fail_memory(error);
         return NULL;
     }
-    *class = (struct ctf_class){.layout = event->layout,
-                                .times = event->times,
-                                .schema = schema,
-                                .has_imports = schema->has_imports};
+    *class = (struct ctf_event_decoder){.layout = event->layout,
+                                        .times = event->times,
+                                        .schema = schema,
+                                        .has_imports = schema->has_imports};
     if (class->layout) {
-        class->fixed = layout_fixed_bits(class->layout);
+        class->fixed = layout_fixed_record_bits(class->layout);
         class->pid = spots->pid;
         class->tid = spots->tid;
         class->name = spots->name;
         class->has_thread = spots->pid.bytes || spots->tid.bytes;
     }
-    class->shape = layout_shape_of(class->layout);
+    class->shape = layout_get_shape(class->layout);
     class->model = (ttr_event){
         .kind = TTR_KIND_INSTANT,
         .source = reader->in->id,
@@ -713,13 +717,12 @@ static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_
     void *memory = alloc_resize(alloc, NULL, 0, n + 1, sizeof *stream->by_id);
     if (!memory)
         return false;
-    struct ctf_entry *by_id =
-        (struct ctf_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
+    struct ctf_class_entry *by_id =
+        (struct ctf_class_entry *)(((uintptr_t)memory + CTF_LINE - 1) & ~(uintptr_t)(CTF_LINE - 1));
     for (size_t i = 0; i < n; i++)
-        by_id[i] =
-            i < had
-                ? stream->by_id[i]
-                : (struct ctf_entry){.bytes = {.rest = LAYOUT_BYTES_NONE, .no_text = UINT32_MAX}};
+        by_id[i] = i < had ? stream->by_id[i]
+                           : (struct ctf_class_entry){
+                                 .bytes = {.rest = LAYOUT_BYTE_SHAPE_NONE, .no_text = UINT32_MAX}};
     alloc_free(alloc, stream->by_id_memory, had + 1, sizeof *stream->by_id);
     stream->by_id_memory = memory;
     stream->by_id = by_id;
@@ -728,17 +731,18 @@ static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_
 }
 
 /* The shape of whole events, whose headers have a fixed size. */
-static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struct ctf_class *class)
+static struct layout_byte_shape bytes_of(const struct ctf_stream *stream,
+                                         const struct ctf_event_decoder *class)
 {
     struct layout_shape shape = class->shape;
     shape.first += stream->kind->plan.loads.bits;
-    return layout_bytes_of(&shape);
+    return layout_shape_to_bytes(&shape);
 }
 
 /* Keeps a class by its id. */
-static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
+static void enter(struct ctf_stream *stream, size_t id, struct ctf_event_decoder *class)
 {
-    struct ctf_entry *entry = &stream->by_id[id];
+    struct ctf_class_entry *entry = &stream->by_id[id];
     entry->class = class;
     if (!class)
         return;
@@ -757,11 +761,12 @@ static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
     stream->has_extended |= id >= stream->kind->plan.escape;
 }
 
-struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error)
+struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64_t id,
+                                               ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     const struct alloc *alloc = &reader->trace->t->counted;
-    const uint32_t *found = pairmap_get(&stream->class->events_by_id, id, 0);
+    const uint32_t *found = pair_map_get(&stream->class->events_by_id, id, 0);
     if (!found)
         return NULL;
     uint32_t index = *found;
@@ -782,7 +787,7 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 /* The stream that a new one goes on in another byte order; itself where it does not. */
 static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_stream *stream)
 {
-    if (reader->streams_n > CTF_FEW_STREAMS && stream->kind) {
+    if (reader->streams_n > CTF_LINEAR_SEARCH_MAX && stream->kind) {
         const struct ctf_stream *other = find_stream(
             reader, stream->kind->first, WAY_FIRST + stream->has_number, stream->number);
         return other ? other->first : stream;
@@ -813,15 +818,16 @@ static const char *written_name(const struct ctf_reader *reader)
     const char *name = bare < n && reader->file[bare - 1] != '/'
                            ? arena_copy(&reader->trace->met, reader->file, bare)
                            : reader->file;
-    return name && reader->trace->folder && folder_find(reader->trace->folder, name) ? reader->file
-                                                                                     : name;
+    return name && reader->trace->folder && folder_find_file(reader->trace->folder, name)
+               ? reader->file
+               : name;
 }
 
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     ttr *t = reader->trace->t;
-    struct ctf_stream *stream = arena_take(&reader->trace->met, sizeof *stream);
-    struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
+    struct ctf_stream *stream = arena_alloc(&reader->trace->met, sizeof *stream);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
     uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
     const char *file = written_name(reader);
     if (!stream || !schema || !file || name == UINT32_MAX)
@@ -837,16 +843,18 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
                                   .time = INT64_MIN};
     *schema = (struct ctf_schema){
         .base = {.place = place_body}, .trace = reader->trace, .stream = stream, .reader = reader};
-    const struct ctf_lane *lane =
-        reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
-    if (lane)
-        stream->before = lane->initial;
+    const struct ctf_packet_queue *queue =
+        reader->file_index && frame->kind
+            ? ctf_find_queue(reader->file_index, reader->packet_i, frame)
+            : NULL;
+    if (queue)
+        stream->before = queue->initial;
     stream->first = first_of(reader, stream);
     stream->track = stream->first->track;
     if (stream->first == stream)
         stream->track = context_add_track(
             t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
-    return stream->track && ctf_trace_know(reader->trace, reader) &&
+    return stream->track && ctf_trace_register_reader(reader->trace, reader) &&
                    add_schema(reader, schema, NULL)
                ? stream
                : NULL;
@@ -856,7 +864,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
 static struct ctf_stream *stream_met(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const uint64_t number = frame->has_number ? frame->number : 0;
-    if (reader->streams_n > CTF_FEW_STREAMS)
+    if (reader->streams_n > CTF_LINEAR_SEARCH_MAX)
         return find_stream(reader, frame->kind, WAY_PACKET + frame->has_number, number);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];
@@ -867,7 +875,7 @@ static struct ctf_stream *stream_met(const struct ctf_reader *reader, const stru
     return NULL;
 }
 
-struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame)
+struct ctf_stream *ctf_get_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     struct ctf_stream *stream = stream_met(reader, frame);
     if (stream)
@@ -883,11 +891,11 @@ struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_fra
     return index_last(reader) ? stream : NULL;
 }
 
-void ctf_drop_streams(struct ctf_reader *reader)
+void ctf_free_streams(struct ctf_reader *reader)
 {
     ttr *t = reader->trace->t;
     const struct alloc *alloc = &t->counted;
-    ctf_trace_forget(reader->trace, reader);
+    ctf_trace_unregister_reader(reader->trace, reader);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];
         context_drop_schema(t, stream->schema->id);
@@ -898,5 +906,5 @@ void ctf_drop_streams(struct ctf_reader *reader)
         alloc_free(alloc, stream->by_index, stream->by_index_n, sizeof *stream->by_index);
     }
     alloc_free(alloc, reader->streams, reader->streams_capacity, sizeof(struct ctf_stream *));
-    pairmap_free(&reader->stream_of);
+    pair_map_free(&reader->stream_of);
 }

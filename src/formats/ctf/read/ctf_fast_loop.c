@@ -5,12 +5,14 @@
 
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-#define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
+#define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTE_SHAPE_NONE \
+                                         */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
+bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
+                               const struct ctf_packet_views *views)
 {
     return plan->align >= 3 && plan->loads.bits % 8 == 0 &&
-           plan->loads.bits <= UINT16_MAX - 8 * CTF_WIDER_MOST && !plan->is_big_endian &&
+           plan->loads.bits <= UINT16_MAX - 8 * CTF_WIDER_MAX && !plan->is_big_endian &&
            views->has_time && views->plain_ticks > 0;
 }
 
@@ -38,11 +40,11 @@ static inline uint32_t number_of(const void *bytes)
     return number;
 }
 
-void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
-                  const struct ctf_views *views)
+void ctf_fast_loop_init(struct ctf_fast_loop *run, const struct ctf_reader *reader,
+                        const struct ctf_packet_views *views)
 {
     const struct ctf_stream *stream = reader->stream;
-    const struct ctf_plan *plan = &stream->kind->plan;
+    const struct ctf_header_plan *plan = &stream->kind->plan;
     const uint32_t more = plan->has_wide && stream->has_extended
                               ? plan->wide.bits - plan->loads.bits
                               : 0,
@@ -55,20 +57,20 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
                    "places");
     const uint16_t source[2] = {reader->in->id, 0};
     const uint8_t kinds[4] = {0, 0, 0, views->cpu_flag};
-    *run = (struct ctf_run){.next = views->base + ((reader->bits.at + 7) >> 3),
-                            .bytes = views->base,
-                            .end = reader->bits.end >> 3,
-                            .ticks = reader->ticks,
-                            .time = reader->time,
-                            .before = views->offset - (uintptr_t)views->base,
-                            .plan = plan,
-                            .body = (uint16_t)plan->loads.bits,
-                            .by_id = stream->by_id,
-                            .ids = (uint32_t)stream->by_id_n,
-                            .plain_shift = views->plain_shift,
-                            .wider = wider % CTF_WIDER_MOST,
-                            .origin = word_of(views->cpu, number_of(source)),
-                            .kind = word_of(number_of(kinds), views->part)};
+    *run = (struct ctf_fast_loop){.next = views->base + ((reader->bits.at + 7) >> 3),
+                                  .bytes = views->base,
+                                  .end = reader->bits.end >> 3,
+                                  .ticks = reader->ticks,
+                                  .time = reader->time,
+                                  .before = views->offset - (uintptr_t)views->base,
+                                  .plan = plan,
+                                  .body = (uint16_t)plan->loads.bits,
+                                  .by_id = stream->by_id,
+                                  .ids = (uint32_t)stream->by_id_n,
+                                  .plain_shift = views->plain_shift,
+                                  .wider = wider % CTF_WIDER_MAX,
+                                  .origin = word_of(views->cpu, number_of(source)),
+                                  .kind = word_of(number_of(kinds), views->part)};
 }
 
 /* An event as it was found. */
@@ -80,17 +82,18 @@ struct seen {
 
 /* Fills a view; by whole words, each stored once, and whole vectors (see input_clear_event). */
 static inline __attribute__((always_inline)) void fill_view(ttr_event *event,
-                                                            const struct ctf_entry *entry,
-                                                            const struct ctf_run *run,
+                                                            const struct ctf_class_entry *entry,
+                                                            const struct ctf_fast_loop *run,
                                                             uint32_t body, struct seen seen)
 {
-    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef uint64_t file_index __attribute__((vector_size(16), aligned(8), may_alias));
     typedef uint64_t word __attribute__((may_alias));
-    lanes *part = (lanes *)event;
+    file_index *part = (file_index *)event;
     word *to = (word *)event;
-    const lanes zero = {0, 0}, ids = *(const lanes *)&entry->schema;
-    _Static_assert(offsetof(struct ctf_entry, category) - offsetof(struct ctf_entry, schema) == 12,
-                   "ids as in a view");
+    const file_index zero = {0, 0}, ids = *(const file_index *)&entry->schema;
+    _Static_assert(
+        offsetof(struct ctf_class_entry, category) - offsetof(struct ctf_class_entry, schema) == 12,
+        "ids as in a view");
     _Static_assert(offsetof(ttr_event, category) - offsetof(ttr_event, schema) == 12 &&
                        offsetof(ttr_event, schema) == 48,
                    "places");
@@ -109,7 +112,7 @@ static inline __attribute__((always_inline)) void fill_view(ttr_event *event,
 }
 
 /* The end of a body with a text that is longer than most; `first` is where that begins. */
-static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_bytes *bytes,
+static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_byte_shape *bytes,
                                                          const uint8_t *base, uint64_t first,
                                                          uint64_t end)
 {
@@ -120,8 +123,8 @@ static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_byt
 /* What finding the next event needs, in registers as far as they go. */
 struct finder {
     const uint8_t *bytes;
-    struct ctf_entry *by_id;
-    struct ctf_loads loads, wide;
+    struct ctf_class_entry *by_id;
+    struct ctf_header_loads loads, wide;
     uint64_t ids, only_id, mask; /* mask: of the header's alignment */
     uint64_t escape, wider;
     unsigned id_at, id_shift;
@@ -149,36 +152,36 @@ enum heads {
 };
 
 /* The end of a body, in bytes from the finder's; behind its end where it is not found so easily. */
-static inline uint64_t pass_body(const struct finder *finder, const struct layout_bytes *bytes,
+static inline uint64_t pass_body(const struct finder *finder, const struct layout_byte_shape *bytes,
                                  uint64_t header_at)
 {
     const uint64_t first = header_at + bytes->first;
     if (UNLIKELY(first > finder->last_body))
         return UINT64_MAX;
-    uint64_t next = layout_bytes_pass(bytes, finder->bytes, first);
+    uint64_t next = layout_byte_shape_find_end(bytes, finder->bytes, first);
     return UNLIKELY(next == UINT64_MAX && first < finder->end)
                ? pass_long_text(bytes, finder->bytes, first, finder->end)
                : next;
 }
 
 /* Where what is looked at in one go ends. */
-static inline uint64_t end_of(const struct ctf_run *run)
+static inline uint64_t end_of(const struct ctf_fast_loop *run)
 {
-    const uint64_t at = ctf_run_at(run), whole = run->end;
+    const uint64_t at = ctf_fast_loop_offset(run), whole = run->end;
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
 /* `there`: bytes that may be looked at, all up to the run's end at least.  False where there is
  * nothing to be found. */
 static inline __attribute__((always_inline)) bool finder_init(struct finder *finder,
-                                                              const struct ctf_run *run,
+                                                              const struct ctf_fast_loop *run,
                                                               uint64_t there, int64_t until,
                                                               enum heads heads)
 {
-    const struct ctf_plan *plan = run->plan;
+    const struct ctf_header_plan *plan = run->plan;
     const bool is_simple = heads == HEADS_SIMPLE;
     const uint64_t ids_most = heads == HEADS_EXTENDED ? UINT64_MAX : plan->escape;
-    const uint64_t at = ctf_run_at(run), end = end_of(run);
+    const uint64_t at = ctf_fast_loop_offset(run), end = end_of(run);
     const uint64_t head = plan->loads.bits >> 3;
     *finder = (struct finder){.bytes = run->bytes,
                               .by_id = run->by_id,
@@ -192,7 +195,7 @@ static inline __attribute__((always_inline)) bool finder_init(struct finder *fin
                               .last_header = there - plan->loads.room < end - head
                                                  ? there - plan->loads.room
                                                  : end - head,
-                              .last_body = there - LAYOUT_BYTES_AHEAD,
+                              .last_body = there - LAYOUT_BYTE_SHAPE_LOOKAHEAD,
                               .plain_ticks = plain_ticks(run->plain_shift),
                               .plain_shift = run->plain_shift,
                               .until = until};
@@ -201,7 +204,8 @@ static inline __attribute__((always_inline)) bool finder_init(struct finder *fin
         finder->escape = plan->escape;
         finder->wider = run->wider;
     }
-    return at < end && end >= head && there >= plan->loads.room && there >= LAYOUT_BYTES_AHEAD;
+    return at < end && end >= head && there >= plan->loads.room &&
+           there >= LAYOUT_BYTE_SHAPE_LOOKAHEAD;
 }
 
 /* Finds the next event.  Where one ends is what finding the next waits for, so all that is computed
@@ -210,7 +214,7 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
                                                                     struct found *found,
                                                                     enum heads heads)
 {
-    const struct ctf_loads *loads = &finder->loads;
+    const struct ctf_header_loads *loads = &finder->loads;
     const uint64_t header_at = (found->at + finder->mask) & ~finder->mask;
     const uint8_t *p = finder->bytes + header_at;
     if (header_at > finder->last_header)
@@ -220,7 +224,7 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
     uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
     uint64_t mask = loads->time_mask, step = loads->time_step, wider = 0;
     if (heads == HEADS_EXTENDED) { /* both are read and one is taken: which it is comes at random */
-        const struct ctf_loads *wide = &finder->wide;
+        const struct ctf_header_loads *wide = &finder->wide;
         const uint64_t wide_id = (load_u64le(p + wide->id_at) >> wide->id_shift) & wide->id_mask;
         const uint64_t wide_low =
             (load_u64le(p + wide->time_at) >> wide->time_shift) & wide->time_mask;
@@ -253,9 +257,9 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
     return FOUND;
 }
 
-static inline enum heads heads_of(const struct ctf_run *run)
+static inline enum heads heads_of(const struct ctf_fast_loop *run)
 {
-    const struct ctf_plan *plan = run->plan;
+    const struct ctf_header_plan *plan = run->plan;
     if (run->wider)
         return HEADS_EXTENDED;
     return plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift
@@ -263,20 +267,21 @@ static inline enum heads heads_of(const struct ctf_run *run)
                : HEADS_ANY;
 }
 
-static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, uint64_t there,
-                                                            struct reader_some *some,
+static inline __attribute__((always_inline)) void run_plain(struct ctf_fast_loop *state,
+                                                            uint64_t there,
+                                                            struct reader_partial_read *some,
                                                             enum heads heads)
 {
     struct finder finder;
     if (!finder_init(&finder, state, there, some->until, heads))
         return;
-    const struct ctf_run run = *state;
-    struct found found = {.at = ctf_run_at(&run), .ticks = run.ticks, .time = run.time};
+    const struct ctf_fast_loop run = *state;
+    struct found found = {.at = ctf_fast_loop_offset(&run), .ticks = run.ticks, .time = run.time};
     ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
     int64_t time = run.time;
     enum finding finding = FOUND;
     for (; event < stop && (finding = find_next(&finder, &found, heads)) == FOUND; event++) {
-        struct ctf_entry *entry = &finder.by_id[found.id];
+        struct ctf_class_entry *entry = &finder.by_id[found.id];
         fill_view(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
                   (struct seen){finder.bytes + found.header_at, found.next - found.header_at,
                                 time = found.time});
@@ -292,25 +297,25 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     state->time = time;
 }
 
-static __attribute__((noinline)) void run_simple(struct ctf_run *run, uint64_t there,
-                                                 struct reader_some *some)
+static __attribute__((noinline)) void run_simple(struct ctf_fast_loop *run, uint64_t there,
+                                                 struct reader_partial_read *some)
 {
     run_plain(run, there, some, HEADS_SIMPLE);
 }
 
-static __attribute__((noinline)) void run_extended(struct ctf_run *run, uint64_t there,
-                                                   struct reader_some *some)
+static __attribute__((noinline)) void run_extended(struct ctf_fast_loop *run, uint64_t there,
+                                                   struct reader_partial_read *some)
 {
     run_plain(run, there, some, HEADS_EXTENDED);
 }
 
-static __attribute__((noinline)) void run_other(struct ctf_run *run, uint64_t there,
-                                                struct reader_some *some)
+static __attribute__((noinline)) void run_other(struct ctf_fast_loop *run, uint64_t there,
+                                                struct reader_partial_read *some)
 {
     run_plain(run, there, some, HEADS_ANY);
 }
 
-void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some)
+void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there, struct reader_partial_read *some)
 {
     switch (heads_of(run)) {
     case HEADS_SIMPLE:

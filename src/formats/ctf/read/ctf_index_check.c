@@ -14,16 +14,17 @@ static const char *const number_names[NUMBERS] = {
     "offset",           "packet_size", "content_size",       "timestamp_begin", "timestamp_end",
     "events_discarded", "stream_id",   "stream_instance_id", "packet_seq_num"};
 
-void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *reader)
+void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *reader)
 {
     bool is_odd;
     *check = (struct ctf_index_check){.reader = reader};
     check->is_there = ctf_index_open(&check->index, reader->trace, reader->file, &is_odd);
     if (is_odd)
-        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
-                   "index/%.80s.idx is no index: expected the magic number 0x%x, version 1 and "
-                   "whole entries of 56 bytes or more; \"convert --to=ctf\" makes a right one",
-                   reader->file, CTF_INDEX_MAGIC);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.bad-index",
+            "index/%.80s.idx is no index: expected the magic number 0x%x, version 1 and "
+            "whole entries of 56 bytes or more; \"convert --to=ctf\" makes a right one",
+            reader->file, CTF_INDEX_MAGIC);
 }
 
 /* The entry for the present packet, read once. */
@@ -51,11 +52,12 @@ static void tell(const struct ctf_index_check *check, unsigned i, uint64_t found
                  uint64_t offset)
 {
     const struct ctf_reader *reader = check->reader;
-    input_note(reader->in, TTR_NOTE_ODD, offset, "ctf.bad-index",
-               "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64 ", expected %" PRIu64
-               " as the packet at byte %" PRIu64
-               " says; it is not used, \"convert --to=ctf\" makes a right one",
-               reader->file, place_of(&check->index), number_names[i], found, expected, offset);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "ctf.bad-index",
+                         "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64
+                         ", expected %" PRIu64 " as the packet at byte %" PRIu64
+                         " says; it is not used, \"convert --to=ctf\" makes a right one",
+                         reader->file, place_of(&check->index), number_names[i], found, expected,
+                         offset);
 }
 
 /* The numbers of an entry, and of the packet that it is held against. */
@@ -91,8 +93,8 @@ static unsigned compare(const struct ctf_index *index, const struct ctf_index_en
     return i;
 }
 
-bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry,
-                    uint64_t offset, const struct ctf_frame *frame)
+bool ctf_index_entry_matches(const struct ctf_index *index, const struct ctf_index_entry *entry,
+                             uint64_t offset, const struct ctf_frame *frame)
 {
     struct both both;
     return compare(index, entry, offset, frame, &both) == NUMBERS;
@@ -111,22 +113,24 @@ void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
         tell(check, i, both.found[i], both.expected[i], offset);
 }
 
-void ctf_index_check_nothing(struct ctf_index_check *check)
+void ctf_index_check_missing_packet(struct ctf_index_check *check)
 {
     const struct ctf_reader *reader = check->reader;
     check->is_taken = false;
-    input_note(reader->in, TTR_NOTE_ODD, check->entry.offset, "ctf.bad-index",
-               "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64
-               "; it is not used, \"convert --to=ctf\" makes a right one",
-               reader->file, place_of(&check->index), check->entry.offset);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, check->entry.offset, "ctf.bad-index",
+                         "index/%.60s.idx, entry at byte %" PRIu64
+                         ": no packet begins at byte %" PRIu64
+                         "; it is not used, \"convert --to=ctf\" makes a right one",
+                         reader->file, place_of(&check->index), check->entry.offset);
 }
 
-void ctf_index_check_end(struct ctf_index_check *check, bool is_whole)
+void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole)
 {
     const struct ctf_reader *reader = check->reader;
     if (check->is_there && is_whole && check->packets != check->index.n)
-        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
-                   "index/%.60s.idx has %" PRIu64 " entries, expected %" PRIu64
-                   ", one a packet; it is not used, \"convert --to=ctf\" makes a right one",
-                   reader->file, check->index.n, check->packets);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.bad-index",
+            "index/%.60s.idx has %" PRIu64 " entries, expected %" PRIu64
+            ", one a packet; it is not used, \"convert --to=ctf\" makes a right one",
+            reader->file, check->index.n, check->packets);
 }

@@ -5,7 +5,7 @@
 
 static void end_stream(struct ctf_intersection *at)
 {
-    const struct ctf_lane *stream = &at->stream;
+    const struct ctf_packet_queue *stream = &at->stream;
     if (!stream->kind)
         return;
     at->from = at->streams == 0 || stream->begin > at->from ? stream->begin : at->from;
@@ -13,45 +13,45 @@ static void end_stream(struct ctf_intersection *at)
     at->streams++;
 }
 
-void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *lane, bool goes_on,
-                          const char *file)
+void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
+                          bool goes_on, const char *file)
 {
-    struct ctf_lane *stream = &at->stream;
-    if (!lane->has_begin) {
-        at->timeless = lane->kind || !lane->is_in_order
+    struct ctf_packet_queue *stream = &at->stream;
+    if (!queue->has_begin) {
+        at->timeless = queue->kind || !queue->is_in_order
                            ? file
                            : at->timeless; /* else there is no packet in it */
         return;
     }
     if (goes_on && stream->kind) {
-        stream->begin = lane->begin < stream->begin ? lane->begin : stream->begin;
-        stream->end = lane->end > stream->end ? lane->end : stream->end;
+        stream->begin = queue->begin < stream->begin ? queue->begin : stream->begin;
+        stream->end = queue->end > stream->end ? queue->end : stream->end;
         return;
     }
     end_stream(at);
-    *stream = *lane;
+    *stream = *queue;
 }
 
-bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane)
+bool ctf_has_wrong_end(const struct ctf_trace *trace, const struct ctf_packet_queue *queue)
 {
-    const bool is_unclosed = !lane->last.has_end; /* an end of 0 is none */
-    return lane->has_begin && (trace->class->quirks.event_after_packet ||
-                               (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
+    const bool is_unclosed = !queue->last.has_end; /* an end of 0 is none */
+    return queue->has_begin && (trace->class->quirks.event_after_packet ||
+                                (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }
 
-ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *error)
+ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue, ttr_error *error)
 {
     ttr_batch batch;
     ttr_status status;
     in->time_offset = 0; /* lanes have none */
-    lane->end = lane->last_begin;
-    reader_range(&in->base, lane->last_begin, INT64_MAX);
+    queue->end = queue->last_begin;
+    reader_set_range(&in->base, queue->last_begin, INT64_MAX);
     while ((status = ttr_read(&in->base, &batch, error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
             if (event->kind != TTR_KIND_GAP && !(event->flags & TTR_EVENT_NO_TIME) &&
-                event->time > lane->end)
-                lane->end = event->time;
+                event->time > queue->end)
+                queue->end = event->time;
         }
     ttr_close(&in->base);
     return status == TTR_END ? TTR_OK : status;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <tracetta/read.h>
-#include <tracetta/tracetta.h>
 #include <tracetta/write.h>
 
 #include "base/buffer.h"
@@ -124,9 +123,9 @@ struct again {
     atomic_uint opened;
 };
 
-static ttr_reader *open_again(void *own, ttr *t)
+static ttr_reader *open_again(void *ctx, ttr *t)
 {
-    struct again *again = own;
+    struct again *again = ctx;
     ttr_error error = {0};
     atomic_fetch_add(&again->opened, 1);
     return again->files ? ttr_open_files(t, "made", again->files, again->streams + 1, NULL, &error)
@@ -149,9 +148,9 @@ struct output {
     size_t fails_at;
 };
 
-static int64_t take_bytes(void *own, const void *bytes, size_t n)
+static int64_t take_bytes(void *ctx, const void *bytes, size_t n)
 {
-    struct output *output = own;
+    struct output *output = ctx;
     if (output->to->n + n > output->fails_at) {
         errno = ENOSPC;
         return -1;
@@ -173,7 +172,8 @@ static ttr_status write_shared(const struct trace *trace, const struct sharing *
     ttr_batch batch;
     ttr_status status = TTR_OK;
     assert_true(in && out);
-    assert_true(ttr_write_shared(out, how->threads, open_again, how->again) == (how->threads > 0));
+    assert_true(ttr_writer_parallel(out, how->threads, open_again, how->again) ==
+                (how->threads > 0));
     buffer_clear(to);
     for (uint64_t i = 0; status == TTR_OK && (how->batches == 0 || i < how->batches) &&
                          ttr_read(in, &batch, &error) == TTR_OK;
@@ -190,7 +190,7 @@ static ttr_status write_shared(const struct trace *trace, const struct sharing *
     if (status == TTR_OK)
         status = ttr_finish(out, &error);
     else
-        ttr_abandon(out);
+        ttr_writer_abort(out);
     if (status != TTR_OK && how->fails_at)
         assert_int_equal(error.sys, ENOSPC);
     if (how->fails_at)
@@ -295,8 +295,8 @@ static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
         ttr_error error = {0};
         ttr_writer *out = ttr_create(t, NULL, formats[i], NULL, &error);
         assert_non_null(out);
-        assert_false(ttr_write_shared(out, 1, open_again, &again));
-        ttr_abandon(out);
+        assert_false(ttr_writer_parallel(out, 1, open_again, &again));
+        ttr_writer_abort(out);
         ttr_free(t);
     }
     assert_int_equal(atomic_load(&again.opened), 0);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/analyse.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "support/files.h"
@@ -267,21 +269,21 @@ static bool is_aligned(uint32_t i)
     return i < OWN_EVENTS / 3 && i % 3 == 0;
 }
 
-/* One packet of stream `own`. */
-static void make_own(struct buffer *to, uint32_t own)
+/* One packet of stream `ctx`. */
+static void make_own(struct buffer *to, uint32_t ctx)
 {
     char word[80];
     add_number(to, 0xC1FC1FC1u, 4);
     buffer_add_zeros(to, 20);
-    add_number(to, own, 4);
+    add_number(to, ctx, 4);
     for (uint32_t i = 0; i < OWN_EVENTS; i++) {
         add_number(to, is_aligned(i), 4);
         add_number(to, 1000 + i * 10, 8);
-        add_number(to, own + i, 4);
+        add_number(to, ctx + i, 4);
         if (is_aligned(i))
             buffer_add_zeros(to, (FAR - to->n % FAR) % FAR);
-        add_number(to, own * OWN_EVENTS + i, 4);
-        buffer_add(to, word, word_of(i + own, word) + 1);
+        add_number(to, ctx * OWN_EVENTS + i, 4);
+        buffer_add(to, word, word_of(i + ctx, word) + 1);
     }
     for (unsigned i = 0; i < 16; i++)
         to->bytes[8 + i] = (uint8_t)(to->n * 8 >> 8 * (i % 8));
@@ -300,16 +302,16 @@ static uint64_t number_of_group(const ttr *t, const ttr_event *event, ttr_group 
     return 0;
 }
 
-static void expect_own(const ttr *t, const ttr_event *event, uint32_t own, uint32_t i)
+static void expect_own(const ttr *t, const ttr_event *event, uint32_t ctx, uint32_t i)
 {
     char word[80];
     ttr_field field;
-    const size_t n = word_of(i + own, word);
+    const size_t n = word_of(i + ctx, word);
     assert_int_equal(event->time, 1000 + i * 10);
-    assert_int_equal(number_of_group(t, event, TTR_GROUP_PACKET, "own"), own);
-    assert_int_equal(number_of_group(t, event, TTR_GROUP_HEADER, "more"), own + i);
+    assert_int_equal(number_of_group(t, event, TTR_GROUP_PACKET, "own"), ctx);
+    assert_int_equal(number_of_group(t, event, TTR_GROUP_HEADER, "more"), ctx + i);
     assert_true(ttr_field_find(t, event, "number", &field));
-    assert_int_equal(field.value.v.u, own * OWN_EVENTS + i);
+    assert_int_equal(field.value.v.u, ctx * OWN_EVENTS + i);
     assert_true(ttr_field_find(t, event, "word", &field));
     assert_int_equal(field.value.text.n, n);
     assert_memory_equal(field.value.text.p, word, n);
@@ -472,14 +474,14 @@ static void copy_scattered(ttr_reader *in, ttr_writer *out)
     ttr_batch batch;
     ttr_status status;
     unsigned source = 0;
-    assert_true(ttr_write_scattered(out, in));
+    assert_true(ttr_writer_allow_stream_order(out, in));
     for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK;
          source = ttr_batch_at(&batch, batch.n - 1)->source) {
         assert_true(ttr_batch_at(&batch, 0)->source >= source);
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     }
     assert_int_equal(status, TTR_END);
-    assert_false(ttr_write_scattered(out, in)); /* too late */
+    assert_false(ttr_writer_allow_stream_order(out, in)); /* too late */
     ttr_close(in);
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
 }
@@ -580,7 +582,7 @@ static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void 
     ttr_reader *in = ttr_open(t, folder, &reading, NULL);
     ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL);
     assert_true(in && out);
-    (void)ttr_write_scattered(out, in);
+    (void)ttr_writer_allow_stream_order(out, in);
     while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     assert_int_equal(status, TTR_END);
@@ -661,14 +663,14 @@ static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
-    assert_true(ttr_read_scattered(in));
+    assert_true(ttr_reader_allow_stream_order(in));
     for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK; events += batch.n) {
         assert_true(ttr_batch_at(&batch, 0)->source >= source);
         source = ttr_batch_at(&batch, batch.n - 1)->source;
     }
     assert_int_equal(status, TTR_END);
     assert_int_equal(events, STREAMS * EVENTS);
-    assert_false(ttr_read_scattered(in)); /* too late */
+    assert_false(ttr_reader_allow_stream_order(in)); /* too late */
     ttr_close(in);
     ttr_free(t);
     buffer_free(&many.stream);
@@ -691,7 +693,7 @@ static void a_summary_of_many_streams_counts_what_goes_back_within_each(void **s
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
     ttr_error error = {0};
-    ttr_status status = ttr_summarise(t, in, &summary, NULL, NULL, &error);
+    ttr_status status = ttr_summarize(t, in, &summary, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(status, TTR_OK);
     assert_int_equal(summary.events, STREAMS * EVENTS);
@@ -717,7 +719,7 @@ static void what_a_packet_claims_is_no_size_of_its_stream(void **state)
     memcpy(many.stream.bytes + 16, far, sizeof far);
     for (unsigned scattered = 0; scattered < 2; scattered++) {
         ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
-        assert_true(scattered ? ttr_read_scattered(in) : in != NULL);
+        assert_true(scattered ? ttr_reader_allow_stream_order(in) : in != NULL);
         while (ttr_read(in, &batch, NULL) == TTR_OK)
             continue;
         for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
@@ -756,9 +758,9 @@ static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64
                      uint32_t cpu)
 {
     ttr_event_begin(builder, kind, time, NULL, "work");
-    ttr_on_thread(builder, 1, 2);
-    ttr_event_edit(builder)->cpu = (uint16_t)cpu;
-    ttr_event_edit(builder)->flags |= TTR_EVENT_HAS_CPU;
+    ttr_event_set_thread(builder, 1, 2);
+    ttr_event_attributes(builder)->cpu = (uint16_t)cpu;
+    ttr_event_attributes(builder)->flags |= TTR_EVENT_HAS_CPU;
     assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
 }
 

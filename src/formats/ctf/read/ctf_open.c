@@ -58,7 +58,7 @@ static bool has_section(const struct ctf_opening *opening, const struct folder_f
     bool has_cpu;
     uint32_t cpu;
     return description->version != CTF_RFC_1_1 ||
-           rfc11_section_of_file(description, file->name, &has_cpu, &cpu);
+           rfc11_find_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
 /* Few places for packets, where there are many inputs. */
@@ -66,8 +66,8 @@ static void choose_slots(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
-        ((struct ctf_reader *)in->own)->slots_most =
-            chunk <= WINDOW_LEAST ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
+        ((struct ctf_reader *)in->ctx)->slots_most =
+            chunk <= WINDOW_LEAST ? CTF_SLOTS_MIN : CTF_SLOTS_SMALL;
 }
 
 /* Takes the source over; NULL stands for one that cannot be opened. */
@@ -82,10 +82,10 @@ static struct input *make_input(struct ctf_opening *opening, const struct folder
     struct input *in = input_new(opening->t, source, &format_ctf, path, opening->options, error);
     if (!in)
         return NULL;
-    ctf_trace_join(trace, in, file->name, opening->files);
+    ctf_trace_add_input(trace, in, file->name, opening->files);
     choose_slots(opening, in);
     if (trace->class->description.version == CTF_RFC_1_1)
-        rfc11_join_section(in->own);
+        rfc11_assign_section(in->ctx);
     return in;
 }
 
@@ -94,20 +94,20 @@ static struct input *make_another(struct ctf_opening *opening, const struct fold
                                   ttr_error *error)
 {
     return make_input(opening, file,
-                      folder_source(opening->trace->folder, file, &opening->how, error), error);
+                      folder_open_file(opening->trace->folder, file, &opening->how, error), error);
 }
 
 /* Lets an input read a lane. */
-static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
+static void join_lane(struct input *in, struct ctf_file_index *file_index, uint32_t i)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     bool is_copy = in->flags & TTR_READ_DEFINITIONS;
-    lanes->users++;
-    reader->lanes = lanes;
-    reader->lane = i;
-    reader->takes_all = is_copy;
+    file_index->users++;
+    reader->file_index = file_index;
+    reader->queue = i;
+    reader->reads_all_queues = is_copy;
     in->shares_file = i > 0;
-    reader->is_in_order = lanes->lane[i].is_in_order && (!is_copy || lanes->n == 1);
+    reader->is_in_order = file_index->queue[i].is_in_order && (!is_copy || file_index->n == 1);
     bool is_ordered = (reader->is_in_order || is_copy) && !(in->flags & TTR_READ_UNORDERED);
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
@@ -116,50 +116,51 @@ static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
 static ttr_status correct_end(struct ctf_opening *opening, const struct folder_file *file,
                               ttr_error *error)
 {
-    struct ctf_opened *opened = &opening->set->opened[opening->set->n - 1];
-    const struct ctf_reader *reader = opened->in->own;
-    if (!opening->set->intersects || !ctf_end_is_wrong(opening->trace, &opened->lane))
+    struct ctf_opened_queue *opened = &opening->set->opened[opening->set->n - 1];
+    const struct ctf_reader *reader = opened->in->ctx;
+    if (!opening->set->intersects || !ctf_has_wrong_end(opening->trace, &opened->queue))
         return TTR_OK;
     struct input *in = make_another(opening, file, error);
     if (!in)
         return error->status;
-    join_lane(in, reader->lanes, opened->lane_i);
+    join_lane(in, reader->file_index, opened->lane_i);
     context_share_attributes(opening->t, in->id, opening->trace->thread_source);
-    return ctf_find_end(in, &opened->lane, error);
+    return ctf_decode_queue_end(in, &opened->queue, error);
 }
 
-static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
+static void note_times(struct ctf_trace *trace, const struct ctf_packet_queue *queue)
 {
-    trace->lacks_times |= lane->kind && !lane->has_begin;
-    if (lane->has_begin && lane->begin < trace->begin)
-        trace->begin = lane->begin;
-    if (lane->has_begin && lane->end > trace->end)
-        trace->end = lane->end;
+    trace->lacks_times |= queue->kind && !queue->has_begin;
+    if (queue->has_begin && queue->begin < trace->begin)
+        trace->begin = queue->begin;
+    if (queue->has_begin && queue->end > trace->end)
+        trace->end = queue->end;
 }
 
 /* An input takes its lane. */
-static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struct ctf_lanes *lanes,
-                            uint32_t i, ttr_error *error)
+static ttr_status take_lane(struct ctf_opening *opening, struct input *in,
+                            struct ctf_file_index *file_index, uint32_t i, ttr_error *error)
 {
-    struct ctf_opened opened = {.in = in,
-                                .lane_i = i,
-                                .lane = lanes->lane[i],
-                                .folder = opening->set->folders,
-                                .file = opening->files};
-    note_times(opening->trace, &opened.lane);
-    opened.number = opened.lane.has_number ? opened.lane.number : opened.file;
+    struct ctf_opened_queue opened = {.in = in,
+                                      .lane_i = i,
+                                      .queue = file_index->queue[i],
+                                      .folder = opening->set->folders,
+                                      .file = opening->files};
+    note_times(opening->trace, &opened.queue);
+    opened.number = opened.queue.has_number ? opened.queue.number : opened.file;
     opened.is_shared = i > 0 && in->flags & TTR_READ_DEFINITIONS;
-    ttr_status status = ctf_set_add(opening->set, &opened, error);
+    ttr_status status = ctf_stream_set_add(opening->set, &opened, error);
     if (status != TTR_OK || opened.is_shared)
         return status;
     opening->first = opening->first ? opening->first : in;
-    join_lane(in, lanes, i);
-    return ctf_add_attributes(in, opening->trace, &opened.lane, opened.number) ? TTR_OK
-                                                                               : fail_memory(error);
+    join_lane(in, file_index, i);
+    return ctf_add_attributes(in, opening->trace, &opened.queue, opened.number)
+               ? TTR_OK
+               : fail_memory(error);
 }
 
 /* Whether the reason is one trace's or file's own, so that others can be read. */
-static bool is_of_trace(const struct ctf_set *set, ttr_status status)
+static bool is_of_trace(const struct ctf_stream_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
     return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE &&
@@ -175,8 +176,8 @@ static struct input *make_silent(struct ctf_opening *opening, const char *path, 
         source ? input_new(opening->t, source, &format_ctf, path, opening->options, error) : NULL;
     if (!in)
         return NULL;
-    ctf_trace_join(opening->trace, in, CTF_METADATA, number);
-    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ctf_trace_add_input(opening->trace, in, CTF_METADATA, number);
+    ((struct ctf_reader *)in->ctx)->is_nothing = true;
     return in;
 }
 
@@ -192,20 +193,21 @@ static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file
     if (!in)
         return error->status;
     in->size = where->bytes;
-    ttr_status status = input_damage(in, where->offset, where->bytes, where->code, error, "%.*s",
-                                     (int)strcspn(reason, "\n"), reason);
+    ttr_status status = input_add_damage(in, where->offset, where->bytes, where->code, error,
+                                         "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status != TTR_OK) {
         ttr_close(&in->base);
         return status;
     }
-    status = ctf_set_add(
-        opening->set,
-        &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files},
-        error);
+    status =
+        ctf_stream_set_add(opening->set,
+                           &(struct ctf_opened_queue){
+                               .in = in, .folder = opening->set->folders, .file = opening->files},
+                           error);
     if (status != TTR_OK)
         return status;
     if (in->id == trace->thread_source)
-        return ctf_add_attributes_alone(in, trace) ? TTR_OK : fail_memory(error);
+        return ctf_add_trace_only_attributes(in, trace) ? TTR_OK : fail_memory(error);
     context_share_attributes(opening->t, in->id, trace->thread_source);
     return TTR_OK;
 }
@@ -213,14 +215,14 @@ static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file
 /* Inputs of the lanes of a file have together the room of one that has none: a window for each
  * would be as much as there are lanes. */
 static void share_window(struct ctf_opening *opening, struct input *first,
-                         const struct ctf_lanes *lanes)
+                         const struct ctf_file_index *file_index)
 {
-    if (lanes->n == 1 || first->flags & TTR_READ_DEFINITIONS)
+    if (file_index->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
-    const size_t n = opening->set->files * lanes->n;
-    opening->how.chunk = source_chunk(n > FEW_LANES ? n : (n + 1) / 2);
+    const size_t n = opening->set->files * file_index->n;
+    opening->how.chunk = source_chunk_size(n > FEW_LANES ? n : (n + 1) / 2);
     opening->how.is_sparse = true;
-    source_narrow(first->source, opening->how.chunk);
+    source_limit_window(first->source, opening->how.chunk);
     choose_slots(opening, first);
 }
 
@@ -245,7 +247,7 @@ static ttr_status pass_over_unnamed(struct ctf_opening *opening, const struct fo
     static const char code[] = "ctf.no-section";
     uint64_t size;
     if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
-        ctf_opening_note(opening, TTR_NOTE_ODD, 0, code,
+        ctf_opening_note(opening, TTR_SEVERITY_ODD, 0, code,
                          "the file %s has the name of no section: it was passed over", file->name);
         return TTR_OK;
     }
@@ -264,7 +266,7 @@ static ttr_status open_file(struct ctf_opening *opening, const struct folder_fil
 {
     opening->how.chunk = opening->set->chunk;
     opening->how.is_sparse = false;
-    struct source *source = folder_source(opening->trace->folder, file, &opening->how, error);
+    struct source *source = folder_open_file(opening->trace->folder, file, &opening->how, error);
     if (is_nothing(opening, file, source)) {
         source_close(source);
         return TTR_OK;
@@ -272,22 +274,22 @@ static ttr_status open_file(struct ctf_opening *opening, const struct folder_fil
     struct input *in = make_input(opening, file, source, error);
     if (!in)
         return pass_over(opening, file, error);
-    struct ctf_lanes *lanes = ctf_scan(in->own, error);
-    if (!lanes) {
+    struct ctf_file_index *file_index = ctf_build_index(in->ctx, error);
+    if (!file_index) {
         ttr_close(&in->base);
         return pass_over(opening, file, error);
     }
-    share_window(opening, in, lanes);
-    ttr_status status = take_lane(opening, in, lanes, 0, error);
+    share_window(opening, in, file_index);
+    ttr_status status = take_lane(opening, in, file_index, 0, error);
     if (status == TTR_OK)
         status = correct_end(opening, file, error);
-    for (uint32_t i = 1; i < lanes->n && status == TTR_OK; i++) {
+    for (uint32_t i = 1; i < file_index->n && status == TTR_OK; i++) {
         in = wants_copies(opening) ? in : make_another(opening, file, error);
-        status = in ? take_lane(opening, in, lanes, i, error) : error->status;
+        status = in ? take_lane(opening, in, file_index, i, error) : error->status;
         if (status == TTR_OK)
             status = correct_end(opening, file, error);
     }
-    ctf_lanes_release(lanes);
+    ctf_file_index_unref(file_index);
     opening->files++;
     return status;
 }
@@ -298,10 +300,10 @@ static void tell_others(struct ctf_opening *opening)
 {
     const char *name;
     bool is_link;
-    for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link));
-         i++)
+    for (size_t i = 0;
+         !opening->only && (name = folder_skipped_entry(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file",
+            ctf_opening_note(opening, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.no-file",
                              "%s is a %s: it was passed over", name,
                              is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
 }
@@ -310,7 +312,7 @@ static void tell_others(struct ctf_opening *opening)
 static bool has_no_section(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
-    for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
+    for (size_t i = 0; (file = folder_file_at(opening->trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file) &&
             !is_nothing(opening, file, NULL))
             return false;
@@ -325,7 +327,7 @@ static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     const bool is_lost =
         trace->class->description.version == CTF_RFC_1_1 && has_no_section(opening);
-    for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
+    for (size_t i = 0; status == TTR_OK && (file = folder_file_at(trace->folder, i)); i++)
         if (is_stream_file(opening, file) && has_section(opening, file))
             status = open_file(opening, file, error);
         else if (is_stream_file(opening, file) && !is_nothing(opening, file, NULL))
@@ -346,13 +348,13 @@ static ttr_status open_nothing(struct ctf_opening *opening, ttr_error *error)
     if (!in)
         return error->status;
     in->size = opening->metadata_n; /* what is told of it lies inside */
-    ttr_status status = ctf_set_add(
-        opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
+    ttr_status status = ctf_stream_set_add(
+        opening->set, &(struct ctf_opened_queue){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
         return status;
     opening->first = in;
     opening->is_metadata = true;
-    return ctf_add_attributes_alone(in, opening->trace) ? TTR_OK : fail_memory(error);
+    return ctf_add_trace_only_attributes(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
 /* Damage of metadata has its place in their file, so it is told by an input of that name. */
@@ -363,15 +365,16 @@ static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
         return error->status;
     in->size = opening->metadata_n;
     in->shares_file = true; /* its bytes do not count, as they do not elsewhere */
-    ttr_status status = ctf_set_add(
-        opening->set,
-        &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files},
-        error);
+    ttr_status status =
+        ctf_stream_set_add(opening->set,
+                           &(struct ctf_opened_queue){
+                               .in = in, .folder = opening->set->folders, .file = opening->files},
+                           error);
     if (status != TTR_OK)
         return status;
     opening->first = in;
     opening->is_metadata = true;
-    return ctf_add_attributes_of_metadata(in, opening->trace) ? TTR_OK : fail_memory(error);
+    return ctf_add_metadata_attributes(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
 /* --- All together --- */
@@ -417,7 +420,7 @@ static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
     if (status == TTR_OK)
         status = ctf_check_live_options(opening->copies, opening->copies_n, error);
     if (status == TTR_OK)
-        status = ctf_open_class(opening, error);
+        status = ctf_find_metadata(opening, error);
     if (status != TTR_OK)
         return status;
     const bool is_damaged = ctf_opening_damage(opening) != NULL;
@@ -425,13 +428,13 @@ static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
     const bool is_nothing = status == TTR_OK && !opening->first;
     if (is_nothing)
         status = open_nothing(opening, error);
-    if (status == TTR_OK && !ctf_add_longer(opening->trace, opening->longer))
+    if (status == TTR_OK && !ctf_add_longer_metadata_attribute(opening->trace, opening->longer))
         status = fail_memory(error);
     return status == TTR_OK && is_damaged && !is_nothing ? open_metadata(opening, error) : status;
 }
 
 /* Adds the inputs of a folder's trace to the set; takes the folder over. */
-static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const char *only,
+static ttr_status open_trace(struct ctf_stream_set *set, struct folder *folder, const char *only,
                              ttr_error *error)
 {
     ttr *t = set->t;
@@ -441,22 +444,22 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
         .t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
         return TTR_E_NOMEM;
-    notes_init(&opening.notes, &t->counted);
+    diagnostics_init(&opening.notes, &t->counted);
     trace->begin = INT64_MAX;
     trace->end = INT64_MIN;
     ttr_status status = prepare(&opening, error);
     trace->group = set->n ? set->opened[0].in->id : 0;
-    ctf_opening_tell(&opening);
+    ctf_opening_report(&opening);
     options_free(&t->counted, opening.copies, opening.copies_n);
-    notes_free(&opening.notes);
-    ctf_trace_release(trace);
+    diagnostics_free(&opening.notes);
+    ctf_trace_unref(trace);
     set->folders++;
     return status;
 }
 
 /* In the place of a trace that cannot be read: an input without events that tells why, as damage
  * there. */
-static ttr_status open_refused(struct ctf_set *set, const char *path, const char *code,
+static ttr_status open_refused(struct ctf_stream_set *set, const char *path, const char *code,
                                const char *reason, ttr_error *error)
 {
     ttr *t = set->t;
@@ -467,19 +470,20 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const char
         ttr_close(in ? &in->base : NULL);
         return error->status;
     }
-    ctf_trace_join(trace, in, CTF_METADATA, 0);
-    ctf_trace_release(trace);
-    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ctf_trace_add_input(trace, in, CTF_METADATA, 0);
+    ctf_trace_unref(trace);
+    ((struct ctf_reader *)in->ctx)->is_nothing = true;
     ttr_status status =
-        input_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
+        input_add_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status == TTR_OK)
-        return ctf_set_add(set, &(struct ctf_opened){.in = in, .folder = set->folders - 1}, error);
+        return ctf_stream_set_add(
+            set, &(struct ctf_opened_queue){.in = in, .folder = set->folders - 1}, error);
     ttr_close(&in->base);
     return status;
 }
 
 /* In the place of a folder of which nothing tells how to read it. */
-static ttr_status open_untold(struct ctf_set *set, const struct folder_found *found,
+static ttr_status open_untold(struct ctf_stream_set *set, const struct found_folder *found,
                               ttr_error *error)
 {
     char path[1024];
@@ -491,31 +495,31 @@ static ttr_status open_untold(struct ctf_set *set, const struct folder_found *fo
 
 /* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted
  * in *bad; the first time it stays in `first`. */
-static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t *bad,
+static ttr_status open_one_of(struct ctf_stream_set *set, struct folder *folder, size_t *bad,
                               ttr_error *first)
 {
     char path[1024];
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     (void)snprintf(path, sizeof path, "%s", folder_path(folder));
-    ttr_status status = open_trace(set, folder, NULL, &own);
+    ttr_status status = open_trace(set, folder, NULL, &ctx);
     if (is_of_trace(set, status)) {
         if ((*bad)++ == 0)
-            *first = own;
-        ttr_error reason = own;
-        status = open_refused(set, path, "trace.unreadable", reason.text, &own);
+            *first = ctx;
+        ttr_error reason = ctx;
+        status = open_refused(set, path, "trace.unreadable", reason.text, &ctx);
     }
     if (status != TTR_OK)
-        *first = own;
+        *first = ctx;
     return status;
 }
 
 /* Files that are not in subfolders. */
-static size_t count_files(const struct folder_found *folders, size_t n)
+static size_t count_files(const struct found_folder *folders, size_t n)
 {
     const struct folder_file *file;
     size_t files = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; (file = folder_at(folders[i].folder, k)); k++)
+        for (size_t k = 0; (file = folder_file_at(folders[i].folder, k)); k++)
             files += !strchr(file->name, '/');
     return files;
 }
@@ -528,18 +532,18 @@ static size_t readers_of(const ttr_read_options *options)
 }
 
 /* Compares the metadata of folders, where there are several of them or a further file. */
-static ttr_status compare_with(struct ctf_set *set, const struct folders_found *found,
+static ttr_status compare_with(struct ctf_stream_set *set, const struct found_folders *found,
                                const char *further, ttr_error *error)
 {
     if (found->n < 2 && !further)
         return TTR_OK;
-    set->grown = ctf_grown_new(set->t, found, further, error);
+    set->grown = ctf_prefix_set_new(set->t, found, further, error);
     return set->grown ? TTR_OK : error->status;
 }
 
 /* Compares the metadata of several folders, unless other metadata are given for all of them.  What
  * is wrong with options is told by who reads them. */
-static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found,
+static ttr_status compare_metadata(struct ctf_stream_set *set, const struct found_folders *found,
                                    ttr_error *error)
 {
     const struct alloc *alloc = &set->t->counted;
@@ -547,8 +551,8 @@ static ttr_status compare_metadata(struct ctf_set *set, const struct folders_fou
                                       &format_ctf, false};
     char **copies = NULL;
     size_t copies_n = 0;
-    ttr_error own = {0};
-    ttr_status status = options_copy(&list, &copies, &copies_n, &own);
+    ttr_error ctx = {0};
+    ttr_status status = options_copy(&list, &copies, &copies_n, &ctx);
     if (status != TTR_OK)
         status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     else if (!options_get(copies, copies_n, "metadata"))
@@ -557,49 +561,49 @@ static ttr_status compare_metadata(struct ctf_set *set, const struct folders_fou
     return status;
 }
 
-static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found,
+static ttr_reader *open_all(struct ctf_stream_set *set, const struct found_folders *found,
                             const char *only, ttr_error *error)
 {
-    const struct folder_found *folders = found->list;
+    const struct found_folder *folders = found->list;
     const size_t n = found->n;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_files(folders, n);
-    set->chunk = source_chunk(set->files * readers_of(set->options));
-    status = compare_metadata(set, found, &own);
+    set->chunk = source_chunk_size(set->files * readers_of(set->options));
+    status = compare_metadata(set, found, &ctx);
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)
             folder_close(folders[i].folder);
         else if (folders[i].untold)
-            status = open_untold(set, &folders[i], &own);
+            status = open_untold(set, &folders[i], &ctx);
         else if (n > 1 || found->has_others)
-            status = open_one_of(set, folders[i].folder, &bad, &own);
+            status = open_one_of(set, folders[i].folder, &bad, &ctx);
         else
-            status = open_trace(set, folders[i].folder, only, &own);
+            status = open_trace(set, folders[i].folder, only, &ctx);
     }
-    ctf_grown_free(set->grown);
+    ctf_prefix_set_free(set->grown);
     if (status == TTR_OK && told && bad == told && !found->has_others)
-        status = own.status;
-    ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
-    ctf_set_free(set);
+        status = ctx.status;
+    ttr_reader *reader = status == TTR_OK ? ctf_stream_set_merge(set, &ctx) : NULL;
+    ctf_stream_set_free(set);
     if (!reader && error) {
-        *error = own;
+        *error = ctx;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
     }
     return reader;
 }
 
-ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found,
+ttr_reader *ctf_open_folders(ttr *t, const struct found_folders *found,
                              const ttr_read_options *options, ttr_error *error)
 {
-    return open_all(&(struct ctf_set){.t = t, .options = options}, found, NULL, error);
+    return open_all(&(struct ctf_stream_set){.t = t, .options = options}, found, NULL, error);
 }
 
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,
                             const ttr_read_options *options, ttr_error *error)
 {
-    const struct folders_found found = {&(struct folder_found){folder, NULL}, 1, false};
-    return open_all(&(struct ctf_set){.t = t, .options = options}, &found, only, error);
+    const struct found_folders found = {&(struct found_folder){folder, NULL}, 1, false};
+    return open_all(&(struct ctf_stream_set){.t = t, .options = options}, &found, only, error);
 }

@@ -19,16 +19,16 @@ void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64
 {
     va_list values;
     va_start(values, format);
-    notes_add(&opening->notes, severity, &(ttr_region){.offset = offset, .code = code}, format,
-              values);
+    diagnostics_add(&opening->notes, severity, &(ttr_region){.offset = offset, .code = code},
+                    format, values);
     va_end(values);
 }
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void take_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct ctf_opening *opening = own;
-    opening->trace->class->has_bad_metadata |= severity == TTR_NOTE_DAMAGE;
+    struct ctf_opening *opening = ctx;
+    opening->trace->class->has_bad_metadata |= severity == TTR_SEVERITY_DAMAGE;
     ctf_opening_note(opening, severity, offset, code, "%s", text);
 }
 
@@ -41,37 +41,37 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
         return ctf_read_metadata_file(opening->t, other, &trace->class->metadata,
                                       &trace->class->metadata_n, error);
     }
-    const struct folder_file *file = folder_find(trace->folder, CTF_METADATA);
-    if (ctf_grown_lend(opening->set->grown, opening->set->folders, trace))
+    const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
+    if (ctf_prefix_pass_metadata(opening->set->grown, opening->set->folders, trace))
         return TTR_OK;
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "%s holds no file \"%s\", which tells how the others are read",
                     folder_path(trace->folder), CTF_METADATA);
-    return folder_read(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata,
-                       &trace->class->metadata_n, error);
+    return folder_read_file(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata,
+                            &trace->class->metadata_n, error);
 }
 
 /* The first damage of the metadata; NULL where there is none. */
-const ttr_note *ctf_opening_damage(const struct ctf_opening *opening)
+const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n; i++)
-        if (opening->notes.note[i].severity == TTR_NOTE_DAMAGE)
+        if (opening->notes.note[i].severity == TTR_SEVERITY_DAMAGE)
             return &opening->notes.note[i];
     return NULL;
 }
 
 /* Those of TSDL begin with file and line. */
-static bool names_file(const struct ctf_opening *opening, const ttr_note *note)
+static bool names_file(const struct ctf_opening *opening, const ttr_diagnostic *note)
 {
     return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
 }
 
 static ttr_status refuse_damage(const struct ctf_opening *opening, ttr_error *error)
 {
-    const ttr_note *damage = opening->options && opening->options->flags & TTR_READ_STRICT
-                                 ? ctf_opening_damage(opening)
-                                 : NULL;
+    const ttr_diagnostic *damage = opening->options && opening->options->flags & TTR_READ_STRICT
+                                       ? ctf_opening_damage(opening)
+                                       : NULL;
     if (!damage)
         return TTR_OK;
     if (names_file(opening, damage))
@@ -96,9 +96,9 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     struct ctf_text text = {.file = opening->path};
     bool is_packetised;
     description->note = take_note;
-    description->note_own = opening;
-    enum ctf_version version =
-        ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
+    description->note_ctx = opening;
+    enum ctf_version version = ctf_detect_metadata_language(
+        trace->class->metadata, trace->class->metadata_n, &is_packetised);
     ttr_status status = ctf_unpack_metadata(description, trace->class->metadata,
                                             trace->class->metadata_n, &key, &text, error);
     text.is_part = opening->is_part;
@@ -114,9 +114,9 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_alignment(trace, error);
     if (status == TTR_OK && version == CTF_RFC_1_1)
-        status = rfc11_ready(trace, error);
+        status = rfc11_compile_cpu_context(trace, error);
     description->note = NULL;
-    description->note_own = NULL;
+    description->note_ctx = NULL;
     return status == TTR_OK ? refuse_damage(opening, error) : status;
 }
 
@@ -126,13 +126,13 @@ static ttr_status make_class(struct ctf_opening *opening, ttr_error *error)
     struct ctf_trace *trace = opening->trace;
     ttr_status status = parse_metadata(opening, error);
     if (status == TTR_OK)
-        status = ctf_trace_ready(trace, error);
+        status = ctf_trace_compile(trace, error);
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(trace);
     /* What is told of metadata names their file; and how v1.1 is read depends on packets. */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
-        ctf_trace_offer(trace);
+        ctf_trace_publish_class(trace);
     return TTR_OK;
 }
 
@@ -143,26 +143,26 @@ static ttr_status make_class(struct ctf_opening *opening, ttr_error *error)
 static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
-    struct ctf_grown *grown = opening->set->grown;
+    struct ctf_prefix_set *grown = opening->set->grown;
     const size_t folder = opening->set->folders;
     struct ctf_trace *trace = ctf_trace_new(t, NULL, error);
     struct ctf_opening longer = {.t = t, .set = opening->set, .trace = trace};
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = TTR_OK;
     if (!trace)
         return TTR_E_NOMEM;
-    notes_init(&longer.notes, &t->counted);
-    (void)snprintf(longer.path, sizeof longer.path, "%s", ctf_grown_path(grown, folder));
+    diagnostics_init(&longer.notes, &t->counted);
+    (void)snprintf(longer.path, sizeof longer.path, "%s", ctf_prefix_longer_path(grown, folder));
     trace->class->rounds_times = opening->trace->class->rounds_times;
     trace->class->hides_mapped = opening->trace->class->hides_mapped;
-    const bool is_there = ctf_grown_lend_longer(grown, folder, trace);
-    if (is_there && !ctf_trace_share(trace))
-        status = make_class(&longer, &own);
+    const bool is_there = ctf_prefix_pass_longer_metadata(grown, folder, trace);
+    if (is_there && !ctf_trace_use_published_class(trace))
+        status = make_class(&longer, &ctx);
     if (status != TTR_E_NOMEM)
-        ctf_grown_keep_longer(grown, folder, is_there && status == TTR_OK ? trace : NULL,
-                              longer.notes.n > 0);
-    notes_free(&longer.notes);
-    ctf_trace_release(trace);
+        ctf_prefix_keep_longer_class(grown, folder, is_there && status == TTR_OK ? trace : NULL,
+                                     longer.notes.n > 0);
+    diagnostics_free(&longer.notes);
+    ctf_trace_unref(trace);
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
@@ -172,14 +172,15 @@ static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trac
                               ttr_error *error)
 {
     bool is_bad;
-    const struct ctf_grown *grown = opening->set->grown;
+    const struct ctf_prefix_set *grown = opening->set->grown;
     const size_t folder = opening->set->folders;
     *longer = NULL;
-    if (!ctf_grown_has_more(grown, folder))
+    if (!ctf_prefix_is_extended(grown, folder))
         return TTR_OK;
-    ttr_status status =
-        ctf_grown_longer(grown, folder, &is_bad) || is_bad ? TTR_OK : make_longer(opening, error);
-    *longer = ctf_grown_longer(grown, folder, &is_bad);
+    ttr_status status = ctf_prefix_longer_class(grown, folder, &is_bad) || is_bad
+                            ? TTR_OK
+                            : make_longer(opening, error);
+    *longer = ctf_prefix_longer_class(grown, folder, &is_bad);
     if (*longer && !(*longer)->class->description.has_uuid)
         *longer = NULL;
     return status;
@@ -187,8 +188,8 @@ static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trac
 
 static void adopt(struct ctf_opening *opening, const struct ctf_trace *longer)
 {
-    opening->longer = ctf_grown_path(opening->set->grown, opening->set->folders);
-    ctf_trace_adopt(opening->trace, longer->class);
+    opening->longer = ctf_prefix_longer_path(opening->set->grown, opening->set->folders);
+    ctf_trace_set_class(opening->trace, longer->class);
 }
 
 /* Where metadata of another folder of this trace begin with these and go on, it is read by those: a
@@ -204,10 +205,10 @@ static ttr_status take_longer(struct ctf_opening *opening, ttr_error *error)
     if (status != TTR_OK || !longer || (longer->class->has_bad_metadata && !is_bad))
         return status;
     if (!opening->notes.n)
-        ctf_grown_keep_quiet(opening->set->grown, opening->set->folders);
+        ctf_prefix_keep_without_notes(opening->set->grown, opening->set->folders);
     adopt(opening, longer);
     if (is_bad)
-        ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
+        ctf_opening_note(opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
                          "%s begins with these metadata and goes on: the events are read by it",
                          opening->longer);
     return TTR_OK;
@@ -230,39 +231,40 @@ static ttr_status take_longer_alone(struct ctf_opening *opening, ttr_error *erro
         return reason.status;
     }
     adopt(opening, longer);
-    ctf_opening_note(opening, TTR_NOTE_DAMAGE, opening->metadata_n, "ctf.cut-metadata",
+    ctf_opening_note(opening, TTR_SEVERITY_DAMAGE, opening->metadata_n, "ctf.cut-metadata",
                      "the metadata end before they declare a stream");
-    ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
+    ctf_opening_note(opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
                      "%s begins with these metadata and goes on: the events are read by it",
                      opening->longer);
     return TTR_OK;
 }
 
-ttr_status ctf_open_class(struct ctf_opening *opening, ttr_error *error)
+ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
-    struct ctf_grown *grown = opening->set->grown;
+    struct ctf_prefix_set *grown = opening->set->grown;
     const size_t folder = opening->set->folders;
-    const struct folder_file *file = folder_find(trace->folder, CTF_METADATA);
+    const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
     if (file)
         folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
-    if (ctf_grown_share(grown, folder, trace, &opening->metadata_n)) {
-        opening->longer = ctf_grown_has_more(grown, folder) ? ctf_grown_path(grown, folder) : NULL;
+    if (ctf_prefix_share_class(grown, folder, trace, &opening->metadata_n)) {
+        opening->longer =
+            ctf_prefix_is_extended(grown, folder) ? ctf_prefix_longer_path(grown, folder) : NULL;
         return TTR_OK;
     }
     ttr_status status = read_metadata(opening, error);
     if (status != TTR_OK)
         return status;
     opening->metadata_n = trace->class->metadata_n;
-    opening->is_part = ctf_grown_has_more(grown, folder);
-    if (!ctf_trace_share(trace))
+    opening->is_part = ctf_prefix_is_extended(grown, folder);
+    if (!ctf_trace_use_published_class(trace))
         status = make_class(opening, error);
-    ctf_grown_keep(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
+    ctf_prefix_keep_class(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
     return status == TTR_OK ? take_longer(opening, error) : take_longer_alone(opening, error);
 }
 
 /* What became of what metadata end in. */
-static const char *consequence_of(const struct ctf_opening *opening, const ttr_note *note)
+static const char *consequence_of(const struct ctf_opening *opening, const ttr_diagnostic *note)
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
         return "";
@@ -272,10 +274,10 @@ static const char *consequence_of(const struct ctf_opening *opening, const ttr_n
 
 /* Notes of metadata without damage are told by the first stream's input, which has no such places:
  * the texts have them. */
-void ctf_opening_tell(const struct ctf_opening *opening)
+void ctf_opening_report(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
-        const ttr_note *note = &opening->notes.note[i];
+        const ttr_diagnostic *note = &opening->notes.note[i];
         const bool has_place = opening->is_metadata || !note->first_offset ||
                                note->first_offset == NO_OFFSET || names_file(opening, note);
         const char *consequence = consequence_of(opening, note);
@@ -284,8 +286,8 @@ void ctf_opening_tell(const struct ctf_opening *opening)
             (void)snprintf(place, sizeof place,
                            CTF_METADATA ", byte %llu: ", (unsigned long long)note->first_offset);
         for (uint64_t k = 0; k < note->count; k++)
-            input_note(opening->first, note->severity,
-                       opening->is_metadata ? note->first_offset : NO_OFFSET, note->code, "%s%s%s",
-                       place, note->text, consequence);
+            input_add_diagnostic(opening->first, note->severity,
+                                 opening->is_metadata ? note->first_offset : NO_OFFSET, note->code,
+                                 "%s%s%s", place, note->text, consequence);
     }
 }

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -183,18 +184,18 @@ static void the_number_of_a_name_is_known_without_trying_those_before(void **sta
     struct ctf_writer w = {.traces_n = 0};
     struct ctf_trace_out trace = {.description.version = CTF_1_8}, other = trace;
     struct ctf_stream_class class = {.name = {"", 0}};
-    const struct ctf_kind_out kind = {.class = &class};
+    const struct ctf_stream_class_out kind = {.class = &class};
     const uint64_t like = hash_bytes("s", 1);
-    keymap_init(&w.given, alloc_default());
-    assert_int_equal(ctf_given_number(&w, &trace, like), 0);
-    assert_true(ctf_give_number(&w, &trace, like, 7));
-    assert_int_equal(ctf_given_number(&w, &trace, like), 7);
-    assert_int_equal(ctf_given_number(&w, &other, like), 0);
-    assert_true(ctf_give_file(&w, &trace, &kind, (ttr_text){"s-7", 3}));
-    assert_true(ctf_is_given(&w, &trace, (ttr_text){"s-7", 3}));
-    assert_false(ctf_is_given(&w, &trace, (ttr_text){"s-8", 3}));
-    assert_false(ctf_is_given(&w, &other, (ttr_text){"s-7", 3}));
-    keymap_free(&w.given);
+    key_map_init(&w.given, alloc_default());
+    assert_int_equal(ctf_last_number_used(&w, &trace, like), 0);
+    assert_true(ctf_record_number(&w, &trace, like, 7));
+    assert_int_equal(ctf_last_number_used(&w, &trace, like), 7);
+    assert_int_equal(ctf_last_number_used(&w, &other, like), 0);
+    assert_true(ctf_record_file_name(&w, &trace, &kind, (ttr_text){"s-7", 3}));
+    assert_true(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-7", 3}));
+    assert_false(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-8", 3}));
+    assert_false(ctf_is_file_name_used(&w, &other, (ttr_text){"s-7", 3}));
+    key_map_free(&w.given);
 }
 
 static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(void **state)
@@ -202,28 +203,30 @@ static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(v
     (void)state;
     struct ctf_writer w = {.traces_n = 0};
     struct ctf_stream_class class[] = {{.name = {"s", 1}}, {.name = {"s-2", 3}}};
-    struct ctf_kind_out kind[] = {{.class = &class[0]}, {.class = &class[1]}},
-                        *kinds[] = {&kind[0], &kind[1]};
+    struct ctf_stream_class_out kind[] = {{.class = &class[0]}, {.class = &class[1]}},
+                                *kinds[] = {&kind[0], &kind[1]};
     struct ctf_trace_out trace = {.description.version = CTF_RFC_1_1, .kinds = kinds, .kinds_n = 1};
-    keymap_init(&w.given, alloc_default());
-    assert_null(ctf_given_kind(&w, &trace, 1));
-    assert_true(ctf_give_kind(&w, &trace, 1));
+    key_map_init(&w.given, alloc_default());
+    assert_null(ctf_find_similar_class(&w, &trace, 1));
+    assert_true(ctf_record_similar_class(&w, &trace, 1));
     trace.kinds_n = 2;
-    assert_true(ctf_give_kind(&w, &trace, 2));
-    assert_ptr_equal(ctf_given_kind(&w, &trace, 2), &kind[1]);
-    assert_false(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s_3", 3}, 1, &kind[0]}));
-    assert_false(ctf_given_is_other(
+    assert_true(ctf_record_similar_class(&w, &trace, 2));
+    assert_ptr_equal(ctf_find_similar_class(&w, &trace, 2), &kind[1]);
+    assert_false(ctf_is_file_of_other_section(
+        &w, &trace, &(struct ctf_file_candidate){{"s_3", 3}, 1, &kind[0]}));
+    assert_false(ctf_is_file_of_other_section(
         &w, &trace,
-        &(struct ctf_file_given){{"s-3", 3}, 3, NULL})); /* that of the longest name has it */
-    assert_true(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2", 3}, 1, &kind[0]}));
-    assert_true(
-        ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2_4", 5}, 3, &kind[0]}));
-    assert_true(ctf_give_file(&w, &trace, &kind[0], (ttr_text){"s-5_1", 5}));
-    assert_true(ctf_given_has_files(&w, &trace, (ttr_text){"s-5", 3}));
-    assert_true(ctf_given_has_files(&w, &trace, (ttr_text){"s-5_1", 5}));
-    assert_false(ctf_given_has_files(&w, &trace, (ttr_text){"s", 1}));
-    assert_false(ctf_given_has_files(&w, &trace, (ttr_text){"s-", 2}));
-    keymap_free(&w.given);
+        &(struct ctf_file_candidate){{"s-3", 3}, 3, NULL})); /* that of the longest name has it */
+    assert_true(ctf_is_file_of_other_section(
+        &w, &trace, &(struct ctf_file_candidate){{"s-2", 3}, 1, &kind[0]}));
+    assert_true(ctf_is_file_of_other_section(
+        &w, &trace, &(struct ctf_file_candidate){{"s-2_4", 5}, 3, &kind[0]}));
+    assert_true(ctf_record_file_name(&w, &trace, &kind[0], (ttr_text){"s-5_1", 5}));
+    assert_true(ctf_section_has_files(&w, &trace, (ttr_text){"s-5", 3}));
+    assert_true(ctf_section_has_files(&w, &trace, (ttr_text){"s-5_1", 5}));
+    assert_false(ctf_section_has_files(&w, &trace, (ttr_text){"s", 1}));
+    assert_false(ctf_section_has_files(&w, &trace, (ttr_text){"s-", 2}));
+    key_map_free(&w.given);
 }
 
 static void fields_of_many_streams_of_a_file_are_those_of_their_own_packets(void **state)
@@ -262,7 +265,7 @@ static void inputs_of_one_file_have_together_the_room_of_one(void **state)
     (void)state;
     char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64];
     uint64_t time = 1000, events = 0;
-    struct buffer made = make_file(CTF_LANES, CTF_LANES * LARGE_PACKETS, LARGE, &time);
+    struct buffer made = make_file(CTF_QUEUES_MAX, CTF_QUEUES_MAX * LARGE_PACKETS, LARGE, &time);
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/metadata", folder);
     files_write(path, metadata);
@@ -282,7 +285,7 @@ static void inputs_of_one_file_have_together_the_room_of_one(void **state)
     for (; (status = ttr_read(in, &batch, &error)) == TTR_OK;)
         events += batch.n;
     assert_int_equal(status, TTR_END);
-    assert_int_equal(events, CTF_LANES * LARGE_PACKETS * EVENTS);
+    assert_int_equal(events, CTF_QUEUES_MAX * LARGE_PACKETS * EVENTS);
     ttr_close(in);
     ttr_free(t);
     assert_int_equal(files_remove(folder), 0);
@@ -316,13 +319,13 @@ static void packets_of_two_streams_may_overlap_in_one_input(void **state)
     (void)state;
     struct buffer made;
     buffer_init(&made, alloc_default());
-    for (uint64_t i = 0, time = 0; i < 3 * CTF_LANES; i++) {
+    for (uint64_t i = 0, time = 0; i < 3 * CTF_QUEUES_MAX; i++) {
         time = 5000 - 10 * i;
         add_packet(&made, (uint32_t)i, SMALL, &time);
     }
     assert_int_equal(count_notes(&made, "ctf.backward"), 0);
     uint64_t time = 100; /* behind another stream's, the last one goes back itself */
-    add_packet(&made, 3 * CTF_LANES - 1, SMALL, &time);
+    add_packet(&made, 3 * CTF_QUEUES_MAX - 1, SMALL, &time);
     assert_false(made.failed);
     assert_int_equal(count_notes(&made, "ctf.backward"), 1);
     buffer_free(&made);
@@ -332,7 +335,7 @@ static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
 {
     (void)state;
     uint64_t time = 1000;
-    struct buffer made = make_file(CTF_LANES + 4, 2 * CTF_LANES, SMALL, &time);
+    struct buffer made = make_file(CTF_QUEUES_MAX + 4, 2 * CTF_QUEUES_MAX, SMALL, &time);
     made.n -= SMALL - 20;
     assert_int_equal(count_notes(&made, "ctf.cut-header"), 1);
     buffer_free(&made);
@@ -342,26 +345,27 @@ static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_nex
     void **state)
 {
     (void)state;
-    struct ctf_lane lane[] = {{.number = 1, .has_number = true},
-                              {.number = 2, .has_number = true},
-                              {.number = 1, .has_number = true}};
-    struct ctf_mark mark[] = {{.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
+    struct ctf_packet_queue queue[] = {{.number = 1, .has_number = true},
+                                       {.number = 2, .has_number = true},
+                                       {.number = 1, .has_number = true}};
+    struct ctf_entry_point mark[] = {
+        {.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
     uint8_t of[] = {0, 1, 1, 1, 1, 2, 1, 1};
-    struct ctf_lanes lanes = {
-        .lane = lane, .n = 3, .packets = 8, .of = of, .mark = mark, .marks_n = 4, .stride = 2};
+    struct ctf_file_index file_index = {
+        .queue = queue, .n = 3, .packets = 8, .of = of, .mark = mark, .marks_n = 4, .stride = 2};
     uint64_t i = 1;
-    assert_ptr_equal(ctf_skip_others(&lanes, 0, &i),
+    assert_ptr_equal(ctf_skip_other_queues(&file_index, 0, &i),
                      &mark[2]); /* the fifth is of the same stream */
     assert_int_equal(i, 4);
-    assert_null(ctf_skip_others(&lanes, 0, &i));
+    assert_null(ctf_skip_other_queues(&file_index, 0, &i));
     assert_int_equal(i, 4);
     i = 6;
-    assert_null(ctf_skip_others(&lanes, 0,
-                                &i)); /* the last is looked at: what is behind it may be anyone's */
+    assert_null(ctf_skip_other_queues(
+        &file_index, 0, &i)); /* the last is looked at: what is behind it may be anyone's */
     i = 1;
-    assert_null(ctf_skip_others(&lanes, 1, &i));
-    lanes.has_others = true;
-    assert_null(ctf_skip_others(&lanes, 0, &i));
+    assert_null(ctf_skip_other_queues(&file_index, 1, &i));
+    file_index.has_others = true;
+    assert_null(ctf_skip_other_queues(&file_index, 0, &i));
     assert_int_equal(i, 1);
 }
 

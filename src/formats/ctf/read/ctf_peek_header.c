@@ -8,16 +8,16 @@
 #define PEEK_DENSE ((size_t)32 << 10) /* where packets are small, for many of them at once */
 #define DENSE_PACKET ((uint64_t)2048)
 
-bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader)
+bool ctf_peek_begin(struct ctf_header_peek *look, struct ctf_reader *reader)
 {
-    *look = (struct ctf_look){
-        .reader = reader, .alloc = &reader->trace->t->counted, .room = CTF_LOOK_FIRST};
-    look->bytes = alloc_zero(look->alloc, CTF_LOOK_FIRST, 1);
+    *look = (struct ctf_header_peek){
+        .reader = reader, .alloc = &reader->trace->t->counted, .room = CTF_PEEK_SIZE};
+    look->bytes = alloc_zero(look->alloc, CTF_PEEK_SIZE, 1);
     return look->bytes != NULL;
 }
 
 /* More room for bytes, which are kept; false when memory is out. */
-static bool widen(struct ctf_look *look, size_t room)
+static bool widen(struct ctf_header_peek *look, size_t room)
 {
     uint8_t *larger = alloc_resize(look->alloc, look->bytes, look->room, room, 1);
     if (!larger)
@@ -36,13 +36,13 @@ struct at_hand {
 
 /* What is at hand of them, where that is more than most headers have, or what the file has: as much
  * as there is room for where that was not enough. */
-static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all, struct at_hand *to,
-                         ttr_error *error)
+static bool take_at_hand(struct ctf_header_peek *look, uint64_t offset, bool wants_all,
+                         struct at_hand *to, ttr_error *error)
 {
     const uint64_t behind = look->from + look->n;
-    size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_LOOK_FIRST;
+    size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_PEEK_SIZE;
     *to = (struct at_hand){.is_end = false};
-    if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_LOOK_FIRST) {
+    if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_PEEK_SIZE) {
         if (look->is_dense && (look->room >= PEEK_DENSE ||
                                widen(look, PEEK_DENSE))) /* without memory it takes longer */
             wanted = PEEK_DENSE;
@@ -57,12 +57,12 @@ static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all,
             return false;
     }
     to->bits =
-        bits_over(look->bytes + (offset - look->from), 0, (look->from + look->n - offset) * 8);
+        bits_init(look->bytes + (offset - look->from), 0, (look->from + look->n - offset) * 8);
     return true;
 }
 
-enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_frame *frame,
-                             ttr_error *error)
+enum ctf_framing ctf_peek_header(struct ctf_header_peek *look, uint64_t offset,
+                                 struct ctf_frame *frame, ttr_error *error)
 {
     for (bool wants_all = false;; wants_all = true) {
         struct at_hand at;
@@ -72,7 +72,7 @@ enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_
             at.bits.end ? ctf_frame_packet(look->reader->trace, look->reader->section, &at.bits,
                                            frame, error)
                         : CTF_FRAME_SHORT;
-        look->is_dense = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
+        look->is_dense = framing == CTF_FRAME_OK && frame->packet.size / 8 <= DENSE_PACKET;
         if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && look->room >= PEEK_MAX))
             return framing;
         if (at.is_all && !widen(look, look->room * 4)) {
@@ -82,7 +82,7 @@ enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_
     }
 }
 
-struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t wanted)
+struct bits ctf_peek_bytes(struct ctf_header_peek *look, uint64_t offset, uint64_t wanted)
 {
     struct at_hand at;
     ttr_error error;
@@ -90,22 +90,22 @@ struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t want
     if (is_there && at.bits.end / 8 < wanted && !at.is_end && wanted <= PEEK_MAX &&
         (look->room >= wanted || widen(look, (size_t)wanted)))
         is_there = take_at_hand(look, offset, true, &at, &error);
-    return is_there ? at.bits : bits_over(look->bytes, 0, 0);
+    return is_there ? at.bits : bits_init(look->bytes, 0, 0);
 }
 
-void ctf_look_shrink(struct ctf_look *look)
+void ctf_peek_shrink(struct ctf_header_peek *look)
 {
     uint8_t *smaller = look->room > PEEK_DENSE
-                           ? alloc_resize(look->alloc, look->bytes, look->room, CTF_LOOK_FIRST, 1)
+                           ? alloc_resize(look->alloc, look->bytes, look->room, CTF_PEEK_SIZE, 1)
                            : NULL;
     if (!smaller)
         return;
     look->bytes = smaller;
-    look->room = CTF_LOOK_FIRST;
+    look->room = CTF_PEEK_SIZE;
     look->n = 0;
 }
 
-void ctf_look_end(struct ctf_look *look)
+void ctf_peek_end(struct ctf_header_peek *look)
 {
     if (look->bytes)
         alloc_free(look->alloc, look->bytes, look->room, 1);

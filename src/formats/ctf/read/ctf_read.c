@@ -62,7 +62,7 @@ static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset
 /* What the window has from the packet at reader->next on. */
 static struct bits packet_bits(const struct ctf_reader *reader)
 {
-    return bits_over(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
+    return bits_init(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
 }
 
 /* --- Definitions, for copies --- */
@@ -70,7 +70,7 @@ static struct bits packet_bits(const struct ctf_reader *reader)
 static void give_definition(struct ctf_reader *reader, struct ctf_stream *stream,
                             enum ctf_definition tag)
 {
-    ttr_event *event = input_event(reader->in);
+    ttr_event *event = input_add_event(reader->in);
     event->kind = TTR_KIND_DEFINITION;
     event->flags = TTR_EVENT_RAW;
     event->tag = (uint16_t)tag;
@@ -102,18 +102,19 @@ static enum step give_packet(struct ctf_reader *reader)
 /* The input ends. */
 static enum step at_end(struct ctf_reader *reader)
 {
-    const uint64_t end = source_end(reader->in->source);
+    const uint64_t end = source_end_offset(reader->in->source);
     if (reader->next > end && !reader->is_cut_told && reader->tells_cut) {
         reader->is_cut_told = true;
-        ttr_status status = input_damage(reader->in, end, 0, "ctf.cut", reader->error,
-                                         "%s ends inside a packet: %llu bytes of it are missing",
-                                         reader->file, (unsigned long long)(reader->next - end));
+        ttr_status status =
+            input_add_damage(reader->in, end, 0, "ctf.cut", reader->error,
+                             "%s ends inside a packet: %llu bytes of it are missing", reader->file,
+                             (unsigned long long)(reader->next - end));
         if (status != TTR_OK)
             return failed(reader, status);
     }
     if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_told)
         return STEP_END;
-    struct ctf_stream *stream = ctf_stream_of(reader, &(struct ctf_frame){.kind = NULL});
+    struct ctf_stream *stream = ctf_get_stream(reader, &(struct ctf_frame){.kind = NULL});
     if (!stream)
         return failed(reader, fail_memory(reader->error));
     reader->is_told = true;
@@ -128,17 +129,18 @@ static enum step meet_tail(struct ctf_reader *reader)
     uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
     const uint8_t *p = window_at(reader, from);
     reader->next = from + n;
-    if (reader->lane) /* the first lane's input tells */
+    if (reader->queue) /* the first lane's input tells */
         return STEP_GO;
     if (ctf_is_zero(p, (size_t)n)) {
-        input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet",
-                   (unsigned long long)n, reader->file);
+        input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "ctf.zeros",
+                             "%llu zero bytes in %s are no packet", (unsigned long long)n,
+                             reader->file);
         return STEP_GO;
     }
     return failed(reader,
-                  input_damage(in, from, n, "ctf.cut-header", reader->error,
-                               "%s ends inside the header of a packet, with %llu byte%s of it",
-                               reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
+                  input_add_damage(in, from, n, "ctf.cut-header", reader->error,
+                                   "%s ends inside the header of a packet, with %llu byte%s of it",
+                                   reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* The packet at reader->next cannot be taken: what follows from its header is not to be trusted. */
@@ -148,29 +150,31 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
     bool is_zero;
     if (reader->in->n)
         return STEP_HOLD;
-    ttr_status status = ctf_search(reader, reader->is_lost ? from : from + 1,
-                                   &is_zero); /* where events stop, a packet may begin */
+    ttr_status status = ctf_search_packet(reader, reader->is_lost ? from : from + 1,
+                                          &is_zero); /* where events stop, a packet may begin */
     if (status != TTR_OK)
         return failed(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
-    if (reader->lane) /* the first lane's input tells */
+    if (reader->queue) /* the first lane's input tells */
         return STEP_GO;
     if (n == 0) {
-        input_note(reader->in, TTR_NOTE_ODD, from, "ctf.no-size",
-                   "packets of %s follow others that tell no size: one is taken to end where the "
-                   "next begins",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, from, "ctf.no-size",
+            "packets of %s follow others that tell no size: one is taken to end where the "
+            "next begins",
+            reader->file);
         return STEP_GO;
     }
     if (is_zero) {
-        input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros",
-                   "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, from, "ctf.zeros",
+                             "%llu zero bytes in %s are no packet", (unsigned long long)n,
+                             reader->file);
         return STEP_GO;
     }
-    return failed(reader, input_damage(reader->in, from, n, frame->code, reader->error,
-                                       "%s: %s; %llu byte%s skipped", reader->file, frame->text,
-                                       (unsigned long long)n, n == 1 ? "" : "s"));
+    return failed(reader, input_add_damage(reader->in, from, n, frame->code, reader->error,
+                                           "%s: %s; %llu byte%s skipped", reader->file, frame->text,
+                                           (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Keeps header and context of the packet for whoever asks for values in them. */
@@ -191,31 +195,34 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
         !frame->is_resized && !is_rfc(reader); /* else it is damage, and told as that */
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !is_rfc(reader))
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace",
-                   "a packet of %s has the uuid of another trace", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.other-trace",
+                             "a packet of %s has the uuid of another trace", reader->file);
     if (frame->is_overfull && tells_content)
-        input_note(
-            reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
             "a packet of %s claims more content than it has room for; read as far as events go",
             reader->file);
     if (frame->is_underfull && tells_content)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-                   "a packet of %s claims less content than its header alone has; read as far as "
-                   "events go",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
+            "a packet of %s claims less content than its header alone has; read as far as "
+            "events go",
+            reader->file);
     else if (frame->is_unfinished && tells_content)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
-                   "a packet of %s was never finished by its tracer: its sizes are not set; read "
-                   "as far as events go",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.unfinished",
+            "a packet of %s was never finished by its tracer: its sizes are not set; read "
+            "as far as events go",
+            reader->file);
     if (frame->has_unset_size)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unset-size",
-                   "a packet of %s tells the size of its content, but not its own: the next one is "
-                   "looked for behind the content",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.unset-size",
+            "a packet of %s tells the size of its content, but not its own: the next one is "
+            "looked for behind the content",
+            reader->file);
     if (packet->has_begin && packet->has_end && packet->end < packet->begin)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end",
-                   "a packet of %s ends before it begins", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.begin-after-end",
+                             "a packet of %s ends before it begins", reader->file);
 }
 
 /* The time of events that have none: when their packet begins, else when the one before it ended,
@@ -223,16 +230,16 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
 static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     bool is_clamped = false;
     if (packet->has_begin)
-        return ctf_time(line, packet->begin, &is_clamped);
+        return ctf_ticks_to_ns(line, packet->begin, &is_clamped);
     if (before->is_there && before->has_end)
-        return ctf_time(line, before->end, &is_clamped);
+        return ctf_ticks_to_ns(line, before->end, &is_clamped);
     bool has_zero = reader->time == INT64_MIN &&
                     reader->trace->class->description.version == CTF_2 &&
                     reader->stream->kind->class->clock;
-    return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
+    return has_zero ? ctf_ticks_to_ns(line, 0, &is_clamped) : reader->time;
 }
 
 /* Packets of a stream follow those of another, `last`, in the same input: times are compared with
@@ -240,19 +247,19 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
 static void change_stream(struct ctf_reader *reader, struct ctf_stream *last,
                           const struct ctf_packet *packet)
 {
-    const struct ctf_stream *own = reader->stream->first;
+    const struct ctf_stream *ctx = reader->stream->first;
     bool is_clamped = false;
-    if (!last || last->first == own || !reader->stream->kind->plan.has_time)
+    if (!last || last->first == ctx || !reader->stream->kind->plan.has_time)
         return;
     last->first->time = reader->time;
-    const int64_t begin =
-        packet->has_begin ? ctf_time(&reader->stream->kind->timeline, packet->begin, &is_clamped)
-                          : reader->time;
-    reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
+    const int64_t begin = packet->has_begin ? ctf_ticks_to_ns(&reader->stream->kind->timeline,
+                                                              packet->begin, &is_clamped)
+                                            : reader->time;
+    reader->time = ctx->time > INT64_MIN ? ctx->time : begin < reader->time ? begin : reader->time;
 }
 
 /* Tells of a first event that a range which ends long before its packet does not find
- * (ctf_is_behind_range). */
+ * (ctf_is_after_range). */
 static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = packet_bits(reader);
@@ -261,9 +268,9 @@ static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packe
         packet->has_begin &&
         !(packet->has_end && packet->end < packet->begin); /* else that is told */
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
-        ctf_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.early-event",
-                   "an event of %s is earlier than its packet's begin", reader->file);
+        ctf_decode_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.early-event",
+                             "an event of %s is earlier than its packet's begin", reader->file);
 }
 
 static enum step enter_packet(struct ctf_reader *reader)
@@ -271,7 +278,7 @@ static enum step enter_packet(struct ctf_reader *reader)
     struct input *in = reader->in;
     const struct ctf_frame *frame = &reader->frame;
     struct ctf_stream *const last = reader->stream;
-    reader->stream = ctf_stream_of(reader, frame);
+    reader->stream = ctf_get_stream(reader, frame);
     if (!reader->stream)
         return failed(reader, fail_memory(reader->error));
     if (!reader->packets)
@@ -296,10 +303,10 @@ static enum step enter_packet(struct ctf_reader *reader)
     reader->is_size_told = reader->is_sealed = false;
     reader->given = 0;
     reader->offset = reader->next;
-    reader->bits = bits_over(packet->base, frame->head, frame->head);
+    reader->bits = bits_init(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    const struct ctf_before *before = ctf_before_of(reader->stream);
+    const struct ctf_counters *before = ctf_counters_of(reader->stream);
     bool has_time = reader->stream->kind->plan.has_time;
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
@@ -309,21 +316,21 @@ static enum step enter_packet(struct ctf_reader *reader)
     tell_oddities(reader, packet);
     tell_early(reader, packet);
     change_stream(reader, last, packet);
-    if (ctf_meets_range(reader, packet))
-        ctf_give_gaps(reader);
+    if (ctf_packet_meets_range(reader, packet))
+        ctf_emit_gaps(reader);
     if (!has_time) /* gaps lie before */
         reader->time = time_without_clock(reader, packet);
     return is_rfc(reader) ? failed(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
 /* The packet, which is one of those that are read here, is the one before from now on. */
-static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind,
+static void settle_end(struct ctf_reader *reader, const struct ctf_stream_decoder *kind,
                        const struct ctf_packet *packet)
 {
     bool is_clamped = false;
     if (packet->has_begin)
-        reader->packet_end =
-            ctf_time(&kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
+        reader->packet_end = ctf_ticks_to_ns(
+            &kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
 }
 
 /* What entering the packet needs in the window. */
@@ -338,15 +345,16 @@ static enum step see_content(struct ctf_reader *reader)
         return STEP_HOLD;
     if (is_copy && need < frame->packet.size / 8)
         need = frame->packet.size / 8;
-    if (need < ctf_first_event_room(frame))
-        need = ctf_first_event_room(frame);
+    if (need < ctf_first_event_bytes(frame))
+        need = ctf_first_event_bytes(frame);
     return need ? see(reader, reader->next, need) : STEP_GO;
 }
 
 /* Whether a packet is of the stream of the reader's lane. */
 static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
+    return reader->file_index &&
+           ctf_queue_accepts(&reader->file_index->queue[reader->queue], frame);
 }
 
 /* Goes on behind a packet that begins at an offset, where `from` is as far as it was read.  Its own
@@ -357,7 +365,7 @@ static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packe
     const bool is_resized = reader->frame.is_resized;
     const uint64_t said = is_resized ? reader->frame.said_size : packet->size,
                    next = offset + packet->size / 8;
-    reader->next = ctf_go_on(reader, from, next);
+    reader->next = ctf_next_packet_offset(reader, from, next);
     reader->usual = reader->next - offset;
     reader->tells_cut = is_mine;
     if (reader->next == next && !is_resized)
@@ -367,15 +375,15 @@ static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packe
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
     return failed(reader,
-                  input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                               "%s: the packet at byte %llu says that it has %llu %s, but %s "
-                               "behind %llu bytes: read on there",
-                               reader->file, (unsigned long long)offset,
-                               (unsigned long long)(said % 8 ? said : said / 8),
-                               said % 8 ? "bits" : "bytes",
-                               reader->next < source_end(reader->in->source) ? "another one begins"
-                                                                             : "the file ends",
-                               (unsigned long long)reader->usual));
+                  input_add_damage(
+                      reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
+                      "%s: the packet at byte %llu says that it has %llu %s, but %s "
+                      "behind %llu bytes: read on there",
+                      reader->file, (unsigned long long)offset,
+                      (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
+                      reader->next < source_end_offset(reader->in->source) ? "another one begins"
+                                                                           : "the file ends",
+                      (unsigned long long)reader->usual));
 }
 
 /* Passes over a packet that nobody asks for here. */
@@ -383,12 +391,12 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
     if (is_mine || is_of_lane(reader, frame)) {
-        struct ctf_stream *stream = ctf_stream_of(reader, frame);
+        struct ctf_stream *stream = ctf_get_stream(reader, frame);
         if (!stream)
             return failed(reader, fail_memory(reader->error));
-        ctf_settle_before(ctf_before_of(stream), &frame->packet);
+        ctf_update_counters(ctf_counters_of(stream), &frame->packet);
     }
-    if (is_mine && !ctf_is_empty(frame))
+    if (is_mine && !ctf_packet_is_empty(frame))
         settle_end(reader, frame->kind, &frame->packet);
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
@@ -396,9 +404,9 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     enum step step = go_on(reader, &frame->packet, reader->next,
                            reader->next + (frame->packet.content + 7) / 8, is_mine);
     reader->packet_i++;
-    const struct ctf_mark *mark =
-        !is_mine && reader->lanes && step == STEP_GO
-            ? ctf_skip_others(reader->lanes, reader->lane, &reader->packet_i)
+    const struct ctf_entry_point *mark =
+        !is_mine && reader->file_index && step == STEP_GO
+            ? ctf_skip_other_queues(reader->file_index, reader->queue, &reader->packet_i)
             : NULL;
     if (mark) {
         reader->next = mark->offset;
@@ -411,13 +419,14 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
  * place of one that is damaged there comes behind what comes before that. */
 static bool was_had(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    const struct ctf_lane *lane =
-        reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
-    const uint32_t had = lane ? ctf_lane_had(lane, &frame->packet) : 0;
-    struct ctf_stream *stream = had >= CTF_TAKEN ? ctf_stream_of(reader, frame) : NULL;
+    const struct ctf_packet_queue *queue =
+        reader->file_index ? ctf_find_queue(reader->file_index, reader->packet_i, frame) : NULL;
+    const uint32_t had = queue ? ctf_duplicate_state(queue, &frame->packet) : 0;
+    struct ctf_stream *stream =
+        had >= CTF_DUPLICATE_REPLACES ? ctf_get_stream(reader, frame) : NULL;
     if (stream)
-        *ctf_before_of(stream) = lane->taken[had - CTF_TAKEN];
-    return had == CTF_HAD;
+        *ctf_counters_of(stream) = queue->taken[had - CTF_DUPLICATE_REPLACES];
+    return had == CTF_DUPLICATE_SKIP;
 }
 
 /* A packet that is whole in its header and context. */
@@ -425,25 +434,25 @@ static enum step take_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
-    bool is_mine = reader->takes_all || !reader->lanes ||
-                   ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
+    bool is_mine = reader->reads_all_queues || !reader->file_index ||
+                   ctf_queue_of_packet(reader->file_index, reader->packet_i) == reader->queue;
     enum step step = is_mine && reader->to != INT64_MAX
-                         ? see(reader, reader->next, ctf_first_event_room(frame))
+                         ? see(reader, reader->next, ctf_first_event_bytes(frame))
                          : STEP_GO;
     if (step != STEP_GO)
         return step;
     const struct bits bits = packet_bits(reader);
     if (is_mine &&
-        ctf_is_behind_range(reader, frame, &bits)) /* damage may hide anything, and what has no
+        ctf_is_after_range(reader, frame, &bits)) /* damage may hide anything, and what has no
                                                       events says nothing of those behind it */
-        return (!reader->lanes || reader->lanes->is_whole) && !ctf_is_empty(frame)
+        return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
                    : pass_packet(reader, is_mine);
     if (is_mine && was_had(reader, frame)) {
         reader->in->duplicates++;
-        input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
-                   "a packet of %s stands in another file of its stream too: left out here",
-                   reader->file);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_REMARK, reader->next, "ctf.duplicate",
+            "a packet of %s stands in another file of its stream too: left out here", reader->file);
         return pass_packet(reader, is_mine);
     }
     if (!is_mine || reader->packet_i < reader->wanted)
@@ -463,7 +472,7 @@ static bool ends_here(struct ctf_reader *reader)
     uint8_t byte;
     ttr_error error;
     if (in->n && in->until != INT64_MAX && source_is_seekable(in->source) &&
-        reader->next >= source_end(in->source))
+        reader->next >= source_end_offset(in->source))
         reader->is_over =
             is_seen || source_peek_at(in->source, reader->next, &byte, 1, &error) == 0;
     return reader->is_over;
@@ -473,9 +482,9 @@ static bool ends_here(struct ctf_reader *reader)
  * were right. */
 static bool is_known(const struct ctf_reader *reader)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
-    return lanes && !lanes->is_indexed && !lanes->has_corrected &&
-           reader->packet_i + 1 < lanes->packets;
+    const struct ctf_file_index *file_index = reader->file_index;
+    return file_index && !file_index->is_indexed && !file_index->has_corrected &&
+           reader->packet_i + 1 < file_index->packets;
 }
 
 static enum step between(struct ctf_reader *reader)
@@ -492,22 +501,23 @@ static enum step between(struct ctf_reader *reader)
         uint64_t n = ctf_bytes_from(reader, reader->next);
         if (n == 0)
             return at_end(reader);
-        struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
+        struct bits bits = bits_init(window_at(reader, reader->next), 0, n * 8);
         const enum ctf_framing framing =
             ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
-        const struct ctf_sized sized = {reader->next, reader->usual, NULL, framing};
-        switch (framing == CTF_FRAMED && is_known(reader)
+        const struct ctf_size_question sized = {reader->next, reader->usual, NULL, framing};
+        switch (framing == CTF_FRAME_OK && is_known(reader)
                     ? framing
                     : ctf_correct_size(reader, &sized, &reader->frame)) {
-        case CTF_FRAMED:
+        case CTF_FRAME_OK:
             return take_packet(reader);
         case CTF_FRAME_FAILED:
             return failed(reader, reader->error->status);
         case CTF_FRAME_BAD:
             return lose_packet(reader, &reader->frame);
         case CTF_FRAME_FOREIGN:
-            return ctf_pass_foreign(reader) == TTR_OK ? STEP_GO
-                                                      : failed(reader, reader->error->status);
+            return ctf_skip_foreign_packet(reader) == TTR_OK
+                       ? STEP_GO
+                       : failed(reader, reader->error->status);
         case CTF_FRAME_SHORT:
             break;
         }
@@ -526,7 +536,8 @@ static enum step between(struct ctf_reader *reader)
 
 /* --- Inside a packet --- */
 
-/* Tells of events that a range which begins long behind their packet does not find (ctf_find_mark).
+/* Tells of events that a range which begins long behind their packet does not find
+ * (ctf_find_entry).
  */
 static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
@@ -534,8 +545,8 @@ static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet
                            reader->given && !is_rfc(reader); /* which tells by itself */
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
         !reader->trace->class->quirks.event_after_packet)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
-                   "an event of %s is later than its packet's end", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
+                             "an event of %s is later than its packet's end", reader->file);
 }
 
 static enum step leave_packet(struct ctf_reader *reader)
@@ -545,7 +556,7 @@ static enum step leave_packet(struct ctf_reader *reader)
     reader->is_inside = false;
     if (is_rfc(reader))
         rfc11_leave_packet(reader);
-    ctf_settle_before(ctf_before_of(reader->stream), packet);
+    ctf_update_counters(ctf_counters_of(reader->stream), packet);
     if (reader->given)
         settle_end(reader, reader->stream->kind, packet);
     tell_late(reader, packet);
@@ -560,7 +571,7 @@ static enum step leave_packet(struct ctf_reader *reader)
                      true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
-    bool is_shown = reader->is_encoded ? reader->next <= source_end(reader->in->source)
+    bool is_shown = reader->is_encoded ? reader->next <= source_end_offset(reader->in->source)
                                        : ctf_bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS &&
                         (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
@@ -578,19 +589,20 @@ static enum step move_window(struct ctf_reader *reader)
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
-        const ttr_status lost =
-            ctf_lose_event(reader, "ctf.too-large",
-                           "an event is larger than a record may be (ttr_read_options.max_record)");
-        return lost == TTR_OK ? leave_packet(reader)
-                              : failed(reader, fail_option(reader->error, reader->error->status,
-                                                           "max_record"));
+        const ttr_status lost = ctf_report_bad_event(
+            reader, "ctf.too-large",
+            "an event is larger than a record may be (ttr_read_options.max_record)");
+        return lost == TTR_OK
+                   ? leave_packet(reader)
+                   : failed(reader,
+                            error_set_option(reader->error, reader->error->status, "max_record"));
     }
     ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);
     if (status != TTR_OK)
         return failed(reader, status);
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->offset += shift / 8;
-    reader->bits = bits_over(in->window.bytes + (reader->offset - in->window.offset),
+    reader->bits = bits_init(in->window.bytes + (reader->offset - in->window.offset),
                              reader->bits.at - shift, 0);
     reader->content_end -= reader->content_end == UINT64_MAX ? 0 : shift;
     packet->base = reader->bits.base;
@@ -629,10 +641,10 @@ static enum step meet_edge(struct ctf_reader *reader)
     }
     ttr_status status;
     if (is_content)
-        status = ctf_lose_event(reader, "ctf.cut-event",
-                                "an event goes on behind the content of its packet");
+        status = ctf_report_bad_event(reader, "ctf.cut-event",
+                                      "an event goes on behind the content of its packet");
     else
-        status = ctf_lose_event(reader, "ctf.cut", "the file ends inside a packet");
+        status = ctf_report_bad_event(reader, "ctf.cut", "the file ends inside a packet");
     return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
 }
 
@@ -640,15 +652,15 @@ static enum step meet_edge(struct ctf_reader *reader)
  * packet. */
 static enum step lose_event(struct ctf_reader *reader, const char *code, const char *what)
 {
-    switch (is_rfc(reader) ? rfc11_pass_event(reader, code, what) : RFC11_STAYS) {
-    case RFC11_PASSED:
+    switch (is_rfc(reader) ? rfc11_skip_event(reader, code, what) : RFC11_NOT_SKIPPED) {
+    case RFC11_SKIPPED:
         return failed(reader, reader->status);
     case RFC11_IS_CUT:
         return move_window(reader);
-    case RFC11_STAYS:
+    case RFC11_NOT_SKIPPED:
         break;
     }
-    ttr_status status = ctf_lose_event(reader, code, what);
+    ttr_status status = ctf_report_bad_event(reader, code, what);
     return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
 }
 
@@ -658,7 +670,7 @@ static enum step inside(struct ctf_reader *reader)
         reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
     ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
-    switch (ctf_run_events(reader)) {
+    switch (ctf_read_events(reader)) {
     case CTF_STOP_FULL:
         return STEP_GO;
     case CTF_STOP_FAILED:
@@ -669,9 +681,9 @@ static enum step inside(struct ctf_reader *reader)
         return STEP_HOLD;
     case CTF_STOP_ZERO:
         if (!ctf_ends_with_zeros(&reader->frame))
-            status =
-                ctf_lose_event(reader, "ctf.empty-event",
-                               "an event takes no bits, so that there would be no end of them");
+            status = ctf_report_bad_event(
+                reader, "ctf.empty-event",
+                "an event takes no bits, so that there would be no end of them");
         break;
     case CTF_STOP_UNKNOWN:
         return lose_event(reader, "ctf.unknown-event", "the metadata declares no event of this id");
@@ -725,7 +737,7 @@ static enum step look_forward(struct ctf_reader *reader)
 
 ttr_status ctf_next(struct input *in, ttr_error *error)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     enum step step = STEP_GO;
     if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
@@ -748,50 +760,51 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)
         return reader->status;
-    if (step == STEP_END && reader->lanes && reader->from == INT64_MIN && reader->to == INT64_MAX)
-        ctf_scan_check(reader);
+    if (step == STEP_END && reader->file_index && reader->from == INT64_MIN &&
+        reader->to == INT64_MAX)
+        ctf_check_index(reader);
     if (step == STEP_END && in->n && in->until != INT64_MAX)
-        ctf_stop_at(in, INT64_MAX);
+        ctf_stop_before(in, INT64_MAX);
     return in->n || in->is_stopped ? TTR_OK : TTR_END;
 }
 
-void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns)
+void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     reader->from = from_ns > reader->from ? from_ns : reader->from;
     reader->to = to_ns < reader->to ? to_ns : reader->to;
 }
 
-uint32_t ctf_kinds(struct input *in)
+uint32_t ctf_event_kinds(struct input *in)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     const uint32_t usual = 1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
     return reader->trace && !reader->trace->class->is_dialect ? usual : READER_ANY_KIND;
 }
 
 ttr_status ctf_open(struct input *in, ttr_error *error)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     (void)error;
     reader->in = in;
     reader->from = INT64_MIN;
     reader->to = INT64_MAX;
     reader->time = reader->packet_end = INT64_MIN;
-    reader->slots_most = CTF_SLOTS;
+    reader->slots_most = CTF_SLOTS_MAX;
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
-    pairmap_init(&reader->stream_of, &in->base.t->counted);
+    pair_map_init(&reader->stream_of, &in->base.t->counted);
     return TTR_OK;
 }
 
 void ctf_close(struct input *in)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     if (reader->trace)
-        ctf_drop_streams(reader);
+        ctf_free_streams(reader);
     buffer_free(&reader->heads);
     buffer_free(&reader->unpacked);
     alloc_free(&in->base.t->counted, reader->packets, reader->slots_most, sizeof *reader->packets);
-    ctf_lanes_release(reader->lanes);
-    ctf_trace_release(reader->trace);
+    ctf_file_index_unref(reader->file_index);
+    ctf_trace_unref(reader->trace);
 }

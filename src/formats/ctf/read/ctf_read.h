@@ -13,7 +13,7 @@
  * packet as stored (header, content, padding; compressed or enciphered where it is), `link` = how
  * many events of it were given, `time` = that of the last Events then carry TTR_EVENT_RAW, payload
  * = their bytes from the byte their header begins in, and lie inside the payload of the packet's
- * definition to come (unless the packet is compressed).  All carry a schema whose `own` is a struct
+ * definition to come (unless the packet is compressed).  All carry a schema whose `ctx` is a struct
  * ctf_schema. A packet larger than CTF_COPY_MAX has no definition: its events are all there is.
  * Ownership: the trace is freed with the last of its inputs, its class with the last of its traces.
  */
@@ -44,12 +44,12 @@ struct ctf_quirks {
     bool crash_leaves_end_zero;
 };
 
-struct ctf_kind;
+struct ctf_stream_decoder;
 
 /* What the metadata say, and what was made of it to read by.  Traces of one context that have the
  * very same metadata share it. */
 struct ctf_trace_class {
-    struct offer offer; /* to others, see ctf_trace_offer */
+    struct offer offer; /* to others, see ctf_trace_publish_class */
     uint32_t users;     /* traces that hold it */
     bool is_offered;
     bool rounds_times; /* option time=double */
@@ -64,10 +64,11 @@ struct ctf_trace_class {
     char version[8];          /* "1.8" */
     struct ctf_quirks quirks;
     const struct layout *packet_header; /* NULL where packets have none */
-    struct ctf_head head;               /* the same where it lies at fixed places */
-    struct ctf_kind **kinds; /* of description.streams, made ready when first met; NULL before */
+    struct ctf_fixed_root head;         /* the same where it lies at fixed places */
+    struct ctf_stream_decoder *
+        *kinds; /* of description.streams, made ready when first met; NULL before */
     size_t kinds_capacity;
-    const struct ctf_kind *latest; /* of them, to be made ready; NULL = none */
+    const struct ctf_stream_decoder *latest; /* of them, to be made ready; NULL = none */
 };
 
 struct ctf_trace {
@@ -113,7 +114,7 @@ struct ctf_trace {
 struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
-    const struct ctf_kind *kind;
+    const struct ctf_stream_decoder *kind;
     struct ctf_stream *first; /* itself; of RFC packets of the other byte order than those met
                                  first: what those are of */
     uint64_t number;          /* as packets say; where they do not: of the file */
@@ -122,12 +123,12 @@ struct ctf_stream {
     ttr_id track;
     struct ctf_schema *schema; /* of definitions */
     /* The reader's: event classes as met, and the packet before. */
-    struct ctf_entry *by_id; /* at a line of the cache */
-    void *by_id_memory;      /* where that is */
-    bool has_extended;       /* classes were met whose ids only extended headers have */
-    struct ctf_class **by_index;
+    struct ctf_class_entry *by_id; /* at a line of the cache */
+    void *by_id_memory;            /* where that is */
+    bool has_extended;             /* classes were met whose ids only extended headers have */
+    struct ctf_event_decoder **by_index;
     size_t by_id_n, by_index_n;
-    struct ctf_before {
+    struct ctf_counters {
         bool is_there;
         bool has_sequence, has_discarded, has_end;
         uint64_t sequence, discarded, end;
@@ -137,7 +138,7 @@ struct ctf_stream {
                      none */
 };
 
-/* What ttr_event.schema's `own` points to: an event class.  All streams of a trace share it, so
+/* What ttr_event.schema's `ctx` points to: an event class.  All streams of a trace share it, so
  * that it stays in the caches where they are hundreds; unless events are to be copied with their
  * packets, or what is shown of these differs (RFC). */
 struct ctf_schema {
@@ -187,6 +188,6 @@ static inline uint64_t ctf_sequence_before(const struct ctf_packet *packet, int6
 }
 
 /* Lets go of a trace; the last input frees it. */
-void ctf_trace_release(struct ctf_trace *trace);
+void ctf_trace_unref(struct ctf_trace *trace);
 
 #endif

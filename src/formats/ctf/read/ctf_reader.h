@@ -5,7 +5,7 @@
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READER_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READER_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "formats/ctf/description/ctf_clock.h"
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/packet/ctf_event_header_plan.h"
@@ -14,35 +14,35 @@
 #include "layout/layout_shape.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
-#define CTF_SLOTS 32u      /* packets a batch may have events of */
-#define CTF_SLOTS_FEW 8u   /* the same where hundreds of inputs have small windows */
-#define CTF_SLOTS_LEAST 4u /* and where a thousand have smaller ones */
-#define CTF_FEW_STREAMS                                                       \
+#define CTF_SLOTS_MAX 32u  /* packets a batch may have events of */
+#define CTF_SLOTS_SMALL 8u /* the same where hundreds of inputs have small windows */
+#define CTF_SLOTS_MIN 4u   /* and where a thousand have smaller ones */
+#define CTF_LINEAR_SEARCH_MAX                                                 \
     8u /* in a file: so many are looked through as fast as they are looked up \
         */
-#define CTF_STEP_MOST                                                                        \
+#define CTF_STEP_MAX                                                                         \
     15u /* log2 of bits: window bases keep a distance from their packet's start in which all \
            alignments hold */
-#define CTF_STEP_LEAST 9u /* the same of a line of the cache: what nearly all traces do with */
+#define CTF_STEP_MIN 9u /* the same of a line of the cache: what nearly all traces do with */
 
 /* A stream class made ready. */
-struct ctf_kind {
+struct ctf_stream_decoder {
     const struct ctf_stream_class *class;
-    const struct ctf_kind *first; /* itself; for RFC packets of the other byte order than the
-                                     metadata: the metadata's own */
-    const struct layout *context, *header; /* of packets, of events; NULL = none */
-    struct ctf_head
+    const struct ctf_stream_decoder *first; /* itself; for RFC packets of the other byte order than
+                                     the metadata: the metadata's own */
+    const struct layout *context, *header;  /* of packets, of events; NULL = none */
+    struct ctf_fixed_root
         head; /* the context behind a fixed packet header, where it lies at fixed places */
     const struct layout *context_shown; /* the same without what only readers need */
     const struct layout *rfc_context;   /* RFC: of events, alone; NULL = not needed yet */
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     struct ctf_timeline timeline;
     uint8_t step; /* log2 of bits: where windows may begin in packets */
 };
 
 /* A number of the common context that lies at a fixed place, or behind LEB128 numbers that begin at
  * one. */
-struct ctf_spot {
+struct ctf_field_pos {
     uint16_t at;     /* bytes from where the body begins */
     uint8_t bytes;   /* 4 or 8; 0 = none */
     uint8_t skipped; /* LEB128 numbers before it, from `at` on */
@@ -51,33 +51,33 @@ struct ctf_spot {
 };
 
 /* Those of threads: `name` has `bytes` of characters. */
-struct ctf_spots {
-    struct ctf_spot pid, tid, name;
+struct ctf_thread_fields {
+    struct ctf_field_pos pid, tid, name;
 };
 
 /* An event class as met in one stream: what is the same for all its events. */
-struct ctf_class {
+struct ctf_event_decoder {
     ttr_event model;
     const struct layout *layout; /* of contexts and payload; NULL = none */
     uint64_t fixed;              /* bits of every body that begins at a byte; 0 = to be measured */
     struct layout_shape shape;   /* of bodies that begin at a byte */
     uint64_t given;              /* events */
     bool has_thread, has_imports;
-    bool is_usual;                  /* its events need nothing but their bytes */
-    struct ctf_spot pid, tid, name; /* see ctf_spots */
+    bool is_usual;                       /* its events need nothing but their bytes */
+    struct ctf_field_pos pid, tid, name; /* see ctf_thread_fields */
     const struct layout
         *times; /* CTF 1.8: of a body that moves the clock, to find what does; else NULL */
-    const struct ctf_said
+    const struct ctf_dialect_attributes
         *said; /* in our own dialect: what its events say of themselves; else NULL */
     struct ctf_schema *schema; /* shared with those of other streams, or its own */
 };
 
 /* The class of an id, with all that finding its plain events and making their views needs, in one
  * line of the cache: of hundreds of streams each has its own. */
-struct ctf_entry {
-    struct ctf_class *class;   /* NULL: not met yet */
-    struct layout_bytes bytes; /* where events end, with their headers, of classes whose events are
-                                  usual and belong to no thread; others have none */
+struct ctf_class_entry {
+    struct ctf_event_decoder *class; /* NULL: not met yet */
+    struct layout_byte_shape bytes; /* where events end, with their headers, of classes whose events
+                                  are usual and belong to no thread; others have none */
     ttr_id schema, name, provider, category, track; /* of views */
     uint8_t kind, level, opcode, flags;
     uint64_t given; /* plain events, beside those that the class has counted */
@@ -85,12 +85,12 @@ struct ctf_entry {
 
 #define CTF_LINE 64u
 
-_Static_assert(sizeof(struct ctf_entry) == CTF_LINE, "an entry is a line of the cache");
+_Static_assert(sizeof(struct ctf_class_entry) == CTF_LINE, "an entry is a line of the cache");
 
 /* A packet's header and context taken apart. */
 struct ctf_frame {
     struct ctf_packet packet;
-    struct ctf_kind *kind;
+    struct ctf_stream_decoder *kind;
     uint64_t number; /* of the data stream */
     bool has_number;
     uint64_t head; /* bits of header and context */
@@ -105,10 +105,10 @@ struct ctf_frame {
     bool has_unset_size; /* as before, but that of the content is there */
     bool is_resized; /* the packet says another size, which cannot be: packet.size is what it seems
                         to have ... */
-    uint64_t said_size;    /* ... and this what it says, in bits */
-    uint64_t said_content; /* bits that the content has by the packet's own word */
-    bool is_size_wrong;    /* the size cannot be that of a packet */
-    bool is_overfull;      /* the content claims more than the packet ... */
+    uint64_t said_size;        /* ... and this what it says, in bits */
+    uint64_t declared_content; /* bits that the content has by the packet's own word */
+    bool is_size_wrong;        /* the size cannot be that of a packet */
+    bool is_overfull;          /* the content claims more than the packet ... */
     bool is_underfull; /* ... or less than the header: it ends where events do, as in packets that
                           are unfinished, which say nothing */
     struct rfc11_packet rfc; /* RFC: the header */
@@ -124,7 +124,7 @@ static inline bool ctf_ends_with_zeros(const struct ctf_frame *frame)
 }
 
 enum ctf_framing {
-    CTF_FRAMED,
+    CTF_FRAME_OK,
     CTF_FRAME_SHORT,   /* goes on behind the bytes given */
     CTF_FRAME_BAD,     /* nothing follows from it */
     CTF_FRAME_FOREIGN, /* of another trace: its size is known */
@@ -132,7 +132,7 @@ enum ctf_framing {
 };
 
 /* Why the events of a packet stopped. */
-enum ctf_stop {
+enum ctf_stop_reason {
     CTF_STOP_FULL,    /* the batch is */
     CTF_STOP_EDGE,    /* at reader->bits.end */
     CTF_STOP_UNKNOWN, /* an id that no event class has */
@@ -143,7 +143,7 @@ enum ctf_stop {
     CTF_STOP_FAILED
 };
 
-struct ctf_lanes;
+struct ctf_file_index;
 
 struct ctf_reader {
     /* What every entry into the input looks at stands together: it has left the caches each time.
@@ -189,11 +189,11 @@ struct ctf_reader {
     bool is_in_order; /* packets follow each other in time */
     bool is_foreign;  /* packets that were taken had the uuid of another trace */
     bool has_cpu;     /* RFC: the file's name says so */
-    struct ctf_lanes *lanes; /* of the file; may be NULL */
+    struct ctf_file_index *file_index; /* of the file; may be NULL */
     struct buffer heads;
     struct ctf_packet *packets; /* slots_most of them; NULL before the first */
-    uint32_t slots_most;        /* CTF_SLOTS_LEAST to CTF_SLOTS, a power of two */
-    struct layout_run run;
+    uint32_t slots_most;        /* CTF_SLOTS_MIN to CTF_SLOTS_MAX, a power of two */
+    struct layout_cursor run;
 
     const char *file;                       /* its name below the folder */
     const struct ctf_stream_class *section; /* RFC: the class of all its packets */
@@ -201,19 +201,19 @@ struct ctf_reader {
     uint8_t cpu_bytes[16]; /* the same as if it stood in packets, little-endian; 12 are room for
                               reading */
     struct buffer unpacked;
-    uint64_t number;      /* of the file among the files of its trace */
-    uint32_t lane;        /* that is read here */
-    bool takes_all;       /* all lanes, in the order of the file */
-    uint64_t packet_i;    /* of the packet at `next` */
-    bool is_entered_late; /* reading began behind the first packet */
+    uint64_t number;       /* of the file among the files of its trace */
+    uint32_t queue;        /* that is read here */
+    bool reads_all_queues; /* all lanes, in the order of the file */
+    uint64_t packet_i;     /* of the packet at `next` */
+    bool is_entered_late;  /* reading began behind the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
-    struct pairmap
-        stream_of; /* their indices, where they are more than CTF_FEW_STREAMS: ctf_event_class.c */
-    struct ctf_frame frame; /* of the present packet */
-    size_t need;            /* bytes the window should hold from where it begins */
-    uint64_t bad_id;        /* of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
-    char why[120];          /* of CTF_STOP_CLASS */
+    struct pair_map stream_of; /* their indices, where they are more than CTF_LINEAR_SEARCH_MAX:
+                                  ctf_event_class.c */
+    struct ctf_frame frame;    /* of the present packet */
+    size_t need;               /* bytes the window should hold from where it begins */
+    uint64_t bad_id;           /* of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
+    char why[120];             /* of CTF_STOP_CLASS */
     uint64_t last_pid, last_tid;
     ttr_id last_thread;
 };
@@ -222,7 +222,7 @@ extern const struct format format_ctf;
 
 /* The place in the file of a bit of the present packet; in one that was unpacked the nearest there
  * is. */
-static inline uint64_t ctf_place(const struct ctf_reader *reader, uint64_t bit)
+static inline uint64_t ctf_queue_ref(const struct ctf_reader *reader, uint64_t bit)
 {
     uint64_t place = reader->offset + bit / 8, end = reader->offset + reader->frame.packet.size / 8;
     return reader->is_unpacked && place > end ? end : place;
@@ -239,33 +239,35 @@ static inline uint64_t ctf_place(const struct ctf_reader *reader, uint64_t bit)
 struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error);
 
 /* Offers the class of a trace, which is ready, to others of the context. */
-void ctf_trace_offer(struct ctf_trace *trace);
+void ctf_trace_publish_class(struct ctf_trace *trace);
 
 /* Lets a trace that has nothing but its metadata and options have the class of another one with the
  * same; false where none is offered. */
-bool ctf_trace_share(struct ctf_trace *trace);
+bool ctf_trace_use_published_class(struct ctf_trace *trace);
 
 /* Lets a trace have a class that another one has instead of its own. */
-void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class);
+void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class);
 
 /* Reads metadata without packets into the description: all of it, or more of it later. */
 TTR_MUST ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
                                     const struct ctf_text *text, ttr_error *error);
 
 /* Makes an input one of the trace's: the stream file `name`, which is the number-th. */
-void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number);
+void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *name,
+                         uint64_t number);
 
 /* The reader of a trace by the source of its events, from its first stream to its end; false when
  * memory is out. */
-TTR_MUST bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader);
-void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader);
+TTR_MUST bool ctf_trace_register_reader(struct ctf_trace *trace, const struct ctf_reader *reader);
+void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reader *reader);
 
 /* Makes the packet header ready, once the description is there. */
-TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);
+TTR_MUST ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error);
 
 /* The stream class made ready; NULL with `error`. */
-struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class,
-                             ttr_error *error);
+struct ctf_stream_decoder *ctf_stream_decoder_of(struct ctf_trace *trace,
+                                                 const struct ctf_stream_class *class,
+                                                 ttr_error *error);
 
 /* --- ctf_packet.c --- */
 
@@ -277,11 +279,12 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
 /* --- ctf_event_class.c --- */
 
 /* The stream of a packet, added when new; NULL when memory is out. */
-struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame);
+struct ctf_stream *ctf_get_stream(struct ctf_reader *reader, const struct ctf_frame *frame);
 
 /* The event class of an id as met in the present stream.  NULL: there is none (*error untouched),
  * or `error` tells. */
-struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error);
+struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64_t id,
+                                               ttr_error *error);
 
 /* What is known beforehand of an event class. */
 void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
@@ -289,18 +292,18 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 
 /* The thread that wrote the event whose body, of a class that has threads and whole, is at `body`;
  * 0 when memory is out. */
-ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body);
 
 /* Fills the slots of a layout that come from outside, in the present packet; `header`: where the
  * event's header begins. */
-void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
-                struct layout_run *run);
+void ctf_fill_imports(struct ctf_reader *reader, const struct layout *layout,
+                      const struct bits *header, struct layout_cursor *run);
 
 /* Where an event begins and ends in its packet; bits.  Up to a whole byte where the next one begins
  * at one anyway. */
-void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
-                    uint64_t *to);
+void ctf_event_bit_range(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
+                         uint64_t *to);
 
 /* ttr_event.body of CTF: where the body begins, and where in its first byte the header does; bits.
  */
@@ -317,7 +320,7 @@ static inline uint64_t ctf_header_bit(const ttr_event *event)
 }
 
 /* Counters of the present stream. */
-static inline struct ctf_before *ctf_before_of(const struct ctf_stream *stream)
+static inline struct ctf_counters *ctf_counters_of(const struct ctf_stream *stream)
 {
     return &stream->first->before;
 }
@@ -332,42 +335,44 @@ static inline uint64_t ctf_bytes_from(const struct ctf_reader *reader, uint64_t 
 }
 
 /* Forgets the reader and the schemas that are its streams' own. */
-void ctf_drop_streams(struct ctf_reader *reader);
+void ctf_free_streams(struct ctf_reader *reader);
 
 /* --- ctf_discarded.c --- */
 
 /* Counters go on behind a packet. */
-void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet);
+void ctf_update_counters(struct ctf_counters *before, const struct ctf_packet *packet);
 
 /* --- ctf_events.c --- */
 
 /* The next event is not before the time up to which they are wanted; INT64_MAX: there is none. */
-static inline void ctf_stop_at(struct input *in, int64_t time)
+static inline void ctf_stop_before(struct input *in, int64_t time)
 {
     in->is_stopped = true;
     in->stopped_at = time;
 }
 
-enum ctf_stop ctf_run_events(struct ctf_reader *reader);
+enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader);
 
 /* --- ctf_read.c --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);
 ttr_status ctf_next(struct input *in, ttr_error *error);
 void ctf_close(struct input *in);
-void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns);
-uint32_t ctf_kinds(struct input *in);
+void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
+uint32_t ctf_event_kinds(struct input *in);
 
 /* --- ctf_open.c --- */
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,
                             const ttr_read_options *options, ttr_error *error);
 
-/* --- ctf_describe.c --- */
+/* --- ctf_describe_event_class.c --- */
 
 /* For struct format: see there. */
-bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
-ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error);
+bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *about,
+                              uint64_t *events);
+ttr_status ctf_print_description(struct input *in, const char *language, struct buffer *to,
+                                 ttr_error *error);
 
-ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found,
+ttr_reader *ctf_open_folders(ttr *t, const struct found_folders *found,
                              const ttr_read_options *options, ttr_error *error);
 
 /* --- ctf_tracer_quirks.c --- */
@@ -375,6 +380,6 @@ void ctf_find_quirks(struct ctf_trace *trace);
 
 /* --- ctf_bid.c --- */
 unsigned ctf_bid(const struct peek *peek);
-bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file);
+bool ctf_is_stream_file(const struct file_prefix *metadata, const struct file_prefix *file);
 
 #endif

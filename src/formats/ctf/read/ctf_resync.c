@@ -28,13 +28,14 @@ static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *i
 {
     const struct window *window = &reader->in->window;
     const uint8_t *begin = window->bytes + (*at - window->offset), *end = window->bytes + window->n;
-    const uint8_t *last =
-        window->at_end || (size_t)(end - begin) < CTF_CANDIDATE ? end : end - CTF_CANDIDATE;
+    const uint8_t *last = window->at_end || (size_t)(end - begin) < CTF_CANDIDATE_BYTES
+                              ? end
+                              : end - CTF_CANDIDATE_BYTES;
     while (begin < last) {
         const uint8_t *p = ctf_find_magic(reader->trace, begin, end);
         if (!p || p >= last)
             break;
-        ttr_status status = ctf_is_packet(reader, p, (size_t)(end - p), is_found);
+        ttr_status status = ctf_is_packet_at(reader, p, (size_t)(end - p), is_found);
         begin = p + (*is_found ? 0 : 1);
         if (status != TTR_OK || *is_found) {
             *at = window->offset + (uint64_t)(begin - window->bytes);
@@ -45,7 +46,7 @@ static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *i
     return TTR_OK;
 }
 
-ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
+ttr_status ctf_search_packet(struct ctf_reader *reader, uint64_t from, bool *is_zero)
 {
     struct input *in = reader->in;
     const bool has_magic = reader->trace->class->has_magic;
@@ -72,11 +73,11 @@ ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
     }
 }
 
-ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const char *what)
+ttr_status ctf_report_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
-    uint64_t from = ctf_place(reader, reader->bits.at),
+    uint64_t from = ctf_queue_ref(reader, reader->bits.at),
              end = packet->offset + (packet->content + 7) / 8;
     reader->is_damaged = true;
     if (packet->size == UINT64_MAX) {
@@ -94,7 +95,7 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
         from = from < file_end ? from : file_end;
     }
     const uint64_t next = packet->offset + packet->size / 8,
-                   sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
+                   sooner = reader->is_unpacked ? next : ctf_next_packet_offset(reader, from, next);
     if (sooner < next || reader->frame.is_resized) {
         reader->is_size_told = true;
         end = sooner < end ? sooner : end;
@@ -104,15 +105,15 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     }
     const uint64_t lost =
         reader->is_unpacked ? (reader->content_end - reader->bits.at + 7) / 8 : end - from;
-    return input_damage(reader->in, from, end - from, code, reader->error,
-                        "%s: %s (id %llu); %llu byte%s of %sthe packet at byte %llu %s skipped",
-                        reader->file, what, (unsigned long long)reader->bad_id,
-                        (unsigned long long)lost, lost == 1 ? "" : "s",
-                        reader->is_unpacked ? "what was unpacked of " : "",
-                        (unsigned long long)packet->offset, lost == 1 ? "is" : "are");
+    return input_add_damage(reader->in, from, end - from, code, reader->error,
+                            "%s: %s (id %llu); %llu byte%s of %sthe packet at byte %llu %s skipped",
+                            reader->file, what, (unsigned long long)reader->bad_id,
+                            (unsigned long long)lost, lost == 1 ? "" : "s",
+                            reader->is_unpacked ? "what was unpacked of " : "",
+                            (unsigned long long)packet->offset, lost == 1 ? "is" : "are");
 }
 
-ttr_status ctf_pass_foreign(struct ctf_reader *reader)
+ttr_status ctf_skip_foreign_packet(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
     uint64_t from = reader->next, n = frame->packet.size / 8;
@@ -122,9 +123,9 @@ ttr_status ctf_pass_foreign(struct ctf_reader *reader)
     }
     reader->next += n;
     reader->usual = n;
-    if (reader->lane) /* the first lane's input tells */
+    if (reader->queue) /* the first lane's input tells */
         return TTR_OK;
-    return input_damage(reader->in, from, n, frame->code, reader->error,
-                        "%s: %s; its %llu bytes are skipped", reader->file, frame->text,
-                        (unsigned long long)n);
+    return input_add_damage(reader->in, from, n, frame->code, reader->error,
+                            "%s: %s; its %llu bytes are skipped", reader->file, frame->text,
+                            (unsigned long long)n);
 }

@@ -5,7 +5,7 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_CANDIDATE                                                                            \
+#define CTF_CANDIDATE_BYTES                                                                      \
     ((size_t)4096) /* header and context of what may be a packet are looked for in so many bytes \
                     */
 
@@ -17,31 +17,32 @@ const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begi
                               const uint8_t *end);
 
 /* Whether a packet begins at p; TTR_E_* only where that cannot be found out. */
-TTR_MUST ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n,
-                                  bool *is_one);
+TTR_MUST ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
+                                     bool *is_one);
 
 /* Looks for a packet from `from` on and puts reader->next there, or at the end of the input.
  * *is_zero: all bytes from reader->next as it was up to there are zero.  The batch must be empty.
  */
-TTR_MUST ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero);
+TTR_MUST ttr_status ctf_search_packet(struct ctf_reader *reader, uint64_t from, bool *is_zero);
 
 /* The event at reader->bits.at cannot be read: tells so, with the bytes up to the end of its
  * packet, or prepares a search for the next packet where that is unknown.  The status of strict
  * mode. */
-TTR_MUST ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const char *what);
+TTR_MUST ttr_status ctf_report_bad_event(struct ctf_reader *reader, const char *code,
+                                         const char *what);
 
 /* Passes over a packet of another trace. */
-TTR_MUST ttr_status ctf_pass_foreign(struct ctf_reader *reader);
+TTR_MUST ttr_status ctf_skip_foreign_packet(struct ctf_reader *reader);
 
 /* --- ctf_size_repair.c --- */
 
 /* Where to go on behind the present packet, which was read up to `from` and ends at `next` by its
  * own word: there, unless no packet begins there, or not even the file goes so far, and one begins
  * between the two.  Only what nobody looked at before is looked at. */
-uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next);
+uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, uint64_t next);
 
 /* A packet whose size is in question. */
-struct ctf_sized {
+struct ctf_size_question {
     uint64_t offset;
     uint64_t usual;               /* bytes of the packet before it; 0 = there is none */
     const struct ctf_frame *next; /* what is known to stand behind it; NULL: nothing is known */
@@ -50,12 +51,12 @@ struct ctf_sized {
 
 /* Corrects the size of a packet that was framed where it cannot be: by where the next one begins.
  * What it is framed as then: for its size alone it is none only where no better one is found. */
-enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_sized *sized,
+enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_size_question *sized,
                                   struct ctf_frame *frame);
 
 /* --- ctf_discarded.c --- */
 
 /* Adds what the counters of the packet just entered say is missing since the one before. */
-void ctf_give_gaps(struct ctf_reader *reader);
+void ctf_emit_gaps(struct ctf_reader *reader);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "formats/ctf/read/ctf_reader.h"
 #include "support/support.h"
@@ -110,7 +110,7 @@ static const struct ctf_trace_class *class_of(const ttr_reader *reader)
 {
     const struct input *in =
         (const struct input *)(const void *)reader; /* a trace of one stream is its input */
-    return ((const struct ctf_reader *)in->own)->trace->class;
+    return ((const struct ctf_reader *)in->ctx)->trace->class;
 }
 
 static void expect_name(const ttr *t, const ttr_event *event, const char *name)
@@ -181,7 +181,7 @@ static void many_traces_with_the_same_metadata_take_little_memory(void **state)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
     ttr *t = ttr_new(&options);
     ttr_reader *readers[TRACES];
     readers[0] = open_one(t, metadata);
@@ -236,7 +236,7 @@ static void what_is_odd_about_metadata_is_told_of_each_trace(void **state)
 static bool open_two(const struct alloc *alloc)
 {
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .ctx = alloc->ctx};
     ttr_batch batch;
     ttr *t = ttr_new(&options);
     ttr_reader *first = t ? open_with(t, metadata, NULL) : NULL,

@@ -20,13 +20,14 @@
     ((uint64_t)16 << 20) /* ... looked for in so many bytes: each may be the first \
                           */
 
-ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
+ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
+                            bool *is_one)
 {
     struct ctf_frame frame;
-    struct bits bits = bits_over(p, 0, (uint64_t)n * 8);
+    struct bits bits = bits_init(p, 0, (uint64_t)n * 8);
     enum ctf_framing framing =
         ctf_frame_packet(reader->trace, reader->section, &bits, &frame, reader->error);
-    *is_one = framing == CTF_FRAMED &&
+    *is_one = framing == CTF_FRAME_OK &&
               (!frame.is_foreign || reader->is_foreign || reader->trace->has_foreign);
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
@@ -80,10 +81,10 @@ static bool stands_at(const struct ctf_reader *reader, uint64_t offset, struct c
     uint8_t bytes[PEEK_HEAD];
     ttr_error error;
     const int64_t n = source_peek_at(reader->in->source, offset, bytes, sizeof bytes, &error);
-    const struct bits bits = bits_over(bytes, 0, n > 0 ? (uint64_t)n * 8 : 0);
+    const struct bits bits = bits_init(bytes, 0, n > 0 ? (uint64_t)n * 8 : 0);
     *frame = (struct ctf_frame){.number = 0};
     return n > 0 &&
-           ctf_frame_packet(reader->trace, reader->section, &bits, frame, &error) == CTF_FRAMED &&
+           ctf_frame_packet(reader->trace, reader->section, &bits, frame, &error) == CTF_FRAME_OK &&
            !frame->is_foreign && frame->packet.size != UINT64_MAX;
 }
 
@@ -116,7 +117,7 @@ static bool is_chain(const struct ctf_reader *reader, uint64_t offset,
                      const struct ctf_frame *before)
 {
     struct ctf_frame frame[2] = {*before};
-    const uint64_t end = source_end(reader->in->source);
+    const uint64_t end = source_end_offset(reader->in->source);
     for (unsigned i = 0; i < CHAIN; i++) {
         struct ctf_frame *next = &frame[(i + 1) & 1];
         if (!stands_at(reader, offset, next) || !can_follow(next, &frame[i & 1]) ||
@@ -148,7 +149,7 @@ static bool is_link_among(const struct ctf_reader *reader, uint64_t offset, cons
     ttr_error error;
     const enum ctf_framing framing =
         ctf_frame_packet(reader->trace, reader->section, bits, &frame, &error);
-    return (framing == CTF_FRAMED || (framing == CTF_FRAME_BAD && frame.is_size_wrong)) &&
+    return (framing == CTF_FRAME_OK || (framing == CTF_FRAME_BAD && frame.is_size_wrong)) &&
            is_link(reader, offset, &frame, before);
 }
 
@@ -160,7 +161,7 @@ static bool is_wrong_packet(const struct ctf_reader *reader, const uint8_t *p, c
 {
     struct ctf_frame frame;
     ttr_error error;
-    const struct bits bits = bits_over(p, 0, (uint64_t)(end - p) * 8);
+    const struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
     return before &&
            ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) ==
                CTF_FRAME_BAD &&
@@ -182,7 +183,7 @@ static const uint8_t *find_by_magic(const struct ctf_reader *reader, const struc
     while (p < among->bytes + among->look && (p = ctf_find_magic(reader->trace, p, end)) &&
            p < among->bytes + among->look) {
         bool is_one = false;
-        if ((ctf_is_packet(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
+        if ((ctf_is_packet_at(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
             is_wrong_packet(reader, p, end, among->before))
             return p;
         p++;
@@ -193,7 +194,7 @@ static const uint8_t *find_by_magic(const struct ctf_reader *reader, const struc
 static const uint8_t *find_by_chain(const struct ctf_reader *reader, const struct among *among)
 {
     for (size_t i = 0; among->before && i < among->look; i++) {
-        const struct bits bits = bits_over(among->bytes + i, 0, (uint64_t)(among->n - i) * 8);
+        const struct bits bits = bits_init(among->bytes + i, 0, (uint64_t)(among->n - i) * 8);
         if (is_link_among(reader, among->offset + i, &bits, among->before))
             return among->bytes + i;
     }
@@ -212,7 +213,8 @@ static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint
     for (uint64_t at = from; bytes && at < to && found == to;) {
         const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES; /* mostly it is near */
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
-        const size_t n = got > 0 ? (size_t)got : 0, usual = n < wanted ? n : n - CTF_CANDIDATE,
+        const size_t n = got > 0 ? (size_t)got : 0,
+                     usual = n < wanted ? n : n - CTF_CANDIDATE_BYTES,
                      look = to - at < usual ? (size_t)(to - at) : usual;
         const struct among among = {
             .bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
@@ -225,14 +227,14 @@ static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint
     return found;
 }
 
-uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next)
+uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, uint64_t next)
 {
     const struct source *source = reader->in->source;
-    const struct ctf_lanes *lanes = reader->lanes;
-    if (!lanes || !reader->trace->class->has_magic || !source_is_seekable(source))
+    const struct ctf_file_index *file_index = reader->file_index;
+    if (!file_index || !reader->trace->class->has_magic || !source_is_seekable(source))
         return next;
-    const uint64_t end = source_end(source), to = next < end ? next : end;
-    const bool is_known = !lanes->is_indexed && reader->packet_i + 1 < lanes->packets;
+    const uint64_t end = source_end_offset(source), to = next < end ? next : end;
+    const bool is_known = !file_index->is_indexed && reader->packet_i + 1 < file_index->packets;
     if (from >= to || next == end || (next < end && (is_known || has_magic_at(reader, next))))
         return next;
     const uint64_t found = find_packet(reader, from, to, NULL);
@@ -252,7 +254,7 @@ static bool hides_usual(const struct ctf_reader *reader, uint64_t offset, uint64
     if (!reader->trace->class->has_magic || size < content || size - content < head ||
         *usual == size)
         return false;
-    if (*usual == 0 && offset + size < source_end(reader->in->source) &&
+    if (*usual == 0 && offset + size < source_end_offset(reader->in->source) &&
         stands_at(reader, offset + size, &next))
         *usual = next.packet.size / 8;
     return *usual && *usual >= content && *usual < size && size - *usual >= head &&
@@ -294,10 +296,10 @@ static bool skips_next(const struct ctf_reader *reader, uint64_t offset,
 enum lead { LEAD_WRONG, LEAD_RIGHT, LEAD_SKIPS };
 
 /* Whether the size leads where a packet can end; where it skips the next one it is corrected. */
-static enum lead lead_of(const struct ctf_reader *reader, const struct ctf_sized *sized,
+static enum lead lead_of(const struct ctf_reader *reader, const struct ctf_size_question *sized,
                          const struct ctf_frame *frame, uint64_t *size)
 {
-    const uint64_t offset = sized->offset, end = source_end(reader->in->source);
+    const uint64_t offset = sized->offset, end = source_end_offset(reader->in->source);
     struct ctf_frame looked;
     const struct ctf_frame *next = sized->next;
     if (*size >= end - offset)
@@ -325,7 +327,7 @@ static bool is_behind(const struct ctf_reader *reader, uint64_t offset,
 static uint64_t search_end(const struct ctf_reader *reader, uint64_t offset,
                            const struct ctf_frame *frame)
 {
-    const uint64_t end = source_end(reader->in->source), room = end - offset,
+    const uint64_t end = source_end_offset(reader->in->source), room = end - offset,
                    size = frame->packet.size / 8;
     struct ctf_frame next;
     if (frame->is_size_wrong || frame->is_overfull || size > room)
@@ -349,7 +351,8 @@ static uint64_t find_next(struct ctf_reader *reader, uint64_t offset, uint64_t i
     if (found < within && is_behind(reader, found, frame))
         return found;
     found = inner < to ? find_packet(reader, inner, to, frame) : to;
-    if (found == to && (to == source_end(reader->in->source) || !reader->trace->class->has_magic))
+    if (found == to &&
+        (to == source_end_offset(reader->in->source) || !reader->trace->class->has_magic))
         reader->no_packet_from = offset;
     return found;
 }
@@ -358,8 +361,8 @@ static uint64_t find_next(struct ctf_reader *reader, uint64_t offset, uint64_t i
  * one follows; 0: nobody knows. */
 static uint64_t find_end(struct ctf_reader *reader, uint64_t offset, const struct ctf_frame *frame)
 {
-    const uint64_t end = source_end(reader->in->source), room = end - offset,
-                   head = (frame->head + 7) / 8, content = (frame->said_content + 7) / 8;
+    const uint64_t end = source_end_offset(reader->in->source), room = end - offset,
+                   head = (frame->head + 7) / 8, content = (frame->declared_content + 7) / 8;
     const bool is_content = content >= head && content <= room;
     const uint64_t to = search_end(reader, offset, frame);
     if (head > room)
@@ -374,7 +377,7 @@ static uint64_t find_end(struct ctf_reader *reader, uint64_t offset, const struc
 /* The packet ends elsewhere than it says. */
 static void resize(struct ctf_frame *frame, uint64_t size)
 {
-    const uint64_t content = frame->said_content;
+    const uint64_t content = frame->declared_content;
     frame->is_resized = true;
     frame->said_size = frame->packet.size;
     frame->packet.size = size * 8;
@@ -385,14 +388,14 @@ static void resize(struct ctf_frame *frame, uint64_t size)
 }
 
 /* Whether the size of what was framed can be in question; other framings leave nothing behind. */
-static bool has_size(const struct ctf_sized *sized, const struct ctf_frame *frame)
+static bool has_size(const struct ctf_size_question *sized, const struct ctf_frame *frame)
 {
     const bool is_framed =
-        sized->framing == CTF_FRAMED || (sized->framing == CTF_FRAME_BAD && frame->is_size_wrong);
+        sized->framing == CTF_FRAME_OK || (sized->framing == CTF_FRAME_BAD && frame->is_size_wrong);
     return is_framed && frame->packet.size != UINT64_MAX && !frame->is_foreign;
 }
 
-enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_sized *sized,
+enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_size_question *sized,
                                   struct ctf_frame *frame)
 {
     if (!source_is_seekable(reader->in->source) || !has_size(sized, frame))
@@ -402,18 +405,18 @@ enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_si
     enum lead lead = LEAD_WRONG;
     if (!is_small && hides_usual(reader, sized->offset, &usual, frame)) {
         resize(frame, usual);
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     }
     if (!is_small && size == usual)
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     if (!frame->is_size_wrong)
         lead = lead_of(reader, sized, frame, &size);
     if (lead == LEAD_RIGHT)
-        return CTF_FRAMED;
+        return CTF_FRAME_OK;
     const uint64_t end =
         lead == LEAD_SKIPS ? sized->offset + size : find_end(reader, sized->offset, frame);
     if (end <= sized->offset)
         return sized->framing;
     resize(frame, end - sized->offset);
-    return CTF_FRAMED;
+    return CTF_FRAME_OK;
 }

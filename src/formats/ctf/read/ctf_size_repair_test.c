@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "base/buffer.h"
 #include "base/endian.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "base/buffer.h"
 #include "formats/ctf/read/ctf_reader.h"
@@ -145,12 +145,12 @@ static void read_chunks(const char *const uuids[2], const struct packet *first, 
     struct chunk chunk[2];
     ttr_error error;
     ttr *t = ttr_new(NULL);
-    const struct folder_found folders[] = {
+    const struct found_folder folders[] = {
         {open_chunk(t, &chunk[0], uuids[0], first, first_n), NULL},
         {open_chunk(t, &chunk[1], uuids[1], second, second_n), NULL}};
     ttr_read_options options = {.size = sizeof options, .flags = given->flags};
     ttr_reader *reader =
-        ctf_open_folders(t, &(struct folders_found){folders, 2, false}, &options, &error);
+        ctf_open_folders(t, &(struct found_folders){folders, 2, false}, &options, &error);
     *given = (struct given){.n = 0};
     assert_non_null(reader);
     read_on(reader, given);
@@ -351,9 +351,10 @@ static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
     static struct given given;
-    static struct packet first[CTF_TWINS_MOST + 3], second[CTF_TWINS_MOST + 3];
+    static struct packet first[CTF_DECODED_DUPLICATES_MAX + 3],
+        second[CTF_DECODED_DUPLICATES_MAX + 3];
     for (uint32_t more = 0; more < 3; more++) {
-        const uint32_t n = CTF_TWINS_MOST + more;
+        const uint32_t n = CTF_DECODED_DUPLICATES_MAX + more;
         for (uint32_t i = 0; i < n; i++) {
             first[i] = (struct packet){1, i, 0, 1000 + 10 * i, 4 | DAMAGED};
             second[i] = (struct packet){1, i, 0, 1000 + 10 * i, 4};
@@ -364,9 +365,10 @@ static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void
         assert_int_equal(given.unread_twins, more > 0);
         assert_int_equal(given.n, 4 * n - 3 * more);
     }
-    for (uint32_t i = 0; i < CTF_TWINS_MOST + 2; i++)
+    for (uint32_t i = 0; i < CTF_DECODED_DUPLICATES_MAX + 2; i++)
         second[i].events = 4 | DAMAGED; /* the same bytes are no question */
-    read_chunks(uuids, first, CTF_TWINS_MOST + 2, second, CTF_TWINS_MOST + 2, &given);
+    read_chunks(uuids, first, CTF_DECODED_DUPLICATES_MAX + 2, second,
+                CTF_DECODED_DUPLICATES_MAX + 2, &given);
     assert_int_equal(given.unread_twins, 0);
 }
 
@@ -378,15 +380,15 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
     ttr_error error;
     for (uint32_t damaged = 0; damaged < 8; damaged++) {
         ttr *t = ttr_new(NULL);
-        struct folder_found folders[3];
+        struct found_folder folders[3];
         for (uint32_t i = 0; i < 3; i++) {
             const struct packet twin = {1, 7, 0, 40, 4 | (damaged >> i & 1 ? DAMAGED : 0)};
             const struct packet other = {1, i ? 8 : 6, 0, i ? 40 + 10 * i : 30, 4},
                                 packets[] = {i ? twin : other, i ? other : twin};
-            folders[i] = (struct folder_found){open_chunk(t, &chunk[i], UUID_A, packets, 2), NULL};
+            folders[i] = (struct found_folder){open_chunk(t, &chunk[i], UUID_A, packets, 2), NULL};
         }
         ttr_reader *reader =
-            ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
+            ctf_open_folders(t, &(struct found_folders){folders, 3, false}, NULL, &error);
         given = (struct given){.n = 0};
         read_on(reader, &given);
         const unsigned both = (damaged & 3) == 3; /* of the third it is not asked then */
@@ -415,11 +417,11 @@ static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **s
     const struct packet second[] = {{1, 6, 0, 30, 4}, {1, 7, 0, 40, bad}},
                         third[] = {{1, 7, 0, 40, 4}, {1, 8, 0, 50, 4}};
     ttr *t = ttr_new(NULL);
-    const struct folder_found folders[] = {{open_chunk(t, &chunk[0], UUID_A, first, 5), NULL},
+    const struct found_folder folders[] = {{open_chunk(t, &chunk[0], UUID_A, first, 5), NULL},
                                            {open_chunk(t, &chunk[1], UUID_A, second, 2), NULL},
                                            {open_chunk(t, &chunk[2], UUID_A, third, 2), NULL}};
     ttr_reader *reader =
-        ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
+        ctf_open_folders(t, &(struct found_folders){folders, 3, false}, NULL, &error);
     given = (struct given){.n = 0};
     read_on(reader, &given);
     assert_int_equal(given.n, 20);

@@ -7,13 +7,13 @@
 
 #define HEADER_ROOM 64u /* bytes: most event headers are smaller */
 
-uint64_t ctf_first_event_room(const struct ctf_frame *frame)
+uint64_t ctf_first_event_bytes(const struct ctf_frame *frame)
 {
-    const struct ctf_plan *plan = &frame->kind->plan;
+    const struct ctf_header_plan *plan = &frame->kind->plan;
     const uint64_t room = plan->kind == CTF_PLAN_LOADS && plan->loads.room > HEADER_ROOM
                               ? plan->loads.room
                               : HEADER_ROOM;
-    return ctf_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
+    return ctf_packet_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
 }
 
 static bool is_stored_plainly(const struct ctf_reader *reader, const struct ctf_frame *frame)
@@ -23,7 +23,7 @@ static bool is_stored_plainly(const struct ctf_reader *reader, const struct ctf_
             frame->rfc.encryption_scheme == RFC11_ENCRYPTION_NONE);
 }
 
-static bool needs_imports(const struct ctf_plan *plan)
+static bool needs_imports(const struct ctf_header_plan *plan)
 {
     uint32_t n = 0;
     if (plan->kind == CTF_PLAN_LAYOUT)
@@ -31,22 +31,22 @@ static bool needs_imports(const struct ctf_plan *plan)
     return n != 0;
 }
 
-bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                     const struct bits *bits, uint64_t *ticks)
+bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                            const struct bits *bits, uint64_t *ticks)
 {
-    const struct ctf_plan *plan = &frame->kind->plan;
-    const uint64_t slots[LAYOUT_SLOTS] = {0}, content = frame->packet.content;
-    struct ctf_header header = {.ticks = frame->has_ticks          ? frame->ticks
-                                         : frame->packet.has_begin ? frame->packet.begin
-                                                                   : 0};
-    if (!plan->has_time || ctf_is_empty(frame) || ctf_ends_with_zeros(frame) ||
+    const struct ctf_header_plan *plan = &frame->kind->plan;
+    const uint64_t slots[LAYOUT_SLOTS_MAX] = {0}, content = frame->packet.content;
+    struct ctf_event_header header = {.ticks = frame->has_ticks          ? frame->ticks
+                                               : frame->packet.has_begin ? frame->packet.begin
+                                                                         : 0};
+    if (!plan->has_time || ctf_packet_is_empty(frame) || ctf_ends_with_zeros(frame) ||
         !is_stored_plainly(reader, frame) || needs_imports(plan))
         return false;
     struct bits from =
-        bits_over(bits->base, frame->head, bits->end < content ? bits->end : content);
-    ctf_read_header(plan, &from, slots, &header);
+        bits_init(bits->base, frame->head, bits->end < content ? bits->end : content);
+    ctf_read_event_header(plan, &from, slots, &header);
     *ticks = header.ticks;
-    return header.end == LAYOUT_FINE;
+    return header.end == LAYOUT_OK;
 }
 
 /* The same as a time. */
@@ -55,9 +55,9 @@ static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *
 {
     uint64_t ticks;
     bool is_clamped = false;
-    if (!ctf_first_ticks(reader, frame, bits, &ticks))
+    if (!ctf_decode_first_ticks(reader, frame, bits, &ticks))
         return false;
-    *time = ctf_time(&frame->kind->timeline, ticks, &is_clamped);
+    *time = ctf_ticks_to_ns(&frame->kind->timeline, ticks, &is_clamped);
     return !is_clamped;
 }
 
@@ -65,39 +65,39 @@ static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *
 
 /* Where a file is entered: at a packet, for those of the reader's lane from `wanted` on. */
 struct entry {
-    const struct ctf_mark *mark;
+    const struct ctf_entry_point *mark;
     uint64_t packet, wanted;
 };
 
 /* Packets looked at one after another, beside the window. */
 struct walk {
-    struct ctf_look look;
+    struct ctf_header_peek look;
     uint64_t at, usual;
     uint64_t packet; /* at `at` */
     struct ctf_frame frame;
 };
 
 /* Moves to the next packet with a number, by its mark where that is nearer. */
-static bool walk_to(struct walk *walk, const struct ctf_lanes *lanes, uint64_t packet)
+static bool walk_to(struct walk *walk, const struct ctf_file_index *file_index, uint64_t packet)
 {
-    const uint64_t i = packet / lanes->stride;
+    const uint64_t i = packet / file_index->stride;
     ttr_error error;
-    if (i * lanes->stride > walk->packet && i < lanes->marks_n) {
-        walk->packet = i * lanes->stride;
-        walk->at = lanes->mark[i].offset;
-        walk->usual = lanes->mark[i].usual;
+    if (i * file_index->stride > walk->packet && i < file_index->marks_n) {
+        walk->packet = i * file_index->stride;
+        walk->at = file_index->mark[i].offset;
+        walk->usual = file_index->mark[i].usual;
     }
     for (;;) {
-        enum ctf_framing framing = ctf_look_at(&walk->look, walk->at, &walk->frame, &error);
-        framing = ctf_correct_size(walk->look.reader,
-                                   &(struct ctf_sized){walk->at, walk->usual, NULL, framing},
-                                   &walk->frame);
-        if (framing == CTF_FRAMED && walk->packet == packet)
+        enum ctf_framing framing = ctf_peek_header(&walk->look, walk->at, &walk->frame, &error);
+        framing = ctf_correct_size(
+            walk->look.reader, &(struct ctf_size_question){walk->at, walk->usual, NULL, framing},
+            &walk->frame);
+        if (framing == CTF_FRAME_OK && walk->packet == packet)
             return true;
-        if ((framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
+        if ((framing != CTF_FRAME_OK && framing != CTF_FRAME_FOREIGN) ||
             walk->frame.packet.size == UINT64_MAX)
             return false;
-        walk->packet += framing == CTF_FRAMED;
+        walk->packet += framing == CTF_FRAME_OK;
         walk->usual = walk->frame.packet.size / 8;
         walk->at += walk->usual;
     }
@@ -108,19 +108,19 @@ static bool walk_to(struct walk *walk, const struct ctf_lanes *lanes, uint64_t p
 static bool entry_time(const struct ctf_reader *reader, const struct entry *entry,
                        struct walk *walk, int64_t *time)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
-    const uint64_t last = lanes->lane[reader->lane].last_full;
+    const struct ctf_file_index *file_index = reader->file_index;
+    const uint64_t last = file_index->queue[reader->queue].last_full;
     walk->packet = entry->packet;
     walk->at = entry->mark->offset;
     walk->usual = entry->mark->usual;
     for (uint64_t packet = entry->wanted; last != UINT64_MAX && packet <= last; packet++) {
-        if (ctf_lane_of(lanes, packet) != reader->lane)
+        if (ctf_queue_of_packet(file_index, packet) != reader->queue)
             continue;
-        if (!walk_to(walk, lanes, packet))
+        if (!walk_to(walk, file_index, packet))
             return false;
         const struct bits bits =
-            ctf_look_bytes(&walk->look, walk->at, ctf_first_event_room(&walk->frame));
-        if (!ctf_is_empty(&walk->frame))
+            ctf_peek_bytes(&walk->look, walk->at, ctf_first_event_bytes(&walk->frame));
+        if (!ctf_packet_is_empty(&walk->frame))
             return first_time(reader, &walk->frame, &bits, time);
     }
     return false;
@@ -131,7 +131,7 @@ static bool is_late(const struct ctf_frame *frame, int64_t time)
 {
     bool is_clamped = false;
     return frame->packet.has_end &&
-           time > ctf_time(&frame->kind->timeline, frame->packet.end, &is_clamped);
+           time > ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
 /* Where the first event is in the range already, those before it may be, too, whatever their
@@ -139,38 +139,38 @@ static bool is_late(const struct ctf_frame *frame, int64_t time)
  * behind the last packet is that packet's word alone, which its first event must not belie. */
 static void hold_against_events(struct ctf_reader *reader, struct entry *entry)
 {
-    const struct ctf_lanes *lanes = reader->lanes;
+    const struct ctf_file_index *file_index = reader->file_index;
     const bool is_far = entry->wanted == UINT64_MAX;
     struct walk walk;
     int64_t time;
-    if (!ctf_look_begin(&walk.look, reader))
+    if (!ctf_peek_begin(&walk.look, reader))
         return;
-    entry->wanted = is_far ? lanes->lane[0].last_full : entry->wanted;
+    entry->wanted = is_far ? file_index->queue[0].last_full : entry->wanted;
     bool is_seen = entry_time(reader, entry, &walk, &time);
     if (is_far && !(is_seen && is_late(&walk.frame, time)))
         entry->wanted = UINT64_MAX;
     else if (is_seen)
-        for (size_t i = (size_t)(entry->wanted / lanes->stride), step = 1;
+        for (size_t i = (size_t)(entry->wanted / file_index->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
             i = is_seen && i > step ? i - step : 0; /* what cannot be looked at where it should be
                                                        is damaged, or the index is */
-            entry->mark = ctf_mark_before(lanes, i, &entry->packet, &entry->wanted);
+            entry->mark = ctf_entry_at(file_index, i, &entry->packet, &entry->wanted);
             is_seen = entry_time(reader, entry, &walk, &time);
         }
-    ctf_look_end(&walk.look);
+    ctf_peek_end(&walk.look);
 }
 
 void ctf_enter_range(struct ctf_reader *reader)
 {
     struct entry entry = {.wanted = reader->wanted};
-    entry.mark = reader->lanes
-                     ? ctf_find_mark(reader->lanes, reader->from, &entry.packet, &entry.wanted)
-                     : NULL;
+    entry.mark = reader->file_index ? ctf_find_entry(reader->file_index, reader->from,
+                                                     &entry.packet, &entry.wanted)
+                                    : NULL;
     if (!entry.mark)
         return;
-    if (!ctf_range_holds(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
-        ctf_scan_check(reader);
-        reader->lanes->is_whole = false; /* as far as the index told */
+    if (!ctf_verify_entry(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
+        ctf_check_index(reader);
+        reader->file_index->is_whole = false; /* as far as the index told */
         return;
     }
     hold_against_events(reader, &entry);
@@ -185,19 +185,19 @@ void ctf_enter_range(struct ctf_reader *reader)
 
 /* --- Where it ends --- */
 
-bool ctf_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
+bool ctf_packet_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->frame.kind->timeline;
     bool is_clamped = false;
     const bool is_behind = packet->has_begin && reader->to != INT64_MAX &&
-                           ctf_time(line, packet->begin, &is_clamped) >= reader->to;
+                           ctf_ticks_to_ns(line, packet->begin, &is_clamped) >= reader->to;
     const bool is_before = packet->has_end && reader->from != INT64_MIN &&
-                           ctf_time(line, packet->end, &is_clamped) < reader->from;
+                           ctf_ticks_to_ns(line, packet->end, &is_clamped) < reader->from;
     return is_clamped || (!is_behind && !is_before);
 }
 
-bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                         const struct bits *bits)
+bool ctf_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                        const struct bits *bits)
 {
     bool is_clamped = false;
     int64_t time;
@@ -205,7 +205,7 @@ bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame
         reader->trace->class->quirks.event_before_packet)
         return false;
     if (reader->packet_end < reader->to ||
-        ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
+        ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
         is_clamped)
         return false;
     return !first_time(reader, frame, bits, &time) || time >= reader->to;

@@ -12,12 +12,12 @@
 #include "formats/ctf/read/ctf_reader.h"
 
 /* Bytes from a packet's begin on in which its first event is seen. */
-uint64_t ctf_first_event_room(const struct ctf_frame *frame);
+uint64_t ctf_first_event_bytes(const struct ctf_frame *frame);
 
 /* The clock at the first event of a packet, of whose bytes `bits` are those at hand; false where
  * that is not seen. */
-bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                     const struct bits *bits, uint64_t *ticks);
+bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                            const struct bits *bits, uint64_t *ticks);
 
 /* Enters the file where the range begins, or shortly before; at its begin where the index was wrong
  * of it. */
@@ -25,11 +25,11 @@ void ctf_enter_range(struct ctf_reader *reader);
 
 /* Whether a packet is in the range by its own word: of others only events that are outside of their
  * packet are looked for. */
-bool ctf_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet);
+bool ctf_packet_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet);
 
 /* Whether a packet and all behind it begin too late; `bits`: its bytes at hand.  Its first events
  * may be earlier than it says, but not than the end of the one before that has some. */
-bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                         const struct bits *bits);
+bool ctf_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                        const struct bits *bits);
 
 #endif

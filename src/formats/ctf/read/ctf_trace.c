@@ -28,8 +28,8 @@ static void class_release(struct ctf_trace_class *class, ttr *t)
     if (--class->users)
         return;
     if (class->is_offered)
-        context_withdraw(t, &class->offer);
-    alloc_free(alloc, class->kinds, class->kinds_capacity, sizeof(struct ctf_kind *));
+        context_withdraw_offer(t, &class->offer);
+    alloc_free(alloc, class->kinds, class->kinds_capacity, sizeof(struct ctf_stream_decoder *));
     if (class->metadata)
         alloc_free(alloc, class->metadata, class->metadata_n + 1, 1);
     ctf_description_free(&class->description);
@@ -78,15 +78,16 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
                       "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
     if (status == TTR_OK)
         status = ctf_dialect_prepare(description, error);
-    class->is_dialect = status == TTR_OK && ctf_is_dialect(description);
+    class->is_dialect = status == TTR_OK && ctf_uses_dialect(description);
     (void)snprintf(class->version, sizeof class->version, "%s",
                    status == TTR_OK ? names[version] : "");
     return status;
 }
 
-void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number)
+void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *name,
+                         uint64_t number)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     reader->trace = trace;
     reader->file = name;
     reader->number = number;
@@ -107,7 +108,7 @@ static size_t places_before(const struct ctf_trace *trace, uint16_t id)
     return wanted < trace->readers_from ? wanted : trace->readers_from;
 }
 
-bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
+bool ctf_trace_register_reader(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
     const uint16_t id = reader->in->id;
     const size_t had = trace->readers_n, before = places_before(trace, id),
@@ -126,7 +127,7 @@ bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
     return true;
 }
 
-void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
+void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
     const size_t at = (size_t)reader->in->id - trace->readers_from;
     if (at < trace->readers_n)
@@ -140,35 +141,35 @@ static uint64_t key_of(const struct ctf_trace_class *class)
                      class->rounds_times * 2u + class->hides_mapped);
 }
 
-void ctf_trace_offer(struct ctf_trace *trace)
+void ctf_trace_publish_class(struct ctf_trace *trace)
 {
     struct ctf_trace_class *class = trace->class;
     class->offer = (struct offer){.of = &format_ctf, .key = key_of(class)};
     class->is_offered = true;
-    context_offer(trace->t, &class->offer);
+    context_publish_offer(trace->t, &class->offer);
 }
 
-void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class)
+void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class)
 {
     class->users++;
     class_release(trace->class, trace->t);
     trace->class = class;
 }
 
-bool ctf_trace_share(struct ctf_trace *trace)
+bool ctf_trace_use_published_class(struct ctf_trace *trace)
 {
-    struct ctf_trace_class *own = trace->class;
-    struct ctf_trace_class *like = (struct ctf_trace_class *)context_offered(
-        trace->t, &format_ctf, key_of(own)); /* its first member */
-    if (!like || like->rounds_times != own->rounds_times ||
-        like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
-        memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
+    struct ctf_trace_class *ctx = trace->class;
+    struct ctf_trace_class *like = (struct ctf_trace_class *)context_find_offer(
+        trace->t, &format_ctf, key_of(ctx)); /* its first member */
+    if (!like || like->rounds_times != ctx->rounds_times ||
+        like->hides_mapped != ctx->hides_mapped || like->metadata_n != ctx->metadata_n ||
+        memcmp(like->metadata, ctx->metadata, ctx->metadata_n) != 0)
         return false;
-    ctf_trace_adopt(trace, like);
+    ctf_trace_set_class(trace, like);
     return true;
 }
 
-void ctf_trace_release(struct ctf_trace *trace)
+void ctf_trace_unref(struct ctf_trace *trace)
 {
     if (!trace || --trace->users)
         return;
@@ -182,7 +183,7 @@ void ctf_trace_release(struct ctf_trace *trace)
     class_release(trace->class, trace->t);
     arena_free(&trace->met);
     folder_close(trace->folder);
-    ctf_trace_release(trace->other_order);
+    ctf_trace_unref(trace->other_order);
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
@@ -208,7 +209,7 @@ static const struct layout *compile_root(const struct ctf_trace *trace,
     return layout_compile(&spec, error);
 }
 
-ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
+ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
 {
     struct ctf_trace_class *class = trace->class;
     const struct type *header = class->description.packet_header;
@@ -218,7 +219,7 @@ ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
     class->packet_header = compile_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
     if (!class->packet_header)
         return TTR_E_MALFORMED;
-    ctf_head_init(&class->head, header, 0);
+    ctf_fixed_root_init(&class->head, header, 0);
     const struct type *first = header->members_n ? header->members[0].type : NULL;
     class->has_magic = first && first->role == CTF_ROLE_MAGIC && first->bits == 32;
     if (class->has_magic && first->is_big_endian)
@@ -237,18 +238,18 @@ static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_cl
     const struct type *const root[] = {trace->class->description.packet_header,
                                        class->packet_context, class->event_header,
                                        class->event_context};
-    uint8_t step = CTF_STEP_LEAST;
+    uint8_t step = CTF_STEP_MIN;
     for (size_t i = 0; i < sizeof root / sizeof *root; i++) {
-        const uint8_t align = type_most_align(root[i]);
+        const uint8_t align = type_largest_align(root[i]);
         step = align > step ? align : step;
     }
     for (size_t i = 0; i < class->events_n; i++) {
-        const uint8_t context = type_most_align(class->events[i]->context),
-                      payload = type_most_align(class->events[i]->payload);
+        const uint8_t context = type_largest_align(class->events[i]->context),
+                      payload = type_largest_align(class->events[i]->payload);
         step = context > step ? context : step;
         step = payload > step ? payload : step;
     }
-    return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
+    return step < CTF_STEP_MAX ? step : CTF_STEP_MAX;
 }
 
 /* The layout of headers of events: hundreds of sections have one type of them, and so one layout.
@@ -256,23 +257,23 @@ static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_cl
 static const struct layout *compile_header(const struct ctf_trace *trace,
                                            const struct ctf_stream_class *class, ttr_error *error)
 {
-    const struct ctf_kind *latest = trace->class->latest;
+    const struct ctf_stream_decoder *latest = trace->class->latest;
     if (latest && latest->class->event_header == class->event_header &&
         latest->class->packet_context == class->packet_context)
         return latest->header;
     return compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
 }
 
-static struct ctf_kind *make_kind(const struct ctf_trace *trace,
-                                  const struct ctf_stream_class *class, ttr_error *error)
+static struct ctf_stream_decoder *make_kind(const struct ctf_trace *trace,
+                                            const struct ctf_stream_class *class, ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
-    struct ctf_kind *kind = arena_take(&of->description.arena, sizeof *kind);
+    struct ctf_stream_decoder *kind = arena_alloc(&of->description.arena, sizeof *kind);
     if (!kind) {
         (void)fail_memory(error);
         return NULL;
     }
-    *kind = (struct ctf_kind){.class = class, .first = kind};
+    *kind = (struct ctf_stream_decoder){.class = class, .first = kind};
     if (class->packet_context) {
         kind->context = compile_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
         kind->context_shown =
@@ -280,7 +281,8 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace,
         if (!kind->context_shown)
             return NULL;
         if (!of->packet_header || of->head.is_fixed)
-            ctf_head_init(&kind->head, class->packet_context, of->packet_header ? of->head.end : 0);
+            ctf_fixed_root_init(&kind->head, class->packet_context,
+                                of->packet_header ? of->head.end : 0);
     }
     if (class->event_header) {
         kind->header = compile_header(trace, class, error);
@@ -289,15 +291,16 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace,
     }
     ctf_timeline_init(&kind->timeline, class->clock);
     if (trace->class->rounds_times)
-        ctf_timeline_round(&kind->timeline, class->clock);
-    ctf_plan_init(&kind->plan, class, kind->header);
+        ctf_timeline_use_rounding(&kind->timeline, class->clock);
+    ctf_header_plan_init(&kind->plan, class, kind->header);
     kind->step = step_of(trace, class);
     of->latest = kind;
     return kind;
 }
 
-struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class,
-                             ttr_error *error)
+struct ctf_stream_decoder *ctf_stream_decoder_of(struct ctf_trace *trace,
+                                                 const struct ctf_stream_class *class,
+                                                 ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
     size_t index = 0, before = of->kinds_capacity;
@@ -305,11 +308,12 @@ struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_cl
         index++;
     if (index >= before) {
         if (!alloc_reserve(&trace->t->counted, (void **)&of->kinds, &of->kinds_capacity, index + 1,
-                           sizeof(struct ctf_kind *))) {
+                           sizeof(struct ctf_stream_decoder *))) {
             (void)fail_memory(error);
             return NULL;
         }
-        memset(of->kinds + before, 0, (of->kinds_capacity - before) * sizeof(struct ctf_kind *));
+        memset(of->kinds + before, 0,
+               (of->kinds_capacity - before) * sizeof(struct ctf_stream_decoder *));
     }
     if (!of->kinds[index])
         of->kinds[index] = make_kind(trace, class, error);

@@ -18,7 +18,7 @@ static uint64_t key_of(enum asked asked, uint64_t scope, uint64_t what)
     return hash_pair(hash_pair(what, scope), asked);
 }
 
-static struct ctf_union *find_union(const struct ctf_writer *w, const uint8_t uuid[16])
+static struct ctf_trace_group *find_union(const struct ctf_writer *w, const uint8_t uuid[16])
 {
     for (size_t i = 0; i < w->unions_n; i++)
         if (memcmp(w->unions[i]->uuid, uuid, sizeof w->unions[i]->uuid) == 0)
@@ -26,54 +26,56 @@ static struct ctf_union *find_union(const struct ctf_writer *w, const uint8_t uu
     return NULL;
 }
 
-static struct ctf_union *add_union(struct ctf_writer *w, const struct alloc *alloc,
-                                   const uint8_t uuid[16])
+static struct ctf_trace_group *add_union(struct ctf_writer *w, const struct alloc *alloc,
+                                         const uint8_t uuid[16])
 {
     if (!alloc_reserve(alloc, (void **)&w->unions, &w->unions_capacity, w->unions_n + 1,
                        sizeof *w->unions))
         return NULL;
-    struct ctf_union *new = alloc_zero(alloc, 1, sizeof *new);
+    struct ctf_trace_group *new = alloc_zero(alloc, 1, sizeof *new);
     if (!new)
         return NULL;
-    keymap_init(&new->given, alloc);
+    key_map_init(&new->given, alloc);
     memcpy(new->uuid, uuid, sizeof new->uuid);
     w->unions[w->unions_n++] = new;
     return new;
 }
 
-bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc, struct ctf_trace_out *trace)
+bool ctf_trace_group_add(struct ctf_writer *w, const struct alloc *alloc,
+                         struct ctf_trace_out *trace)
 {
     if (!trace->description.has_uuid || trace->description.version == CTF_RFC_1_1)
         return true;
-    struct ctf_union *known = find_union(w, trace->description.uuid);
+    struct ctf_trace_group *known = find_union(w, trace->description.uuid);
     trace->joined = known ? known : add_union(w, alloc, trace->description.uuid);
     if (trace->joined)
         trace->joined->traces_n++;
     return trace->joined != NULL;
 }
 
-bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
-                     uint64_t *id)
+bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
+                             uint64_t *id)
 {
     const uint32_t *known =
-        trace->joined ? keymap_get(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness))
+        trace->joined ? key_map_get(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness))
                       : NULL;
     if (known)
         *id = *known;
     return known != NULL;
 }
 
-bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
+bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
 {
-    return trace->joined && keymap_get(&trace->joined->given, key_of(ASKED_TAKEN, scope, id));
+    return trace->joined && key_map_get(&trace->joined->given, key_of(ASKED_TAKEN, scope, id));
 }
 
-bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
-                    uint64_t id)
+bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
+                            uint64_t id)
 {
     return !trace->joined || id > UINT32_MAX ||
-           (keymap_put(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness), (uint32_t)id) &&
-            keymap_put(&trace->joined->given, key_of(ASKED_TAKEN, scope, id), 1));
+           (key_map_put(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness),
+                        (uint32_t)id) &&
+            key_map_put(&trace->joined->given, key_of(ASKED_TAKEN, scope, id), 1));
 }
 
 /* --- Ends --- */
@@ -136,7 +138,7 @@ static bool add_missing(struct ctf_description *to, const struct ctf_description
     return true;
 }
 
-static bool settle(const struct ctf_writer *w, const struct ctf_union *one,
+static bool settle(const struct ctf_writer *w, const struct ctf_trace_group *one,
                    const struct alloc *alloc)
 {
     struct ctf_description all;
@@ -152,7 +154,7 @@ static bool settle(const struct ctf_writer *w, const struct ctf_union *one,
     return is_fine;
 }
 
-bool ctf_unions_settle(const struct ctf_writer *w, const struct alloc *alloc)
+bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *alloc)
 {
     bool is_fine = true;
     for (size_t i = 0; i < w->unions_n && is_fine; i++)
@@ -160,10 +162,10 @@ bool ctf_unions_settle(const struct ctf_writer *w, const struct alloc *alloc)
     return is_fine;
 }
 
-void ctf_unions_free(struct ctf_writer *w, const struct alloc *alloc)
+void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc)
 {
     for (size_t i = 0; i < w->unions_n; i++) {
-        keymap_free(&w->unions[i]->given);
+        key_map_free(&w->unions[i]->given);
         alloc_free(alloc, w->unions[i], 1, sizeof *w->unions[i]);
     }
     alloc_free(alloc, w->unions, w->unions_capacity, sizeof *w->unions);

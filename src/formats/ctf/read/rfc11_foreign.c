@@ -19,32 +19,32 @@
 static ttr_status parse(struct ctf_trace *other, const struct ctf_trace *trace, ttr_error *error)
 {
     struct ctf_description *description = &other->class->description;
-    const struct ctf_description *own = &trace->class->description;
+    const struct ctf_description *ctx = &trace->class->description;
     const struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = "metadata"};
     ttr_status status = ctf_unpack_metadata(description, trace->class->metadata,
                                             trace->class->metadata_n, &key, &text, error);
-    description->is_big_endian = !own->is_big_endian;
+    description->is_big_endian = !ctx->is_big_endian;
     description->has_byte_order = true;
     if (status == TTR_OK)
-        status = ctf_trace_parse(other, own->version, &text, error);
+        status = ctf_trace_parse(other, ctx->version, &text, error);
     if (status != TTR_OK)
         return status;
-    if (own->alignment != CTF_ALIGN_UNKNOWN)
-        rfc11_set_alignment(description, own->alignment);
-    for (size_t i = 0; i < description->streams_n && i < own->streams_n; i++)
-        description->streams[i]->clock = own->streams[i]->clock;
+    if (ctx->alignment != CTF_ALIGN_UNKNOWN)
+        rfc11_set_alignment(description, ctx->alignment);
+    for (size_t i = 0; i < description->streams_n && i < ctx->streams_n; i++)
+        description->streams[i]->clock = ctx->streams[i]->clock;
     return TTR_OK;
 }
 
-struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error)
+struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error *error)
 {
     struct ctf_trace *other = trace->other_order ? NULL : ctf_trace_new(trace->t, NULL, error);
     if (!other)
         return trace->other_order;
     other->class->rounds_times = trace->class->rounds_times;
     if (parse(other, trace, error) != TTR_OK) {
-        ctf_trace_release(other);
+        ctf_trace_unref(other);
         return NULL;
     }
     return trace->other_order = other;
@@ -61,17 +61,18 @@ const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
     return i < other->class->description.streams_n ? other->class->description.streams[i] : NULL;
 }
 
-struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section,
-                               bool is_big_endian, ttr_error *error)
+struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
+                                                   const struct ctf_stream_class *section,
+                                                   bool is_big_endian, ttr_error *error)
 {
-    struct ctf_kind *own = ctf_kind_of(trace, section, error);
-    if (!own || is_big_endian == trace->class->description.is_big_endian)
-        return own;
-    struct ctf_trace *other = rfc11_other_order(trace, error);
+    struct ctf_stream_decoder *ctx = ctf_stream_decoder_of(trace, section, error);
+    if (!ctx || is_big_endian == trace->class->description.is_big_endian)
+        return ctx;
+    struct ctf_trace *other = rfc11_trace_in_other_order(trace, error);
     const struct ctf_stream_class *class = other ? rfc11_section_in(other, trace, section) : NULL;
-    struct ctf_kind *kind = class ? ctf_kind_of(other, class, error) : NULL;
+    struct ctf_stream_decoder *kind = class ? ctf_stream_decoder_of(other, class, error) : NULL;
     if (kind)
-        kind->first = own;
+        kind->first = ctx;
     return kind;
 }
 
@@ -86,23 +87,23 @@ static const char *order_of(bool is_big_endian)
     return is_big_endian ? "big" : "little";
 }
 
-ttr_status rfc11_tell_foreign(struct ctf_reader *reader)
+ttr_status rfc11_report_foreign(struct ctf_reader *reader)
 {
     const struct ctf_description *description = &reader->trace->class->description;
     const struct rfc11_packet *packet = &reader->frame.rfc;
     const uint64_t at = reader->packets[reader->slot].offset;
     ttr_status status = TTR_OK;
     if (packet->is_big_endian != description->is_big_endian)
-        status =
-            input_damage(reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
-                         "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
-                         "metadata; it is read as it says: packets of another machine "
-                         "are better put beside its own metadata",
-                         reader->file, (unsigned long long)at, order_of(packet->is_big_endian),
-                         order_of(description->is_big_endian));
+        status = input_add_damage(
+            reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
+            "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
+            "metadata; it is read as it says: packets of another machine "
+            "are better put beside its own metadata",
+            reader->file, (unsigned long long)at, order_of(packet->is_big_endian),
+            order_of(description->is_big_endian));
     if (status == TTR_OK && description->has_session_id &&
         packet->session_id != description->session_id)
-        status = input_damage(
+        status = input_add_damage(
             reader->in, at + SESSION_AT, NUMBER_BYTES, "ctf.session-id", reader->error,
             "%s: the packet at byte %llu has session_id %u, expected %u as the metadata; it is "
             "read by this metadata all the same: where its "

@@ -30,11 +30,11 @@ static ttr_status open_stream(const struct ctf_trace *trace, size_t i,
     struct source_options options = {.chunk = 16384};
     uint64_t size;
     *source = NULL;
-    *file = folder_at(trace->folder, i);
+    *file = folder_file_at(trace->folder, i);
     if (!*file || strchr((*file)->name, '/') || strcmp((*file)->name, "metadata") == 0 ||
         (*file)->name[0] == '.' || !folder_file_size(trace->folder, *file, &size) || size == 0)
         return TTR_OK;
-    *source = folder_source(trace->folder, *file, &options, error);
+    *source = folder_open_file(trace->folder, *file, &options, error);
     return *source ? TTR_OK : error->status;
 }
 
@@ -42,8 +42,8 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
 {
     struct ctf_description *description = &trace->class->description;
     const struct folder_file *file = NULL;
-    for (size_t i = 0; trace->folder && !description->has_byte_order && folder_at(trace->folder, i);
-         i++) {
+    for (size_t i = 0;
+         trace->folder && !description->has_byte_order && folder_file_at(trace->folder, i); i++) {
         struct source *source;
         struct window window = {.n = 0};
         struct rfc11_packet packet;
@@ -103,11 +103,12 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     status = source_fill(sample->source, offset, need, &window, error);
     if (status != TTR_OK || window.n < need)
         return status;
-    struct rfc11_unpacking how = {.key = {sample->trace->has_key ? sample->trace->key : NULL},
-                                  .max = PROBE_BYTES};
+    struct rfc11_unpack_options how = {.key = {sample->trace->has_key ? sample->trace->key : NULL},
+                                       .max = PROBE_BYTES};
     sample->is_whole = need == packet.content_size;
     packet.content_size = (uint32_t)need;
-    enum rfc11_content result = rfc11_unpack(&packet, window.bytes, &how, &sample->unpacked);
+    enum rfc11_content result =
+        rfc11_unpack_content(&packet, window.bytes, &how, &sample->unpacked);
     if (result == RFC11_NO_MEMORY)
         return fail_memory(error);
     sample->begin = packet.timestamp_begin;
@@ -119,7 +120,7 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     sample->n = result == RFC11_PLAIN ? need : sample->unpacked.n;
     sample->is_found &= sample->n > RFC11_HEADER;
     bool is_other = packet.is_big_endian != sample->trace->class->description.is_big_endian;
-    sample->read_by = is_other ? rfc11_other_order(sample->trace, error) : sample->trace;
+    sample->read_by = is_other ? rfc11_trace_in_other_order(sample->trace, error) : sample->trace;
     return sample->read_by ? TTR_OK : error->status;
 }
 
@@ -129,7 +130,7 @@ struct trial {
     struct arena arena;
     const struct layout **layouts; /* of the section's events, by their place; behind them that of
                                       their context alone */
-    struct ctf_plan plan;
+    struct ctf_header_plan plan;
     uint64_t ticks, values, oddities;
     uint64_t seen; /* values, of which there are no more than bits unless they take none */
     bool is_late, is_missized; /* times or sizes contradict */
@@ -163,21 +164,21 @@ static void see_value(struct trial *trial, const ttr_value *value, const struct 
                has_bytes = is_text || value->type == TTR_TYPE_BYTES;
     trial->values = hash_pair(trial->values, has_bytes ? hash_bytes(value->text.p, value->text.n)
                                                        : value->v.u ^ value->count);
-    trial->oddities += is_text && !utf8_valid(value->text.p, value->text.n);
-    trial->oddities += type && type->labels && !type_label_of(type->labels, value->v.u, 0);
+    trial->oddities += is_text && !utf8_is_valid(value->text.p, value->text.n);
+    trial->oddities += type && type->labels && !type_find_label(type->labels, value->v.u, 0);
 }
 
 /* Moves behind what a layout describes; without a look at its values where there were too many
  * already. */
-static enum layout_end pass_values(struct trial *trial, const struct layout *layout,
-                                   struct bits *bits)
+static enum layout_status pass_values(struct trial *trial, const struct layout *layout,
+                                      struct bits *bits)
 {
-    struct layout_walk walk;
+    struct layout_iter walk;
     const struct type *type = NULL;
     ttr_field field;
     const uint64_t most = trial->sample->n * 8;
-    layout_walk_begin(&walk, layout, bits, NULL);
-    while (trial->seen < most && layout_walk_next(&walk, &field, &type)) {
+    layout_iter_begin(&walk, layout, bits, NULL);
+    while (trial->seen < most && layout_iter_next(&walk, &field, &type)) {
         see_value(trial, &field.value, type);
         trial->seen++;
     }
@@ -185,8 +186,8 @@ static enum layout_end pass_values(struct trial *trial, const struct layout *lay
         *bits = walk.run.bits;
         return walk.end;
     }
-    struct layout_run run = {.bits = *bits};
-    enum layout_end end = layout_measure(layout, &run);
+    struct layout_cursor run = {.bits = *bits};
+    enum layout_status end = layout_find_record_end(layout, &run);
     trial->is_cut = true;
     *bits = run.bits;
     return end;
@@ -198,7 +199,7 @@ static ttr_status check_size(struct trial *trial, const struct bits *from, uint6
                              ttr_error *error)
 {
     const struct layout **context = &trial->layouts[trial->sample->section->events_n];
-    struct layout_run run = {.bits = *from};
+    struct layout_cursor run = {.bits = *from};
     if (!*context)
         *context = compile(trial, NULL, true, error);
     if (!*context)
@@ -209,15 +210,15 @@ static ttr_status check_size(struct trial *trial, const struct bits *from, uint6
 }
 
 /* Moves behind the event at bits->at. */
-static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_error *error)
+static enum layout_status pass_event(struct trial *trial, struct bits *bits, ttr_error *error)
 {
     const struct ctf_stream_class *section = trial->sample->section;
-    struct ctf_header header = {.ticks = trial->ticks};
-    const uint64_t slots[LAYOUT_SLOTS] = {0};
-    ctf_read_header(&trial->plan, bits, slots, &header);
-    if (header.end != LAYOUT_FINE)
+    struct ctf_event_header header = {.ticks = trial->ticks};
+    const uint64_t slots[LAYOUT_SLOTS_MAX] = {0};
+    ctf_read_event_header(&trial->plan, bits, slots, &header);
+    if (header.end != LAYOUT_OK)
         return header.end;
-    const uint32_t *index = pairmap_get(&section->events_by_id, header.id, 0);
+    const uint32_t *index = pair_map_get(&section->events_by_id, header.id, 0);
     if (!index)
         return LAYOUT_NO_OPTION;
     trial->is_late |= header.ticks < trial->ticks || header.ticks > trial->sample->end;
@@ -225,14 +226,14 @@ static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_er
     trial->values = hash_pair(hash_pair(trial->values, header.id), header.ticks);
     const struct ctf_event_class *event = section->events[*index];
     if (!event->payload && !section->event_context)
-        return LAYOUT_FINE;
+        return LAYOUT_OK;
     if (!trial->layouts[*index])
         trial->layouts[*index] = compile(trial, event, false, error);
     if (!trial->layouts[*index])
         return LAYOUT_NO_OPTION;
     const struct bits from = *bits;
-    enum layout_end end = pass_values(trial, trial->layouts[*index], bits);
-    if (end == LAYOUT_FINE && section->rfc_has_event_size &&
+    enum layout_status end = pass_values(trial, trial->layouts[*index], bits);
+    if (end == LAYOUT_OK && section->rfc_has_event_size &&
         check_size(trial, &from, bits->at, error) != TTR_OK)
         return LAYOUT_NO_OPTION;
     return end;
@@ -242,12 +243,12 @@ static enum fit fit_of(struct trial *trial, ttr_error *error)
 {
     const struct sample *sample = trial->sample;
     const bool tells_times = !sample->section->rfc_has_no_time && sample->begin <= sample->end;
-    struct bits bits = bits_over(sample->bytes, RFC11_HEADER_BITS, sample->n * 8);
-    enum layout_end end = LAYOUT_FINE;
+    struct bits bits = bits_init(sample->bytes, RFC11_HEADER_BITS, sample->n * 8);
+    enum layout_status end = LAYOUT_OK;
     trial->ticks = sample->begin;
-    while (end == LAYOUT_FINE && bits_left(&bits) >= 8)
+    while (end == LAYOUT_OK && bits_left(&bits) >= 8)
         end = pass_event(trial, &bits, error);
-    if (end != LAYOUT_FINE && (end != LAYOUT_SHORT || sample->is_whole))
+    if (end != LAYOUT_OK && (end != LAYOUT_TRUNCATED || sample->is_whole))
         return FITS_NOT;
     return trial->is_missized || (tells_times && trial->is_late) ? FITS_ODDLY : FITS_WELL;
 }
@@ -266,7 +267,7 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
     error->status = TTR_OK;
     const struct layout *header = trial.layouts ? compile(&trial, NULL, false, error) : NULL;
     if (header) {
-        ctf_plan_init(&trial.plan, sample->section, header);
+        ctf_header_plan_init(&trial.plan, sample->section, header);
         *fit = fit_of(&trial, error);
         sample->values[i] = hash_pair(
             sample->values[i],
@@ -330,16 +331,16 @@ static ttr_status probe_files(struct sample *sample, ttr_error *error)
     ttr_status status = TTR_OK;
     const struct folder_file *file = NULL;
     for (size_t i = 0;
-         status == TTR_OK && !is_decided(sample) && folder_at(sample->trace->folder, i); i++) {
+         status == TTR_OK && !is_decided(sample) && folder_file_at(sample->trace->folder, i); i++) {
         uint32_t cpu;
         bool has_cpu;
         status = open_stream(sample->trace, i, &file, &sample->source, error);
         if (!sample->source)
             continue;
-        status = probe_file(
-            sample,
-            rfc11_section_of_file(&sample->trace->class->description, file->name, &has_cpu, &cpu),
-            error);
+        status = probe_file(sample,
+                            rfc11_find_section_of_file(&sample->trace->class->description,
+                                                       file->name, &has_cpu, &cpu),
+                            error);
         source_close(sample->source);
     }
     return status;
@@ -383,8 +384,8 @@ static void tell(const struct ctf_description *description, bool is_found, bool 
     };
     const enum ctf_alignment alignment = is_found ? description->alignment : CTF_ALIGN_UNKNOWN;
     if (description->note)
-        description->note(description->note_own,
-                          is_found && !is_guess ? TTR_NOTE_REMARK : TTR_NOTE_ODD, 0,
+        description->note(description->note_ctx,
+                          is_found && !is_guess ? TTR_SEVERITY_REMARK : TTR_SEVERITY_ODD, 0,
                           is_guess ? "ctf.alignment-guess" : "ctf.alignment",
                           is_guess ? guesses[alignment] : texts[alignment]);
 }
@@ -392,7 +393,7 @@ static void tell(const struct ctf_description *description, bool is_found, bool 
 ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
 {
     struct sample sample = {.trace = trace, .possible = (1u << ORDER_N) - 1};
-    ttr_error own = {.status = TTR_OK};
+    ttr_error ctx = {.status = TTR_OK};
     bool is_guess = false;
     if (trace->class->description.alignment == CTF_ALIGN_UNKNOWN &&
         trace->assumed_alignment != CTF_ALIGN_UNKNOWN)
@@ -400,7 +401,7 @@ ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
     if (trace->class->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
         return TTR_OK;
     buffer_init(&sample.unpacked, trace->class->description.alloc);
-    ttr_status status = probe_files(&sample, &own);
+    ttr_status status = probe_files(&sample, &ctx);
     const enum ctf_alignment found =
         sample.is_known ? order[choose(&sample, &is_guess)] : CTF_ALIGN_PACKED;
     rfc11_set_alignment(&trace->class->description, found);

@@ -39,7 +39,7 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
         status = rfc11_read_key_variable(variable, trace->key, error);
     trace->has_key = (file || variable) && status == TTR_OK;
     if (status == TTR_OK && most &&
-        (!number_get_u64(most, strlen(most), &trace->unpacked_max) ||
+        (!number_parse_u64(most, strlen(most), &trace->unpacked_max) ||
          trace->unpacked_max < RFC11_HEADER))
         status = fail(error, TTR_E_MISUSE, NO_OFFSET,
                       "option unpacked-max=%s of ctf: expected a number of bytes from %u", most,
@@ -49,10 +49,10 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
                : status;
 }
 
-void rfc11_join_section(struct ctf_reader *reader)
+void rfc11_assign_section(struct ctf_reader *reader)
 {
-    reader->section = rfc11_section_of_file(&reader->trace->class->description, reader->file,
-                                            &reader->has_cpu, &reader->cpu);
+    reader->section = rfc11_find_section_of_file(&reader->trace->class->description, reader->file,
+                                                 &reader->has_cpu, &reader->cpu);
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
@@ -64,7 +64,7 @@ static const struct type_member cpu_member = {
 static const struct type cpu_context = {
     .kind = TYPE_STRUCT, .align = 3, .members = &cpu_member, .members_n = 1};
 
-ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
+ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error)
 {
     const struct layout_spec spec = {.t = trace->t,
                                      .arena = &trace->class->description.arena,
@@ -105,7 +105,7 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
  */
 static void take_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
-    frame->said_content = frame->packet.content;
+    frame->declared_content = frame->packet.content;
     frame->is_size_wrong = rfc->packet_size < RFC11_HEADER;
     frame->is_unfinished = rfc->content_size < RFC11_HEADER;
     frame->is_underfull = rfc->content_size != 0 && frame->is_unfinished;
@@ -133,14 +133,14 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     frame->is_foreign = rfc11_is_foreign(&trace->class->description, rfc);
     if (!section)
         return refuse(frame, "ctf.no-section", "the file belongs to no section of the metadata");
-    frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
+    frame->kind = rfc11_stream_decoder_of(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     take_sizes(rfc, frame);
     return frame->is_size_wrong
                ? refuse(frame, "ctf.bad-size",
                         "packet_size is less than the 48 bytes of the header, which it counts")
-               : CTF_FRAMED;
+               : CTF_FRAME_OK;
 }
 
 /* --- Contents --- */
@@ -197,12 +197,13 @@ static ttr_status tell_content(struct ctf_reader *reader, const char *how, uint6
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->is_damaged = true;
-    return input_damage(reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES,
-                        "ctf.bad-size", reader->error,
-                        "%s: the packet at byte %llu says that its content ends at byte %u of it: "
-                        "it is read up to byte %llu, %s",
-                        reader->file, (unsigned long long)packet->offset,
-                        reader->frame.rfc.content_size, (unsigned long long)end, how);
+    return input_add_damage(
+        reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES, "ctf.bad-size",
+        reader->error,
+        "%s: the packet at byte %llu says that its content ends at byte %u of it: "
+        "it is read up to byte %llu, %s",
+        reader->file, (unsigned long long)packet->offset, reader->frame.rfc.content_size,
+        (unsigned long long)end, how);
 }
 
 /* The content ends elsewhere than the header says, by what it is itself. */
@@ -224,9 +225,10 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
     uint32_t checksum;
     if (rfc->checksum_scheme == RFC11_CHECKSUM_NONE) {
         if (rfc->checksum)
-            input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER,
-                       "ctf.checksum-without-scheme",
-                       "a packet of %s has a checksum, but no scheme for it", reader->file);
+            input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, content->offset - RFC11_HEADER,
+                                 "ctf.checksum-without-scheme",
+                                 "a packet of %s has a checksum, but no scheme for it",
+                                 reader->file);
         return TTR_OK;
     }
     if (content->is_cut &&
@@ -234,24 +236,26 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
         return TTR_OK;
     if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
                         &checksum)) {
-        input_note(reader->in, TTR_NOTE_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
-                   "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was "
-                   "checked",
-                   reader->file, rfc->checksum_scheme);
+        input_add_diagnostic(
+            reader->in, TTR_SEVERITY_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
+            "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was "
+            "checked",
+            reader->file, rfc->checksum_scheme);
         return TTR_OK;
     }
     if (checksum == rfc->checksum)
         return TTR_OK;
-    const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER,
-                                         content->room, rfc->checksum);
+    const size_t n = rfc11_find_content_end(rfc->checksum_scheme, content->packet + RFC11_HEADER,
+                                            content->room, rfc->checksum);
     if (n)
         return correct_content(reader, content, n, "for what stands before has its checksum");
     reader->is_damaged = true;
-    return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
-                        "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
-                        "header says 0x%08x; it is read all the same",
-                        reader->file, (unsigned long long)(content->offset - RFC11_HEADER),
-                        checksum, rfc->checksum);
+    return input_add_damage(
+        reader->in, content->offset, content->n, "ctf.checksum", reader->error,
+        "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
+        "header says 0x%08x; it is read all the same",
+        reader->file, (unsigned long long)(content->offset - RFC11_HEADER), checksum,
+        rfc->checksum);
 }
 
 /* The events of the packet are not to be had. */
@@ -275,21 +279,21 @@ static ttr_status lose_content(struct ctf_reader *reader, const struct content *
                                const char *code, const char *why)
 {
     reader->is_damaged = true;
-    return input_damage(reader->in, content->offset, content->n, code, reader->error,
-                        "%s: the content of the packet at byte %llu: %s", reader->file,
-                        (unsigned long long)(content->offset - RFC11_HEADER), why);
+    return input_add_damage(reader->in, content->offset, content->n, code, reader->error,
+                            "%s: the content of the packet at byte %llu: %s", reader->file,
+                            (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
 /* Compressed content that ends later than the header says ends where its compressed data do: how
  * many bytes it has; 0: it does not. */
 static size_t unpack_room(struct ctf_reader *reader, const struct content *content,
-                          struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
+                          struct rfc11_packet *rfc, const struct rfc11_unpack_options *how)
 {
-    struct rfc11_unpacking all = *how;
+    struct rfc11_unpack_options all = *how;
     struct buffer unpacked;
     buffer_init(&unpacked, reader->unpacked.alloc);
     rfc->content_size = (uint32_t)(content->room + RFC11_HEADER);
-    if (rfc11_unpack(rfc, content->packet, &all, &unpacked) != RFC11_UNPACKED) {
+    if (rfc11_unpack_content(rfc, content->packet, &all, &unpacked) != RFC11_UNPACKED) {
         buffer_free(&unpacked);
         return 0;
     }
@@ -302,10 +306,11 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
 {
     const struct ctf_trace *trace = reader->trace;
     struct rfc11_packet rfc = reader->frame.rfc;
-    struct rfc11_unpacking how = {.key = {trace->has_key ? trace->key : NULL},
-                                  .max = trace->unpacked_max};
+    struct rfc11_unpack_options how = {.key = {trace->has_key ? trace->key : NULL},
+                                       .max = trace->unpacked_max};
     rfc.content_size = (uint32_t)(content->n + RFC11_HEADER);
-    enum rfc11_content result = rfc11_unpack(&rfc, content->packet, &how, &reader->unpacked);
+    enum rfc11_content result =
+        rfc11_unpack_content(&rfc, content->packet, &how, &reader->unpacked);
     const size_t n = result == RFC11_DAMAGED && how.is_short && content->room > content->n
                          ? unpack_room(reader, content, &rfc, &how)
                          : 0;
@@ -320,27 +325,28 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
     else
         enter_without_events(reader);
     if (how.unused)
-        input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
-                   "%llu bytes stand behind the compressed content of a packet of %s",
-                   (unsigned long long)how.unused, reader->file);
-    reader->is_sealed = (reader->in->flags & TTR_READ_SEALED) && !reader->is_damaged &&
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, content->offset, "ctf.behind-compressed",
+                             "%llu bytes stand behind the compressed content of a packet of %s",
+                             (unsigned long long)how.unused, reader->file);
+    reader->is_sealed = (reader->in->flags & TTR_READ_ENCRYPTED) && !reader->is_damaged &&
                         (result == RFC11_NO_KEY || result == RFC11_TOO_LARGE);
     switch (result) {
     case RFC11_PLAIN:
     case RFC11_UNPACKED:
         return TTR_OK;
     case RFC11_NO_KEY:
-        return fail_option(reader->error,
-                           lose_content(reader, content, "ctf.no-key",
-                                        "it is enciphered: give its key with " RFC11_KEY_ADVICE),
-                           RFC11_KEY_OPTION);
+        return error_set_option(
+            reader->error,
+            lose_content(reader, content, "ctf.no-key",
+                         "it is enciphered: give its key with " RFC11_KEY_ADVICE),
+            RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return lose_content(reader, content, "ctf.unknown-scheme",
                             "its compression or cypher is none that RFC v1.1 defines");
     case RFC11_DAMAGED:
         return lose_content(reader, content, "ctf.unpack", how.reason);
     case RFC11_TOO_LARGE:
-        return fail_option(
+        return error_set_option(
             reader->error,
             lose_content(reader, content, "ctf.unpacked-max",
                          "it unpacks to more bytes than format option unpacked-max allows"),
@@ -357,7 +363,7 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
     struct content content = content_of(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
-    ttr_status status = reader->frame.is_foreign ? rfc11_tell_foreign(reader) : TTR_OK;
+    ttr_status status = reader->frame.is_foreign ? rfc11_report_foreign(reader) : TTR_OK;
     if (status == TTR_OK)
         status = check_checksum(reader, &content);
     if (status == TTR_OK && is_transformed(&reader->frame.rfc))
@@ -371,15 +377,16 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     if (reader->given && reader->ticks > packet->end)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
-                   "an event of %s is later than its packet's timestamp_end", reader->file);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
+                             "an event of %s is later than its packet's timestamp_end",
+                             reader->file);
 }
 
 /* --- Events that cannot be read --- */
 
 /* Compiles the context of all events alone. */
-static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind,
-                                            ttr_error *error)
+static const struct layout *compile_context(struct ctf_trace *trace,
+                                            struct ctf_stream_decoder *kind, ttr_error *error)
 {
     struct layout_spec spec = {.t = trace->t,
                                .arena = &trace->class->description.arena,
@@ -390,45 +397,46 @@ static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_
     return kind->rfc_context;
 }
 
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run)
+uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run)
 {
     static const ttr_text name = {"payload_size", 12};
     const struct type_reference reference = {
         .names = &name, .names_n = 1, .root = ROOT_COMMON_CONTEXT};
-    struct layout_run begin = *run;
+    struct layout_cursor begin = *run;
     uint64_t size;
-    if (layout_measure(context, run) != LAYOUT_FINE ||
-        !layout_evaluate(context, &begin, &reference, &size))
+    if (layout_find_record_end(context, run) != LAYOUT_OK ||
+        !layout_evaluate_reference(context, &begin, &reference, &size))
         return 0;
     uint64_t first = (run->bits.at + 7) & ~UINT64_C(7);
     return size > (UINT64_MAX - first) / 8 ? 0 : first + size * 8;
 }
 
-enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what)
+enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
+                                        const char *what)
 {
-    struct ctf_kind *kind = rfc11_kind_of(reader->trace, reader->section,
-                                          reader->frame.rfc.is_big_endian, reader->error);
-    struct ctf_header header = {.ticks = reader->ticks};
+    struct ctf_stream_decoder *kind = rfc11_stream_decoder_of(
+        reader->trace, reader->section, reader->frame.rfc.is_big_endian, reader->error);
+    struct ctf_event_header header = {.ticks = reader->ticks};
     struct bits bits = reader->bits;
     bool is_content = bits.end == reader->content_end;
     if (!kind || !kind->class->rfc_has_event_size)
-        return RFC11_STAYS;
+        return RFC11_NOT_SKIPPED;
     const struct layout *context = compile_context(reader->trace, kind, reader->error);
     if (!context)
-        return RFC11_STAYS;
-    ctf_read_header(&kind->plan, &bits, reader->run.slots, &header);
-    struct layout_run run = {.bits = bits};
-    uint64_t end = header.end == LAYOUT_FINE ? rfc11_payload_end(context, &run) : 0;
+        return RFC11_NOT_SKIPPED;
+    ctf_read_event_header(&kind->plan, &bits, reader->run.slots, &header);
+    struct layout_cursor run = {.bits = bits};
+    uint64_t end = header.end == LAYOUT_OK ? rfc11_payload_end(context, &run) : 0;
     if (end == 0 || end > bits.end)
-        return is_content || reader->in->window.at_end ? RFC11_STAYS : RFC11_IS_CUT;
+        return is_content || reader->in->window.at_end ? RFC11_NOT_SKIPPED : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;
-    uint64_t from = ctf_place(reader, (reader->bits.at + mask) & ~mask),
-             behind = ctf_place(reader, end);
+    uint64_t from = ctf_queue_ref(reader, (reader->bits.at + mask) & ~mask),
+             behind = ctf_queue_ref(reader, end);
     reader->is_damaged = true;
     reader->bits.at = end;
     reader->ticks = header.ticks;
-    reader->status = input_damage(reader->in, from, behind - from, code, reader->error,
-                                  "%s: %s (id %llu); passed over by its payload_size", reader->file,
-                                  what, (unsigned long long)header.id);
-    return RFC11_PASSED;
+    reader->status = input_add_damage(reader->in, from, behind - from, code, reader->error,
+                                      "%s: %s (id %llu); passed over by its payload_size",
+                                      reader->file, what, (unsigned long long)header.id);
+    return RFC11_SKIPPED;
 }

@@ -22,10 +22,10 @@ TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *er
 TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
 
 /* Makes ready what the names of files tell as fields of packets. */
-TTR_MUST ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error);
+TTR_MUST ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error);
 
 /* Finds the section of the reader's file by its name, with the cpu. */
-void rfc11_join_section(struct ctf_reader *reader);
+void rfc11_assign_section(struct ctf_reader *reader);
 
 /* ctf_frame_packet of this dialect. */
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
@@ -36,22 +36,23 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
 
 /* The same metadata for packets of the other byte order, made when first asked for and owned by the
  * trace; NULL with `error`. */
-struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error);
+struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error *error);
 
 /* A section of the trace as the other one has it. */
 const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
                                                 const struct ctf_trace *trace,
                                                 const struct ctf_stream_class *section);
 
-/* ctf_kind_of for a packet of this byte order. */
-struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section,
-                               bool is_big_endian, ttr_error *error);
+/* ctf_stream_decoder_of for a packet of this byte order. */
+struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
+                                                   const struct ctf_stream_class *section,
+                                                   bool is_big_endian, ttr_error *error);
 
 /* Whether a packet is of another byte order or session than the metadata. */
 bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
 
 /* Tells so of the packet that was entered. */
-TTR_MUST ttr_status rfc11_tell_foreign(struct ctf_reader *reader);
+TTR_MUST ttr_status rfc11_report_foreign(struct ctf_reader *reader);
 
 /* --- Contents --- */
 
@@ -66,17 +67,18 @@ TTR_MUST ttr_status rfc11_enter_packet(struct ctf_reader *reader);
 /* The packet is left: its last event must not be later than it says. */
 void rfc11_leave_packet(const struct ctf_reader *reader);
 
-enum rfc11_pass {
-    RFC11_PASSED, /* reader->bits stand behind the event, reader->status tells */
-    RFC11_IS_CUT, /* the window ends before the event may */
-    RFC11_STAYS   /* no size says where the event ends */
+enum rfc11_skip_result {
+    RFC11_SKIPPED,    /* reader->bits stand behind the event, reader->status tells */
+    RFC11_IS_CUT,     /* the window ends before the event may */
+    RFC11_NOT_SKIPPED /* no size says where the event ends */
 };
 
 /* Where the payload ends of the event whose context begins at run->bits, by its payload_size; 0
  * when it cannot be said.  `context`: the layout of the context alone. */
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run);
+uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run);
 
 /* Passes over the event at reader->bits, which cannot be read, by its payload_size. */
-enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what);
+enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
+                                        const char *what);
 
 #endif

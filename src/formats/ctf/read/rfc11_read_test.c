@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -43,18 +43,19 @@ static void make_stream(struct buffer *stream)
     buffer_init(stream, alloc_default());
     for (uint32_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         struct buffer content;
-        struct rfc11_packing how = {.compression = schemes[i][0],
-                                    .encryption = schemes[i][1],
-                                    .checksum = RFC11_CRC32,
-                                    .key = {key},
-                                    .iv = {(uint8_t)i},
-                                    .align = 4096};
+        struct rfc11_pack_options how = {.compression = schemes[i][0],
+                                         .encryption = schemes[i][1],
+                                         .checksum = RFC11_CRC32,
+                                         .key = {key},
+                                         .iv = {(uint8_t)i},
+                                         .align = 4096};
         struct rfc11_packet packet = {.section_packet_count = i, .section_packet_count_bits = 32};
         packet.timestamp_begin = (uint64_t)i * EVENTS;
         packet.timestamp_end = packet.timestamp_begin + EVENTS - 1;
         buffer_init(&content, alloc_default());
         make_content(&content, i * EVENTS);
-        assert_int_equal(rfc11_pack(&packet, content.bytes, content.n, &how, stream, NULL), TTR_OK);
+        assert_int_equal(rfc11_append_packet(&packet, content.bytes, content.n, &how, stream, NULL),
+                         TTR_OK);
         buffer_free(&content);
     }
 }
@@ -190,7 +191,7 @@ static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **
     static const uint32_t unknown_at[] = {10, 900, 9990, UINT32_MAX};
     for (size_t k = 0; k < 4; k++) {
         struct buffer stream, content;
-        struct rfc11_packing how = {.compression = RFC11_GZIP, .align = 4096};
+        struct rfc11_pack_options how = {.compression = RFC11_GZIP, .align = 4096};
         struct rfc11_packet packet = {.section_packet_count_bits = 32, .timestamp_end = 10000};
         ttr_report report = {.size = sizeof report};
         struct sum sum;
@@ -204,11 +205,13 @@ static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **
             buffer_add(&content, event, sizeof event);
         }
         /* The last one cuts the last event. */
-        assert_int_equal(rfc11_pack(&packet, content.bytes,
-                                    content.n - (unknown_at[k] == UINT32_MAX), &how, &stream, NULL),
+        assert_int_equal(rfc11_append_packet(&packet, content.bytes,
+                                             content.n - (unknown_at[k] == UINT32_MAX), &how,
+                                             &stream, NULL),
                          TTR_OK);
         packet.section_packet_count = 1;
-        assert_int_equal(rfc11_pack(&packet, content.bytes, 20, &how, &stream, NULL), TTR_OK);
+        assert_int_equal(rfc11_append_packet(&packet, content.bytes, 20, &how, &stream, NULL),
+                         TTR_OK);
         const ttr_file files[] = {{"metadata", plain, sizeof plain - 1},
                                   {"s", stream.bytes, stream.n}};
         ttr_reader *reader = ttr_open_files(t, "memory", files, 2, NULL, NULL);

@@ -3,7 +3,7 @@
  * tell the right ones, and all events are given. */
 #include <stdlib.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 #include <zlib.h>
 
 #include "base/buffer.h"
@@ -40,12 +40,12 @@ static void make_stream(struct stream *stream, uint8_t compression, uint8_t encr
     buffer_init(&stream->bytes, alloc_default());
     for (uint32_t i = 0; i < PACKETS; i++) {
         struct buffer content;
-        const struct rfc11_packing how = {.compression = compression,
-                                          .encryption = encryption,
-                                          .checksum = checksum,
-                                          .key = {key},
-                                          .iv = {(uint8_t)(i + 1)},
-                                          .align = ALIGN};
+        const struct rfc11_pack_options how = {.compression = compression,
+                                               .encryption = encryption,
+                                               .checksum = checksum,
+                                               .key = {key},
+                                               .iv = {(uint8_t)(i + 1)},
+                                               .align = ALIGN};
         struct rfc11_packet packet = {.session_id = 7,
                                       .section_packet_count = i,
                                       .section_packet_count_bits = 32,
@@ -60,8 +60,9 @@ static void make_stream(struct stream *stream, uint8_t compression, uint8_t encr
             buffer_add(&content, event, sizeof event);
         }
         stream->begin[i] = stream->bytes.n;
-        assert_int_equal(rfc11_pack(&packet, content.bytes, content.n, &how, &stream->bytes, NULL),
-                         TTR_OK);
+        assert_int_equal(
+            rfc11_append_packet(&packet, content.bytes, content.n, &how, &stream->bytes, NULL),
+            TTR_OK);
         stream->packet[i] = packet;
         buffer_free(&content);
     }

@@ -23,14 +23,14 @@ static void free_packet_buffers(struct ctf_packet_buffers *room, const struct al
  * Only CTF 1.8 can express that. */
 static bool has_clock_outside_headers(const struct ctf_description *description)
 {
-    bool moves = ctf_moves_clock(description->packet_header);
+    bool moves = ctf_type_updates_clock(description->packet_header);
     for (size_t i = 0; i < description->streams_n && !moves; i++)
-        moves = ctf_moves_clock(description->streams[i]->packet_context) ||
-                ctf_moves_clock_behind(description->streams[i]);
+        moves = ctf_type_updates_clock(description->streams[i]->packet_context) ||
+                ctf_body_updates_clock(description->streams[i]);
     return moves;
 }
 
-bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *options)
+bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *options)
 {
     const struct ctf_description *description = &trace->class->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
@@ -62,7 +62,8 @@ static bool changes_metadata_packets(const struct ctf_trace *trace,
                                      const struct ctf_options *options)
 {
     bool is_packetised = false;
-    (void)ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
+    (void)ctf_detect_metadata_language(trace->class->metadata, trace->class->metadata_n,
+                                       &is_packetised);
     return options->has_packetised && is_packetised != options->is_packetised;
 }
 
@@ -77,11 +78,11 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     const char *path = trace->folder ? folder_path(trace->folder) : "";
     *copy = (struct ctf_trace_copy){.source = trace, .options = options};
     trace->users++;
-    pairmap_init(&copy->aligns, alloc);
-    pairmap_init(&copy->stream_of, alloc);
-    places_init(&copy->places, alloc);
+    pair_map_init(&copy->aligns, alloc);
+    pair_map_init(&copy->stream_of, alloc);
+    bit_offsets_init(&copy->places, alloc);
     buffer_init(&copy->spare.image, alloc);
-    copy->is_refused = !ctf_may_copy(trace, options);
+    copy->is_refused = !ctf_can_copy(trace, options);
     ttr_status status = ctf_options_check_version(options, version, error);
     if (status != TTR_OK || copy->is_refused)
         return status;
@@ -90,8 +91,8 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
         return status;
     /* a copy, to set the copy's UUID */
     struct ctf_description description = trace->class->description;
-    struct ctf_options own = *options;
-    ctf_options_inherit(&own, trace, version);
+    struct ctf_options ctx = *options;
+    ctf_options_inherit(&ctx, trace, version);
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
@@ -106,7 +107,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     if (status == TTR_OK && !is_same)
         ctf_count_translation_losses(out, &trace->class->description, version);
     if (status == TTR_OK &&
-        !ctf_output_dir_init(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
+        !ctf_output_dir_init(&copy->home, out->ctx, alloc, (ttr_text){path, strlen(path)}))
         status = fail_memory(error);
     if (status == TTR_OK)
         status =
@@ -114,7 +115,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
                 ? ctf_write_file(ctf_create_file(copy->home.folder, out, "", "metadata", "", error),
                                  &text, error)
                 : ctf_write_metadata(
-                      &(struct ctf_metadata){&description, version, &own, copy->home.folder}, &text,
+                      &(struct ctf_metadata){&description, version, &ctx, copy->home.folder}, &text,
                       out, error);
     buffer_free(&text);
     return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
@@ -124,13 +125,13 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 {
     if (!copy->source)
         return;
-    pairmap_free(&copy->aligns);
-    pairmap_free(&copy->stream_of);
-    places_free(&copy->places);
+    pair_map_free(&copy->aligns);
+    pair_map_free(&copy->stream_of);
+    bit_offsets_free(&copy->places);
     alloc_free(alloc, copy->streams, copy->streams_capacity, sizeof *copy->streams);
     ctf_output_dir_free(&copy->home, alloc);
     free_packet_buffers(&copy->spare, alloc);
-    ctf_trace_release(copy->source);
+    ctf_trace_unref(copy->source);
     copy->source = NULL;
 }
 
@@ -190,9 +191,9 @@ ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
 
 static void swap_spare_buffers(struct ctf_file_copy *file)
 {
-    struct ctf_packet_buffers own = file->packet.room;
+    struct ctf_packet_buffers ctx = file->packet.room;
     file->packet.room = file->trace->spare;
-    file->trace->spare = own;
+    file->trace->spare = ctx;
 }
 
 /* Releases the buffers of a packet that was written: the next packet of any file may reuse them. */
@@ -279,7 +280,7 @@ static ttr_status keep_event(struct ctf_file_copy *file, struct ttr_writer *out,
     packet->uncounted_n += kept->is_uncounted;
     kept->ticks = event->ticks;
     kept->event = schema->event;
-    ctf_event_bits(schema, event, &kept->at, &kept->end);
+    ctf_event_bit_range(schema, event, &kept->at, &kept->end);
     return TTR_OK;
 }
 
@@ -355,7 +356,7 @@ static ttr_status copy_defined_packet(struct ctf_file_copy *file, struct ttr_wri
 ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                           const ttr_event *event, ttr_error *error)
 {
-    const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
+    const struct ctf_schema *schema = context_schema(out->t, event->schema)->ctx;
     struct ctf_open_packet *packet = &file->packet;
     ttr_status status = TTR_OK;
     const bool is_said = event->kind == TTR_KIND_GAP &&
@@ -383,8 +384,8 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out)
 {
     for (size_t i = 0; i < copy->streams_n; i++) {
-        output_lost_many(out, CTF_LOST_EVENTS, copy->streams[i].events, 0);
-        output_lost_many(out, CTF_LOST_PACKETS, copy->streams[i].packets, 0);
+        output_count_losses(out, CTF_LOST_EVENTS, copy->streams[i].events, 0);
+        output_count_losses(out, CTF_LOST_PACKETS, copy->streams[i].packets, 0);
     }
 }
 

@@ -61,11 +61,11 @@ struct ctf_trace_copy {
     bool is_refused;  /* it cannot be copied: its events are transcoded */
     /* type -> log2 of its largest alignment; event class -> byte orders in it (ctf_filter_packet.c)
      */
-    struct pairmap aligns;
-    struct pairmap stream_of; /* (stream class, stream number) -> index in `streams` */
+    struct pair_map aligns;
+    struct pair_map stream_of; /* (stream class, stream number) -> index in `streams` */
     struct ctf_stream_copy *streams;
     size_t streams_n, streams_capacity;
-    struct places places;
+    struct bit_offsets places;
     /* buffers of the file whose packet ended last; the next file reuses them, so files in sequence
      * need the memory of one */
     struct ctf_packet_buffers spare;
@@ -75,7 +75,7 @@ struct ctf_trace_copy {
 struct ctf_open_packet {
     bool is_open;
     struct ctf_packet about; /* numbers only: its pointers belong to the reader */
-    const struct ctf_kind *kind;
+    const struct ctf_stream_decoder *kind;
     uint64_t number;    /* number of the data stream */
     struct buffer head; /* bytes of header and context, with the UUID of the copy if that changes */
     uint64_t uuid_at;   /* byte offset in `head` of the inserted UUID; UINT64_MAX = none */
@@ -163,7 +163,7 @@ void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc);
 
 /* Returns true if the options allow the packets to be written unchanged. */
-bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *options);
+bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *options);
 
 /* Returns true if the target's metadata language can express the trace's description. If not, the
  * trace is transcoded. */

@@ -61,10 +61,10 @@ static char *name_next_file(struct ctf_file_copy *file, const char *first,
     memcpy(name, first, n);
     name[n] = '_';
     do {
-        const size_t digits_n = number_put_u64(digits, ++file->part + 1);
+        const size_t digits_n = number_format_u64(digits, ++file->part + 1);
         memcpy(name + n + 1, digits, digits_n);
         name[n + 1 + digits_n] = '\0';
-    } while (folder && folder_find(folder, name));
+    } while (folder && folder_find_file(folder, name));
     return name;
 }
 
@@ -73,7 +73,7 @@ static char *name_next_file(struct ctf_file_copy *file, const char *first,
 static struct ctf_file_copy *add_finished_copy(const struct ctf_file_copy *file,
                                                struct ttr_writer *out)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     struct ctf_file_copy *ended = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity,
                                                 w->copies_n + 1, sizeof *w->copies)
@@ -121,7 +121,7 @@ ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_writer *out
     file->name_size = size;
     file->offset = 0;
     file->is_ended = false;
-    output_lost(out, CTF_LOST_FILE, file->packet.about.offset);
+    output_count_loss(out, CTF_LOST_FILE, file->packet.about.offset);
     file->sink = ctf_create_file(file->trace->home.folder, out, "", name, "", error);
     return file->sink ? TTR_OK : error ? error->status : TTR_E_IO;
 }

@@ -23,12 +23,12 @@ static bool is_rfc_stream(const struct ctf_stream_out *stream)
 
 static bool stream_counts_to_end(const struct ctf_stream_out *stream)
 {
-    return ctf_counts_to_end(&stream->trace->description);
+    return ctf_discarded_is_at_end(&stream->trace->description);
 }
 
 struct ctf_pending_gaps *ctf_pending_gaps_of_source(struct ttr_writer *out, uint16_t source)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     size_t before = w->missing_n;
     if (source >= before && !alloc_reserve(&out->t->counted, (void **)&w->missing, &w->missing_n,
                                            source + (size_t)1, sizeof *w->missing))
@@ -83,9 +83,10 @@ bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing
                                           const struct ctf_stream_out *stream)
 {
     const struct ctf_stream_out *other = missing->stream;
-    const struct ctf_kind *own = stream->kind->source, *source = other ? other->kind->source : NULL;
+    const struct ctf_stream_decoder *ctx = stream->kind->source,
+                                    *source = other ? other->kind->source : NULL;
     return other && other->number == stream->number &&
-           (own ? own->first : NULL) == (source ? source->first : NULL);
+           (ctx ? ctx->first : NULL) == (source ? source->first : NULL);
 }
 
 bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
@@ -104,9 +105,9 @@ static void clear_pending_gaps(struct ctf_pending_gaps *missing)
 static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *missing,
                                uint64_t offset)
 {
-    output_lost_many(out, CTF_LOST_EVENTS, missing->events, offset);
-    output_lost_many(out, CTF_LOST_PACKETS, missing->packets, offset);
-    output_lost_many(out, CTF_LOST_GAP, missing->unknown, offset);
+    output_count_losses(out, CTF_LOST_EVENTS, missing->events, offset);
+    output_count_losses(out, CTF_LOST_PACKETS, missing->packets, offset);
+    output_count_losses(out, CTF_LOST_GAP, missing->unknown, offset);
     clear_pending_gaps(missing);
 }
 
@@ -141,11 +142,12 @@ static bool source_has_data_stream(const struct ctf_stream_out *stream, uint16_t
     const struct ctf_trace *trace = stream->trace->source;
     const size_t at = trace ? (size_t)source - trace->readers_from : 0;
     const struct ctf_reader *reader = trace && at < trace->readers_n ? trace->readers[at] : NULL;
-    if (!reader || !reader->lanes || (reader->takes_all && reader->lanes->n > 1))
+    if (!reader || !reader->file_index || (reader->reads_all_queues && reader->file_index->n > 1))
         return false;
-    const struct ctf_lane *lane = &reader->lanes->lane[reader->takes_all ? 0 : reader->lane];
-    return lane->has_number && lane->number == stream->number && stream->kind->source &&
-           lane->kind == stream->kind->source->first;
+    const struct ctf_packet_queue *queue =
+        &reader->file_index->queue[reader->reads_all_queues ? 0 : reader->queue];
+    return queue->has_number && queue->number == stream->number && stream->kind->source &&
+           queue->kind == stream->kind->source->first;
 }
 
 static void move_pending_gaps(struct ctf_pending_gaps *to, struct ctf_pending_gaps *from)
@@ -220,7 +222,7 @@ bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out
                                    const struct ctf_first_packet *first,
                                    struct ctf_pending_gaps *missing)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     struct ctf_stream_out *before = first->goes_on ? find_preceding_file(w, stream) : NULL;
     if (ctf_pending_gaps_are_in_other_stream(missing, stream))
         return false;
@@ -240,7 +242,7 @@ static uint64_t time_to_stream_ticks(const struct ctf_stream_out *stream, int64_
     const struct ctf_trace_out *trace = stream->trace;
     const struct ctf_timeline *line = &stream->kind->source->timeline;
     if (trace->keeps_clocks)
-        return ctf_ticks_at(line, (int64_t)((uint64_t)time - (uint64_t)trace->moved));
+        return ctf_ns_to_ticks(line, (int64_t)((uint64_t)time - (uint64_t)trace->moved));
     return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
 }
 
@@ -306,7 +308,7 @@ static ttr_status write_final_gap(struct ttr_writer *out, struct ctf_stream_out 
     if (has_place)
         stream->end = place.before;
     else if (missing->events)
-        output_lost(out, CTF_LOST_GAP_TIME, 0);
+        output_count_loss(out, CTF_LOST_GAP_TIME, 0);
     ttr_status status =
         ctf_stream_start_empty_packet(stream, out, has_place ? &place.begin : NULL, error);
     if (has_place)
@@ -317,7 +319,7 @@ static ttr_status write_final_gap(struct ttr_writer *out, struct ctf_stream_out 
 
 static ttr_status finish_source_gaps(struct ttr_writer *out, uint16_t source, ttr_error *error)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     struct ctf_pending_gaps *missing = &w->missing[source];
     struct ctf_stream_out *stream = missing->stream;
     ttr_status status = TTR_OK;
@@ -331,7 +333,7 @@ static ttr_status finish_source_gaps(struct ttr_writer *out, uint16_t source, tt
 
 ttr_status ctf_pending_gaps_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     collect_gaps_of_last_files(w);
     for (size_t i = 0; i < w->missing_n && status == TTR_OK; i++)

@@ -8,7 +8,8 @@
 #include "base/endian.h"
 #include "support/support.h"
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 #define HEAD 37u /* bytes of a packet's header and context in the source */
 #define EVENT 6u
@@ -85,7 +86,7 @@ static void add_file(struct scene *scene, const struct packet *packets, size_t n
 /* Transcodes the scene and adds up its losses. Returns false if memory runs out. */
 static bool transcode_scene(struct scene *scene, const struct alloc *alloc)
 {
-    const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
+    const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .ctx = alloc->ctx};
     const ttr_write_options how = {
         .size = sizeof how, .format_options = scene->options, .flags = TTR_WRITE_OVERWRITE};
     const ttr_read_options read = {.size = sizeof read, .flags = scene->flags};
@@ -109,7 +110,7 @@ static bool transcode_scene(struct scene *scene, const struct alloc *alloc)
         scene->times += strcmp(losses[i].code, "gap.time") == 0 ? losses[i].count : 0;
         scene->packets += strcmp(losses[i].code, "packets.missing") == 0 ? losses[i].count : 0;
     }
-    ttr_abandon(out);
+    ttr_writer_abort(out);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     ttr_close(in);
     ttr_free(t);

@@ -48,12 +48,12 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
                                             uint64_t identity, enum ctf_trace_kind kind,
                                             bool *is_new)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
-    const uint32_t *known = pairmap_get(&w->trace_of, identity, kind);
+    const uint32_t *known = pair_map_get(&w->trace_of, identity, kind);
     uint32_t index = known ? *known : (uint32_t)w->traces_n;
     *is_new = !known;
-    if (!pairmap_put(&w->trace_of, event->source, 0, index))
+    if (!pair_map_put(&w->trace_of, event->source, 0, index))
         return NULL;
     if (known)
         return w->traces[index];
@@ -64,7 +64,7 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
     if (!trace)
         return NULL;
     w->traces[w->traces_n++] = trace;
-    bool is_made = pairmap_put(&w->trace_of, identity, kind, index);
+    bool is_made = pair_map_put(&w->trace_of, identity, kind, index);
     return is_made && ctf_output_dir_init(&trace->home, w, alloc, trace_path(out, event)) ? trace
                                                                                           : NULL;
 }
@@ -76,15 +76,15 @@ static const struct ctf_trace *ctf_source_of_event(const struct ttr_writer *out,
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->beneath) /* sorted events have a schema that refers to the original one */
         schema = context_schema(out->t, schema->beneath);
-    const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
-    return own ? own->trace : NULL;
+    const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
+    return ctx ? ctx->trace : NULL;
 }
 
 /* Starts a trace in the dialect, or returns the one that the event's source belongs to. NULL if
  * memory runs out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     bool is_new = false;
     struct ctf_trace_out *trace = ctf_find_or_add_trace(
         out, event, representative_source(out, event), CTF_TRACE_OF_ANY, &is_new);
@@ -95,7 +95,7 @@ static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr
     if (!trace || !is_new)
         return trace;
     trace->like = source;
-    if (!ctf_trace_begin(trace, out->t, &w->options, version, event))
+    if (!ctf_trace_out_init(trace, out->t, &w->options, version, event))
         return NULL;
     const struct ctf_stream_class *section = source && source->class->description.streams_n
                                                  ? source->class->description.streams[0]
@@ -107,33 +107,34 @@ static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr
 
 static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
-    const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    struct ctf_writer *w = out->ctx;
+    const uint32_t *index = pair_map_get(&w->trace_of, event->source, 0);
     return index ? w->traces[*index] : add_encoded_trace(out, event);
 }
 
 /* Returns the stream class for events with or without CPU; makes it at first use. */
-static struct ctf_kind_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
+static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
         if (trace->kinds[i]->has_cpu == has_cpu)
             return trace->kinds[i];
-    const struct ctf_kind_like like = {.name = {has_cpu ? "cpu" : "events", has_cpu ? 3 : 6},
-                                       .id = trace->kinds_n,
-                                       .has_cpu = has_cpu,
-                                       .has_clock = true,
-                                       .has_time = true,
-                                       .has_sequence = true,
-                                       .has_discarded = true,
-                                       .clock = trace->clock,
-                                       .rfc_header = trace->like_header,
-                                       .rfc_has_event_size = trace->like_event_size};
-    return ctf_trace_add_kind(trace, &like);
+    const struct ctf_stream_class_spec like = {
+        .name = {has_cpu ? "cpu" : "events", has_cpu ? 3 : 6},
+        .id = trace->kinds_n,
+        .has_cpu = has_cpu,
+        .has_clock = true,
+        .has_time = true,
+        .has_sequence = true,
+        .has_discarded = true,
+        .clock = trace->clock,
+        .rfc_header = trace->like_header,
+        .rfc_has_event_size = trace->like_event_size};
+    return ctf_trace_out_add_stream_class(trace, &like);
 }
 
 struct ctf_stream_out *ctf_add_stream_file(struct ctf_writer *w, const struct alloc *alloc,
-                                           struct ctf_trace_out *trace, struct ctf_kind_out *kind,
-                                           ttr_text name)
+                                           struct ctf_trace_out *trace,
+                                           struct ctf_stream_class_out *kind, ttr_text name)
 {
     if (!alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1,
                        sizeof *w->streams))
@@ -158,12 +159,12 @@ static struct ctf_stream_out *add_encoded_stream(struct ttr_writer *out,
                                                  uint32_t cpu)
 {
     char name[8 + NUMBER_MAX] = "events";
-    size_t n = has_cpu ? 4 + number_put_u64(name + 4, cpu) : 6;
+    size_t n = has_cpu ? 4 + number_format_u64(name + 4, cpu) : 6;
     if (has_cpu)
         memcpy(name, "cpu_", 4);
-    struct ctf_kind_out *kind = get_stream_class(trace, has_cpu);
+    struct ctf_stream_class_out *kind = get_stream_class(trace, has_cpu);
     struct ctf_stream_out *stream =
-        kind ? ctf_add_stream_file(out->own, &out->t->counted, trace, kind, (ttr_text){name, n})
+        kind ? ctf_add_stream_file(out->ctx, &out->t->counted, trace, kind, (ttr_text){name, n})
              : NULL;
     if (stream) {
         stream->has_cpu = has_cpu;
@@ -176,20 +177,20 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
                                                  struct ctf_trace_out *trace,
                                                  const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
-    uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    struct ctf_writer *w = out->ctx;
+    uint32_t *index = pair_map_get(&w->trace_of, event->source, 0);
     uint64_t place = index ? *index : 0,
              cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
-    index = pairmap_get(&w->stream_of, place, cpu);
+    index = pair_map_get(&w->stream_of, place, cpu);
     if (!index && trace->streams_n > CPUS_MAX) {
         cpu = 0;
-        index = pairmap_get(&w->stream_of, place, 0);
+        index = pair_map_get(&w->stream_of, place, 0);
     }
     if (index)
         return w->streams[*index];
     struct ctf_stream_out *stream = add_encoded_stream(out, trace, cpu != 0, (uint32_t)(cpu - 1));
-    return stream && pairmap_put(&w->stream_of, place, cpu, (uint32_t)(w->streams_n - 1)) ? stream
-                                                                                          : NULL;
+    return stream && pair_map_put(&w->stream_of, place, cpu, (uint32_t)(w->streams_n - 1)) ? stream
+                                                                                           : NULL;
 }
 
 /* --- Names of threads --- */
@@ -211,10 +212,10 @@ static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct al
 static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_out *stream,
                                      ttr_id id, uint64_t ticks, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     struct ctf_trace_out *trace = stream->trace;
     const struct alloc *alloc = &out->t->counted;
-    const struct ctf_items_for what = {
+    const struct ctf_items_config what = {
         .out = out, .version = trace->description.version, .is_dialect = true};
     ttr_thread thread;
     if (!ttr_thread_get(out->t, id, &thread))
@@ -225,14 +226,14 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
     uint32_t *change = written_name_entry(&trace->told.change, &trace->told.changes_n, alloc, id);
     if (!told || !process || !change)
         return fail_memory(error);
-    *change = out->t->names_changes + 1;
+    *change = out->t->name_change_count + 1;
     bool has_thread = thread.thread_name && *told != thread.thread_name + 1,
          has_process = thread.process_name && *process != thread.process_name + 1;
     *told = thread.thread_name + 1;
     if (!has_thread && !has_process)
         return TTR_OK;
     *process = thread.process_name + 1;
-    ctf_items_begin(&w->items);
+    ctf_items_clear(&w->items);
     ctf_items_add_constant(&w->items, CTF_ATTRIBUTE_KIND, CTF_KIND_NAMES, (ttr_text){"names", 5});
     ctf_items_add_thread(&w->items, &thread, CTF_ATTRIBUTE_PID);
     w->items.context_n = what.version == CTF_RFC_1_1 ? 0 : w->items.n;
@@ -240,11 +241,11 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
         ctf_items_add_text(&w->items, "process", ttr_text_get(out->t, thread.process_name));
     if (has_thread)
         ctf_items_add_text(&w->items, "thread", ttr_text_get(out->t, thread.thread_name));
-    ctf_items_end(&w->items, &what, 0);
+    ctf_items_complete(&w->items, &what, 0);
     const struct ctf_class_key key = {
         .name = {"names", 5}, .is_unnamed = true, .identity = UINT64_MAX};
     const struct ctf_event_class *class =
-        w->items.failed ? NULL : ctf_trace_class(trace, stream->kind, &w->items, &key);
+        w->items.failed ? NULL : ctf_get_event_class(trace, stream->kind, &w->items, &key);
     return class ? ctf_stream_append_event(stream, out, class, &w->items, ticks, error)
                  : fail_memory(error);
 }
@@ -257,13 +258,13 @@ static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_
                                       const ttr_event *event)
 {
     uint64_t ticks = (uint64_t)event->time - (uint64_t)stream->trace->base;
-    stream->trace->has_unix_time |= time_is_unix(event->time);
+    stream->trace->has_unix_time |= is_unix_time(event->time);
     if (event->time < stream->trace->base || ticks < stream->last) {
         ticks = stream->last;
-        output_lost(out, CTF_LOST_BACKWARD, event->offset);
+        output_count_loss(out, CTF_LOST_BACKWARD, event->offset);
     }
     if (event->source && event->ticks != ticks && !(event->flags & TTR_EVENT_NO_TIME))
-        output_lost(out, CTF_LOST_TICKS, event->offset);
+        output_count_loss(out, CTF_LOST_TICKS, event->offset);
     return ticks;
 }
 
@@ -281,10 +282,10 @@ static bool is_stream_read_before(const struct ctf_stream_out *a, const struct c
 void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *stream,
                          const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     bool is_same_time = w->latest && event->time == w->now && w->latest->trace == stream->trace;
     if (is_same_time && is_stream_read_before(stream, w->latest)) {
-        output_lost(out, CTF_LOST_ORDER, event->offset);
+        output_count_loss(out, CTF_LOST_ORDER, event->offset);
         return;
     }
     w->now = event->time;
@@ -302,7 +303,7 @@ struct shaped {
 static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_stream_out *stream,
                                            const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
@@ -312,16 +313,17 @@ static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_st
     for (size_t i = 0; i < w->items.n; i++) {
         const unsigned hint = w->items.field[i].value.hint;
         if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
-            output_lost(out, CTF_LOST_LABEL, event->offset);
+            output_count_loss(out, CTF_LOST_LABEL, event->offset);
     }
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
-        output_lost(out, CTF_LOST_NUMBER, event->offset);
-    bool is_listed = ctf_list_items(&w->listing, out->t, &w->items, level,
-                                    stream->trace->description.version == CTF_RFC_1_1);
-    return (struct shaped){
-        &w->listing.items,
-        is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
+        output_count_loss(out, CTF_LOST_NUMBER, event->offset);
+    bool is_listed = ctf_field_list_build(&w->listing, out->t, &w->items, level,
+                                          stream->trace->description.version == CTF_RFC_1_1);
+    return (struct shaped){&w->listing.items, is_listed
+                                                  ? ctf_get_event_class(stream->trace, stream->kind,
+                                                                        &w->listing.items, &key)
+                                                  : NULL};
 }
 
 /* Returns the class of the items as they are, or makes one if the stream has less than `most`
@@ -334,13 +336,13 @@ static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w
     const struct ctf_event_class *known = ctf_find_event_class(stream->kind, &w->items, key);
     if (known || stream->kind->class->events_n + stream->kind->refused_n >= most)
         return known;
-    return ctf_trace_class(stream->trace, stream->kind, &w->items, key);
+    return ctf_get_event_class(stream->trace, stream->kind, &w->items, key);
 }
 
 static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_stream_out *stream,
                                         const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
     const char *kind = ttr_kind_text(event->kind);
     struct ctf_class_key key = {.name = event->name ? ttr_text_get(out->t, event->name)
@@ -353,7 +355,7 @@ static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_strea
         w->items.failed ? NULL : find_class_below_limit(w, stream, &key, NAMES_MAX);
     if (class || w->items.failed || stream->trace->types.failed)
         return (struct shaped){&w->items, class};
-    bool is_refused = ctf_trace_refuses(stream->kind, &w->items, &key);
+    bool is_refused = ctf_is_event_class_refused(stream->kind, &w->items, &key);
     buffer_clear(&w->name);
     ctf_label_escape(&w->name, ttr_text_get(out->t, event->name));
     ctf_items_add_name(&w->items, (ttr_text){(const char *)w->name.bytes, w->name.n},
@@ -371,7 +373,7 @@ static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_strea
 static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_event *event,
                                              ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     struct ctf_trace_out *trace = get_encoded_trace(out, event);
     struct ctf_stream_out *stream = trace ? get_encoded_stream(out, trace, event) : NULL;
     if (!stream)
@@ -382,22 +384,23 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
     uint64_t ticks = event_to_stream_ticks(out, stream, event);
     ctf_count_reordered(out, stream, event);
     const struct ctf_written_names *told = &trace->told;
-    bool may_be_new = event->thread && (event->thread >= told->changes_n ||
-                                        told->change[event->thread] != out->t->names_changes + 1);
+    bool may_be_new =
+        event->thread && (event->thread >= told->changes_n ||
+                          told->change[event->thread] != out->t->name_change_count + 1);
     status = may_be_new ? write_thread_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    const struct ctf_items_for what = {.out = out,
-                                       .version = trace->description.version,
-                                       .is_dialect = true,
-                                       .has_cpu = stream->has_cpu};
+    const struct ctf_items_config what = {.out = out,
+                                          .version = trace->description.version,
+                                          .is_dialect = true,
+                                          .has_cpu = stream->has_cpu};
     ctf_items_collect(&w->items, &what, event);
     struct shaped shaped = choose_event_class(out, stream, event);
     if (!shaped.class)
         return fail_memory(error);
     if (event->kind == TTR_KIND_GAP)
         stream->discarded += event->link;
-    output_wrote(out, event);
+    output_count_event(out, event);
     return ctf_stream_append_event(stream, out, shaped.class, shaped.items, ticks, error);
 }
 
@@ -405,7 +408,7 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
 static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
                                     ttr_error *error)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     struct ctf_pending_gaps *missing =
         event->source < w->missing_n ? &w->missing[event->source] : NULL;
     if (!missing || (missing->events == 0 && missing->packets == 0 && missing->unknown == 0))
@@ -453,7 +456,7 @@ static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
  * the trace. */
 static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->traces_n; i++) {
         const struct ctf_written_names *told = &w->traces[i]->told;
@@ -483,7 +486,7 @@ static ttr_status write_trace_metadata(const struct ctf_trace_out *trace, struct
 
 ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = write_final_names(out, error);
     if (status == TTR_OK)
         status = ctf_pending_gaps_finish(out, error);
@@ -492,7 +495,7 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
     if (status == TTR_OK && needs_trace && w->traces_n == 0 &&
         !add_encoded_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
         status = fail_memory(error);
-    if (status == TTR_OK && !ctf_unions_settle(w, &out->t->counted))
+    if (status == TTR_OK && !ctf_trace_groups_complete(w, &out->t->counted))
         status = fail_memory(error);
     for (size_t i = 0; i < w->traces_n && status == TTR_OK; i++) {
         struct ctf_trace_out *trace = w->traces[i];
@@ -512,18 +515,18 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc)
         alloc_free(alloc, w->streams[i], 1, sizeof *w->streams[i]);
     }
     for (size_t i = 0; i < w->traces_n; i++) {
-        ctf_trace_end(w->traces[i], alloc);
+        ctf_trace_out_free(w->traces[i], alloc);
         alloc_free(alloc, w->traces[i], 1, sizeof *w->traces[i]);
     }
     alloc_free(alloc, w->streams, w->streams_capacity, sizeof *w->streams);
     alloc_free(alloc, w->traces, w->traces_capacity, sizeof *w->traces);
-    ctf_unions_free(w, alloc);
-    pairmap_free(&w->trace_of);
-    pairmap_free(&w->stream_of);
-    keymap_free(&w->given);
+    ctf_trace_groups_free(w, alloc);
+    pair_map_free(&w->trace_of);
+    pair_map_free(&w->stream_of);
+    key_map_free(&w->given);
     alloc_free(alloc, w->missing, w->missing_n, sizeof *w->missing);
     ctf_items_free(&w->items);
     ctf_items_free(&w->packet_items);
-    ctf_listing_free(&w->listing);
+    ctf_field_list_free(&w->listing);
     buffer_free(&w->name);
 }

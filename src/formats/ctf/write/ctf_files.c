@@ -15,7 +15,7 @@ struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const c
     if (path.failed)
         (void)fail_memory(error);
     else
-        sink = folder_add(out->folder, (const char *)path.bytes, error);
+        sink = folder_create_file(out->folder, (const char *)path.bytes, error);
     buffer_free(&path);
     return sink;
 }

@@ -54,8 +54,9 @@ struct packet_filter {
     struct ttr_writer *out;
     struct number_pos number_pos[CTF_ROLE_COUNT];
     struct buffer bytes;
-    struct bitput put;
-    const uint8_t *source; /* image that places_walk reads values from in copy_event_by_value */
+    struct bit_writer put;
+    const uint8_t
+        *source; /* image that bit_offsets_walk reads values from in copy_event_by_value */
     /* bits of the smallest time member in event headers; 64 = times cannot wrap */
     unsigned time_width;
     unsigned header_align;
@@ -67,13 +68,15 @@ struct packet_filter {
 /* --- Numbers of the head --- */
 
 /* Stores an unsigned LEB128 in the same number of bytes as before. */
-static void store_leb128(struct bitput *put, uint64_t at, uint64_t bits, uint64_t value)
+static void store_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
-        bitput_store_le(put, at + i * 8, (value & 0x7f) | (i + 1 < bits / 8 ? 0x80u : 0u), 8);
+        bit_writer_overwrite_le(put, at + i * 8, (value & 0x7f) | (i + 1 < bits / 8 ? 0x80u : 0u),
+                                8);
 }
 
-static void store_number(struct bitput *put, const struct number_pos *number_pos, uint64_t value)
+static void store_number(struct bit_writer *put, const struct number_pos *number_pos,
+                         uint64_t value)
 {
     if (!number_pos->type)
         return;
@@ -81,16 +84,18 @@ static void store_number(struct bitput *put, const struct number_pos *number_pos
     if (number_pos->type->kind == TYPE_VAR_UINT)
         store_leb128(put, number_pos->at, number_pos->bits, value);
     else if (number_pos->type->is_big_endian)
-        bitput_store_be(put, number_pos->at,
-                        number_pos->type->is_reversed ? bits_reverse(value, width) : value, width);
+        bit_writer_overwrite_be(put, number_pos->at,
+                                number_pos->type->is_reversed ? bits_reverse(value, width) : value,
+                                width);
     else
-        bitput_store_le(put, number_pos->at,
-                        number_pos->type->is_reversed ? bits_reverse(value, width) : value, width);
+        bit_writer_overwrite_le(put, number_pos->at,
+                                number_pos->type->is_reversed ? bits_reverse(value, width) : value,
+                                width);
 }
 
-static void record_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void record_role(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct number_pos *number_pos = own;
+    struct number_pos *number_pos = ctx;
     /* the entry of CTF_ROLE_NONE holds the last value of the head */
     number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
@@ -103,16 +108,16 @@ static void record_role(void *own, const struct type *type, uint64_t at, uint64_
 static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
-    struct places *places = &file->trace->places;
+    struct bit_offsets *places = &file->trace->places;
     const struct type *header = file->trace->source->class->description.packet_header;
     const struct type *context = packet->kind->class->packet_context;
-    places_reset(places);
-    places->bits = bits_over(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
-    places->own = number_pos;
+    bit_offsets_reset(places);
+    places->bits = bits_init(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
+    places->ctx = number_pos;
     places->value = record_role;
     places->align = NULL;
-    return (!header || places_walk(places, ROOT_PACKET_HEADER, header)) &&
-           (!context || places_walk(places, ROOT_PACKET_CONTEXT, context));
+    return (!header || bit_offsets_walk(places, ROOT_PACKET_HEADER, header)) &&
+           (!context || bit_offsets_walk(places, ROOT_PACKET_CONTEXT, context));
 }
 
 /* --- UUID --- */
@@ -120,13 +125,13 @@ static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *numbe
 /* Returns the byte offset of the UUID in the head; UINT64_MAX if it has none. */
 static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffer *head)
 {
-    struct layout_walk walk;
+    struct layout_iter walk;
     const struct type *type;
     ttr_field field;
-    struct bits bits = bits_over(head->bytes, 0, (uint64_t)head->n * 8);
+    struct bits bits = bits_init(head->bytes, 0, (uint64_t)head->n * 8);
     bool is_inside = false;
-    layout_walk_begin(&walk, trace->class->packet_header, &bits, NULL);
-    while (layout_walk_next(&walk, &field, &type)) {
+    layout_iter_begin(&walk, trace->class->packet_header, &bits, NULL);
+    while (layout_iter_next(&walk, &field, &type)) {
         if (is_inside)
             /* the reader is one byte after the start of the UUID */
             return walk.run.bits.at / 8 - 1;
@@ -165,13 +170,14 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
 {
     struct ctf_trace_copy *trace = file->trace;
     const struct ctf_open_packet *packet = &file->packet;
-    const uint32_t *index = pairmap_get(&trace->stream_of, packet->kind->class->id, packet->number);
+    const uint32_t *index =
+        pair_map_get(&trace->stream_of, packet->kind->class->id, packet->number);
     if (index)
         return &trace->streams[*index];
     if (!alloc_reserve(trace->aligns.alloc, (void **)&trace->streams, &trace->streams_capacity,
                        trace->streams_n + 1, sizeof *trace->streams) ||
-        !pairmap_put(&trace->stream_of, packet->kind->class->id, packet->number,
-                     (uint32_t)trace->streams_n))
+        !pair_map_put(&trace->stream_of, packet->kind->class->id, packet->number,
+                      (uint32_t)trace->streams_n))
         return NULL;
     trace->streams[trace->streams_n] = (struct ctf_stream_copy){.shift = 0};
     return &trace->streams[trace->streams_n++];
@@ -186,9 +192,9 @@ static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
     const bool is_number_0 = about->has_sequence && sequence == 0,
                is_told = stream->is_begun || (is_number_0 && about->discarded == stream->events);
     if (!is_told)
-        output_lost_many(out, CTF_LOST_EVENTS, stream->events, about->offset);
+        output_count_losses(out, CTF_LOST_EVENTS, stream->events, about->offset);
     if (!stream->is_begun)
-        output_lost_many(out, CTF_LOST_PACKETS, stream->packets, about->offset);
+        output_count_losses(out, CTF_LOST_PACKETS, stream->packets, about->offset);
     stream->is_begun = true;
     stream->events = stream->packets = 0;
 }
@@ -212,8 +218,8 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     file->is_changed = true;
     struct buffer copy;
     buffer_init(&copy, &out->t->counted);
-    struct bitput put = bitput_begin(&copy);
-    bitput_bytes(&put, bytes, n);
+    struct bit_writer put = bit_writer_init(&copy);
+    bit_writer_add_bytes(&put, bytes, n);
     if (shift && find_head_roles(file, number_pos))
         store_number(&put, &number_pos[CTF_ROLE_SEQUENCE],
                      packet->about.sequence - (uint64_t)shift);
@@ -239,7 +245,7 @@ static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *
 {
     if (!type || depth > TYPE_DEPTH_MAX)
         return 0;
-    const uint32_t *known = pairmap_get(&trace->aligns, (uintptr_t)type, 0);
+    const uint32_t *known = pair_map_get(&trace->aligns, (uintptr_t)type, 0);
     if (known)
         return *known;
     unsigned align = type->align;
@@ -255,7 +261,7 @@ static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *
     for (uint32_t i = 0; i < type->members_n; i++)
         align = max_alignment(align, type_alignment(trace, type->members[i].type, depth + 1));
     /* If the cache is out of memory, the value is computed again next time. */
-    bool is_kept = pairmap_put(&trace->aligns, (uintptr_t)type, 0, align);
+    bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : max_alignment(align, 0);
 }
 
@@ -279,11 +285,11 @@ static unsigned min_time_width(const struct type *type, unsigned depth)
     if (type->role == CTF_ROLE_TIME)
         return type->kind == TYPE_VAR_UINT ? 0 : type->bits < 64 ? type->bits : 64;
     for (uint32_t i = 0; i < type->members_n; i++) {
-        unsigned own = min_time_width(type->members[i].type, depth + 1);
-        width = own < width ? own : width;
+        unsigned ctx = min_time_width(type->members[i].type, depth + 1);
+        width = ctx < width ? ctx : width;
     }
-    unsigned own = min_time_width(type->element, depth + 1);
-    return own < width ? own : width;
+    unsigned ctx = min_time_width(type->element, depth + 1);
+    return ctx < width ? ctx : width;
 }
 
 /* --- Events --- */
@@ -291,34 +297,34 @@ static unsigned min_time_width(const struct type *type, unsigned depth)
 static void copy_bits(struct packet_filter *r, const uint8_t *bytes, uint64_t at, uint64_t n,
                       bool is_big)
 {
-    struct bits from = bits_over(bytes, at, at + n);
+    struct bits from = bits_init(bytes, at, at + n);
     if (!((at | r->put.at) & 7)) {
-        bitput_bytes(&r->put, bytes + (at >> 3), (size_t)(n >> 3));
+        bit_writer_add_bytes(&r->put, bytes + (at >> 3), (size_t)(n >> 3));
         from.at += n & ~UINT64_C(7);
     }
     while (bits_left(&from) > 0) {
         unsigned width = bits_left(&from) < 64 ? (unsigned)bits_left(&from) : 64;
         if (is_big)
-            bitput_be(&r->put, bits_be(&from, width), width);
+            bit_writer_add_be(&r->put, bits_read_be(&from, width), width);
         else
-            bitput_le(&r->put, bits_le(&from, width), width);
+            bit_writer_add_le(&r->put, bits_read_le(&from, width), width);
     }
 }
 
-static void write_alignment(void *own, unsigned log2)
+static void write_alignment(void *ctx, unsigned log2)
 {
-    struct packet_filter *r = own;
-    bitput_align(&r->put, log2);
+    struct packet_filter *r = ctx;
+    bit_writer_align(&r->put, log2);
 }
 
-static void copy_value(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void copy_value(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct packet_filter *r = own;
+    struct packet_filter *r = ctx;
     bool is_number = type->kind < TYPE_VAR_UINT || type->kind == TYPE_NULL;
     if (is_number)
-        bitput_zeros(&r->put, places_begin(type, r->put.at) - r->put.at);
+        bit_writer_add_zeros(&r->put, bit_offsets_number_start(type, r->put.at) - r->put.at);
     else
-        bitput_align(&r->put, type->align > 3 && !type->has_inline_length ? type->align : 3);
+        bit_writer_align(&r->put, type->align > 3 && !type->has_inline_length ? type->align : 3);
     copy_bits(r, r->source, at, bits, type->is_big_endian);
 }
 
@@ -345,15 +351,15 @@ static unsigned type_byte_orders(const struct type *type, unsigned depth)
 static unsigned event_byte_orders(const struct packet_filter *r,
                                   const struct ctf_event_class *event)
 {
-    struct pairmap *known = &r->file->trace->aligns;
+    struct pair_map *known = &r->file->trace->aligns;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    const uint32_t *orders = pairmap_get(known, (uintptr_t)event, KEY_ORDERS);
+    const uint32_t *orders = pair_map_get(known, (uintptr_t)event, KEY_ORDERS);
     if (orders)
         return *orders;
     unsigned found = type_byte_orders(class->event_header, 0) |
                      type_byte_orders(class->event_context, 0) |
                      type_byte_orders(event->context, 0) | type_byte_orders(event->payload, 0);
-    bool is_kept = pairmap_put(known, (uintptr_t)event, KEY_ORDERS, found);
+    bool is_kept = pair_map_put(known, (uintptr_t)event, KEY_ORDERS, found);
     (void)is_kept;
     return found;
 }
@@ -363,22 +369,23 @@ static unsigned event_byte_orders(const struct packet_filter *r,
 static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
                                 const uint8_t *image, uint64_t at, uint64_t end)
 {
-    struct places *places = &r->file->trace->places;
+    struct bit_offsets *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     struct number_pos ignored[CTF_ROLE_COUNT];
     if (!find_head_roles(r->file, ignored))
         return false;
-    places->bits = bits_over(image, at, end);
-    places->own = r;
+    places->bits = bits_init(image, at, end);
+    places->ctx = r;
     places->align = write_alignment;
     places->value = copy_value;
     r->source = image;
-    return (!class->event_header || places_walk(places, ROOT_EVENT_HEADER, class->event_header)) &&
+    return (!class->event_header ||
+            bit_offsets_walk(places, ROOT_EVENT_HEADER, class->event_header)) &&
            (!class->event_context ||
-            places_walk(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
+            bit_offsets_walk(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
            (!kept->event->context ||
-            places_walk(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
-           (!kept->event->payload || places_walk(places, ROOT_PAYLOAD, kept->event->payload));
+            bit_offsets_walk(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
+           (!kept->event->payload || bit_offsets_walk(places, ROOT_PAYLOAD, kept->event->payload));
 }
 
 static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
@@ -386,7 +393,7 @@ static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
     const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t mask = (UINT64_C(1) << event_alignment(r, kept->event)) - 1,
              base = packet->image_at * 8;
-    bitput_align(&r->put, r->header_align);
+    bit_writer_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
     unsigned orders = event_byte_orders(r, kept->event);
     bool is_mixed =
@@ -396,8 +403,8 @@ static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
                   orders == ORDER_BIG);
     } else if (!copy_event_by_value(r, kept, packet->room.image.bytes, kept->at - base,
                                     kept->end - base)) {
-        bitput_cut(&r->put, before);
-        output_lost(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);
+        bit_writer_truncate(&r->put, before);
+        output_count_loss(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);
         return;
     }
     r->end = kept->ticks;
@@ -412,7 +419,7 @@ static void start_piece(struct packet_filter *r, uint64_t ticks)
     const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t head = packet->about.first_bit, whole = head & ~UINT64_C(7);
     buffer_clear(&r->bytes);
-    r->put = bitput_begin(&r->bytes);
+    r->put = bit_writer_init(&r->bytes);
     copy_bits(r, packet->head.bytes, 0, whole, false);
     const struct type *last = r->number_pos[CTF_ROLE_NONE].type;
     copy_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
@@ -427,7 +434,7 @@ static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11
     const struct ctf_trace *trace = r->file->trace->source;
     if (packet->checksum_scheme <= RFC11_CRC32)
         return packet->checksum_scheme;
-    output_lost(r->out, CTF_LOST_CHECKSUM, r->file->packet.about.offset);
+    output_count_loss(r->out, CTF_LOST_CHECKSUM, r->file->packet.about.offset);
     return trace->has_first && trace->first.checksum_scheme <= RFC11_CRC32
                ? trace->first.checksum_scheme
                : RFC11_CHECKSUM_NONE;
@@ -443,19 +450,19 @@ static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, tt
         RFC11_FINE)
         return fail(error, TTR_E_MALFORMED, r->file->packet.about.offset,
                     "the packet's header cannot be read again");
-    struct rfc11_packing packing = {.compression = packet.compression_scheme,
-                                    .encryption = packet.encryption_scheme,
-                                    .checksum = choose_checksum(r, &packet),
-                                    .key = {trace->has_key ? trace->key : NULL},
-                                    .align = packet.packet_size % 4096 ? 1 : 4096};
+    struct rfc11_pack_options packing = {.compression = packet.compression_scheme,
+                                         .encryption = packet.encryption_scheme,
+                                         .checksum = choose_checksum(r, &packet),
+                                         .key = {trace->has_key ? trace->key : NULL},
+                                         .align = packet.packet_size % 4096 ? 1 : 4096};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     packet.section_packet_count = (uint32_t)sequence;
     packet.timestamp_begin = r->begin;
     packet.timestamp_end = r->end;
     buffer_clear(&r->out->buffer);
     if (status == TTR_OK)
-        status = rfc11_pack(&packet, r->bytes.bytes + RFC11_HEADER, r->bytes.n - RFC11_HEADER,
-                            &packing, &r->out->buffer, error);
+        status = rfc11_append_packet(&packet, r->bytes.bytes + RFC11_HEADER,
+                                     r->bytes.n - RFC11_HEADER, &packing, &r->out->buffer, error);
     if (status == TTR_OK)
         status = sink_write(r->file->sink, r->out->buffer.bytes, r->out->buffer.n, error);
     r->file->offset += r->out->buffer.n;
@@ -503,7 +510,7 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
     if (!stream)
         return fail_memory(error);
     uint64_t content = r->put.at, sequence = ctf_sequence_before(about, stream->shift);
-    bitput_align(&r->put, 3);
+    bit_writer_align(&r->put, 3);
     if (r->bytes.failed)
         return fail_memory(error);
     if (is_last && about->has_end && about->end > r->end)
@@ -550,7 +557,7 @@ static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
         const struct ctf_kept *kept = &packet->room.kept[i];
         bool is_far = is_time_ambiguous(r, last, kept->ticks);
         if (is_far && !may_split)
-            output_lost(r->out, CTF_LOST_WRAP, about->offset + kept->at / 8);
+            output_count_loss(r->out, CTF_LOST_WRAP, about->offset + kept->at / 8);
         if (is_far && may_split) {
             status = write_piece(r, false, error);
             start_piece(r, kept->ticks);

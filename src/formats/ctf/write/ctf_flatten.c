@@ -46,7 +46,7 @@ struct flattening {
     struct ctf_items *items;
     struct known_shapes *known_shapes;
     bool is_trial; /* a shape is computed a second time: losses are not counted again */
-    const struct ctf_items_for *what;
+    const struct ctf_items_config *what;
     uint64_t offset;
     const ttr_fields *walk;   /* source of field types for transcoding; NULL with the dialect */
     const ttr_fields *labels; /* source of labels; NULL = none */
@@ -81,7 +81,7 @@ struct regions {
 
 static void count_item_loss(const struct flattening *f, enum ctf_loss loss)
 {
-    output_lost(f->what->out, loss, f->offset);
+    output_count_loss(f->what->out, loss, f->offset);
 }
 
 /* Returns true for an 8-bit enumeration that our dialect uses for a boolean, null or constant. */
@@ -96,18 +96,18 @@ static bool is_dialect_enumeration(const struct type *type)
  * otherwise counts a loss. */
 static void normalize_labels(const struct flattening *f, ttr_value *value)
 {
-    bool is_flags = value->hint == TTR_HINT_FLAGS,
+    bool is_flags = value->hint == TTR_DISPLAY_FLAGS,
          is_sayable = !is_flags || f->what->version == CTF_2;
-    const struct type *type = f->labels ? field_type(f->labels) : NULL;
+    const struct type *type = f->labels ? fields_declared_type(f->labels) : NULL;
     /* v1.1 lists labels value by value, so their number is limited */
     if (type && type->labels && f->what->version == CTF_RFC_1_1)
-        is_sayable = is_sayable && rfc11_lists_labels(type->labels);
+        is_sayable = is_sayable && rfc11_can_list_labels(type->labels);
     bool has_labels =
         type && type->labels && is_sayable &&
         (!f->what->is_dialect || (type->labels->n > 0 && !is_dialect_enumeration(type)));
     if (!has_labels && value->count > 0)
         count_item_loss(f, CTF_LOST_LABEL);
-    value->hint = TTR_HINT_NONE;
+    value->hint = TTR_DISPLAY_NONE;
     value->count = 0;
     if (!has_labels)
         return;
@@ -118,27 +118,27 @@ static void normalize_labels(const struct flattening *f, ttr_value *value)
 static void normalize_number(const struct flattening *f, ttr_value *value)
 {
     ttr_thread thread;
-    if (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
+    if (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS)
         normalize_labels(f, value);
     unsigned bits = value->bits == 0 || value->bits > 64 ? 64 : value->bits;
-    if (value->hint == TTR_HINT_THREAD) {
+    if (value->hint == TTR_DISPLAY_THREAD) {
         if (value->v.u <= UINT32_MAX &&
             ttr_thread_get(f->what->out->t, (ttr_id)value->v.u, &thread))
             value->v.u = thread.tid;
         bits = 64;
-        value->hint = TTR_HINT_NONE;
+        value->hint = TTR_DISPLAY_NONE;
         count_item_loss(f, CTF_LOST_HINT);
     }
     bool fits = bits == 64 || (value->type == TTR_TYPE_INT
                                    ? value->v.s >> (bits - 1) == 0 || value->v.s >> (bits - 1) == -1
                                    : value->v.u >> bits == 0);
     value->bits = (uint8_t)(fits ? bits : 64);
-    if (value->hint == TTR_HINT_POINTER)
+    if (value->hint == TTR_DISPLAY_POINTER)
         value->base = 16;
-    if (value->hint == TTR_HINT_KOID)
+    if (value->hint == TTR_DISPLAY_KOID)
         value->base = 0;
     else if (value->hint < CTF_ITEM_CONSTANT)
-        value->hint = TTR_HINT_NONE;
+        value->hint = TTR_DISPLAY_NONE;
     if (value->base != 2 && value->base != 8 && value->base != 16)
         value->base = 0;
 }
@@ -149,13 +149,13 @@ static void normalize_text(const struct flattening *f, ttr_value *value)
         value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
     if (!f->what->is_dialect && value->type == TTR_TYPE_BYTES && f->what->version != CTF_2)
         count_item_loss(f, CTF_LOST_TYPE);
-    if (!f->what->is_dialect && value->hint == TTR_HINT_NUMBER) {
-        value->hint = TTR_HINT_NONE;
+    if (!f->what->is_dialect && value->hint == TTR_DISPLAY_DECIMAL) {
+        value->hint = TTR_DISPLAY_NONE;
         count_item_loss(f, CTF_LOST_WIDE);
     }
-    if (value->hint != TTR_HINT_NONE &&
-        (value->type == TTR_TYPE_BYTES || value->hint != TTR_HINT_NUMBER || has_nul)) {
-        value->hint = TTR_HINT_NONE;
+    if (value->hint != TTR_DISPLAY_NONE &&
+        (value->type == TTR_TYPE_BYTES || value->hint != TTR_DISPLAY_DECIMAL || has_nul)) {
+        value->hint = TTR_DISPLAY_NONE;
         count_item_loss(f, CTF_LOST_HINT);
     }
     if (!has_nul)
@@ -168,7 +168,7 @@ static void normalize_text(const struct flattening *f, ttr_value *value)
 static void normalize_float(const struct flattening *f, ttr_value *value)
 {
     double x = value->v.f;
-    const struct type *type = f->walk ? field_type(f->walk) : NULL;
+    const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
     value->hint = 0;
     if (type && type->kind == TYPE_FLOAT && type->bits > 64)
         count_item_loss(f, CTF_LOST_FLOAT);
@@ -204,7 +204,7 @@ static void normalize_value(const struct flattening *f, ttr_value *value)
     default:
         value->type = TTR_TYPE_NULL;
         value->v.u = 0;
-        value->hint = value->hint == TTR_HINT_ABSENT ? TTR_HINT_ABSENT : 0;
+        value->hint = value->hint == TTR_DISPLAY_ABSENT ? TTR_DISPLAY_ABSENT : 0;
     }
     if (value->type != TTR_TYPE_UINT && value->type != TTR_TYPE_INT)
         value->base = 0;
@@ -239,7 +239,7 @@ static void link_length_item(const struct flattening *f, const struct open_items
 {
     const struct open_numbers *numbers = &open->numbers[open->n];
     bool is_counted = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_BYTES;
-    const struct type *type = is_counted && f->walk ? field_type(f->walk) : NULL;
+    const struct type *type = is_counted && f->walk ? fields_declared_type(f->walk) : NULL;
     ttr_text name;
     bool has_length = find_length_name(type, &name);
     uint64_t length = value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
@@ -266,19 +266,19 @@ union kept_type {
 /* Returns the element type of an array as the value's text; NULL inside if the source has none. */
 static ttr_text element_type_text(const struct flattening *f)
 {
-    const struct type *type = f->walk ? field_type(f->walk) : NULL;
+    const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
 /* Marks arrays, bytes and texts of fixed size, so that their size stays in the type. */
 static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 {
-    const struct type *type = f->walk ? field_type(f->walk) : NULL;
+    const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
     bool is_array = value->type == TTR_TYPE_ARRAY, is_bytes = value->type == TTR_TYPE_BYTES;
     if (!type || type->reference.names_n || type->has_inline_length)
         return;
     bool is_text = value->type == TTR_TYPE_TEXT && type->kind == TYPE_TEXT &&
-                   value->text.n <= type->count && value->hint == TTR_HINT_NONE;
+                   value->text.n <= type->count && value->hint == TTR_DISPLAY_NONE;
     if ((is_array && type->kind == TYPE_ARRAY) ||
         (is_bytes && (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB)))
         value->hint = CTF_ITEM_FIXED;
@@ -323,7 +323,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
     close_complete_groups(open);
     if (open->n)
         open->left[open->n - 1]--;
-    if (given->value.hint == TTR_HINT_ABSENT && f->walk) {
+    if (given->value.hint == TTR_DISPLAY_ABSENT && f->walk) {
         count_item_loss(f, CTF_LOST_ABSENT);
         if (open->n)
             reduce_count(&items->field[open->item[open->n - 1]].value, 1);
@@ -344,7 +344,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
                          : ttr_text_add(f->what->out->t, given->name.p, given->name.n);
     items->failed |= given->name.n && !field->name_id;
     struct open_numbers *numbers = &open->numbers[open->n];
-    if (f->walk && text_goes_on(f->walk, &field->value))
+    if (f->walk && text_has_bytes_after_end(f->walk, &field->value))
         count_item_loss(f, CTF_LOST_AFTER_NUL);
     normalize_value(f, &field->value);
     if (field->value.type == TTR_TYPE_UINT && !is_array_element(items, open))
@@ -396,7 +396,7 @@ static void start_field_iterator(struct flattening *f, const ttr_event *event, t
  * ordinary field, except in v1.1, where the file name holds it. */
 static bool is_written_by_packet_writer(const struct flattening *f)
 {
-    const struct type *type = f->what->is_packet && f->walk ? field_type(f->walk) : NULL;
+    const struct type *type = f->what->is_packet && f->walk ? fields_declared_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
@@ -467,21 +467,21 @@ static uint64_t labels_hash(const ttr_value *value)
         const char *text;
         const struct type_labels *labels;
     } of = {.text = value->text.p};
-    return type_labels_key(of.labels);
+    return type_labels_hash(of.labels);
 }
 
 static uint64_t hash_scalar_shape(const ttr_value *value)
 {
-    uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 |
+    uint64_t ctx = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 |
                    (uint64_t)value->bits << 8 | value->base;
     if (value->type == TTR_TYPE_BYTES)
-        own |= (uint64_t)value->text_id << 32;
+        ctx |= (uint64_t)value->text_id << 32;
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return hash_pair(own, labels_hash(value));
+        return hash_pair(ctx, labels_hash(value));
     if (value->hint == CTF_ITEM_CONSTANT)
-        return hash_pair(hash_pair(own, value->v.u), hash_bytes(value->text.p, value->text.n));
+        return hash_pair(hash_pair(ctx, value->v.u), hash_bytes(value->text.p, value->text.n));
     uint64_t room = value->type == TTR_TYPE_TEXT ? value->v.u : value->text.n;
-    return hash_pair(own, value->hint == CTF_ITEM_FIXED ? room : 0);
+    return hash_pair(ctx, value->hint == CTF_ITEM_FIXED ? room : 0);
 }
 
 static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
@@ -490,8 +490,9 @@ static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
  */
 static bool copy_example_labels(const struct type *type, ttr_value *element)
 {
-    if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 ||
-        is_dialect_enumeration(type) || !rfc11_lists_labels(type->labels))
+    if ((type->hint != TTR_DISPLAY_ENUM && type->hint != TTR_DISPLAY_NONE) ||
+        type->labels->n == 0 || is_dialect_enumeration(type) ||
+        !rfc11_can_list_labels(type->labels))
         return false;
     element->hint = CTF_ITEM_LABELLED;
     element->text = (ttr_text){(const char *)type->labels, 0};
@@ -640,7 +641,8 @@ static void hash_region_shapes(const struct flattening *all)
         hash_pair(hash_members_shape(&f, &at, items->n, UINT32_MAX), items->context_members);
 }
 
-void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset)
+void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *what,
+                        uint64_t offset)
 {
     const struct flattening f = {.items = items, .what = what, .offset = offset};
     for (size_t i = items->attributes_n; i < items->n; i++)
@@ -648,11 +650,11 @@ void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, ui
     hash_region_shapes(&f);
 }
 
-void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
+void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *what,
                        const ttr_event *event)
 {
     struct flattening f = {.items = items, .what = what, .offset = event->offset};
-    ctf_items_begin(items);
+    ctf_items_clear(items);
     items->offset = event->offset;
     if (what->is_dialect)
         ctf_items_add_attributes(items, what, event);

@@ -3,7 +3,7 @@
  * `CTF_LISTED_*`). The event name stays outside of the list. */
 #include "formats/ctf/write/ctf_write.h"
 
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 #include "base/hash.h"
 #include "base/number.h"
 
@@ -11,7 +11,7 @@
 #define SHAPE_LIST UINT64_C(0x6c69737432)
 /* maximum of bytes that escaping adds to a name, beside those for its characters */
 #define MARKS 8u
-#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* index of the list's own name in ctf_listing.name */
+#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* index of the list's own name in ctf_field_list.name */
 
 static const struct type_range ranges[] = {
     {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4},
@@ -31,7 +31,7 @@ static const struct type_label part_label[] = {
 static const struct type_labels type_labels = {.label = type_label, .n = TTR_TYPE_COUNT},
                                 part_labels = {.label = part_label, .n = 3};
 
-void ctf_listing_free(struct ctf_listing *listing)
+void ctf_field_list_free(struct ctf_field_list *listing)
 {
     if (!listing->items.alloc)
         return;
@@ -50,14 +50,14 @@ struct nesting {
     uint32_t n;
 };
 
-static void add_entry_member(struct ctf_listing *listing, unsigned member, ttr_value value)
+static void add_entry_member(struct ctf_field_list *listing, unsigned member, ttr_value value)
 {
     ttr_field *field = ctf_items_add(&listing->items);
     if (field)
         *field = (ttr_field){.name = {"", 0}, .name_id = listing->name[member], .value = value};
 }
 
-static void add_number_member(struct ctf_listing *listing, unsigned member, uint64_t number,
+static void add_number_member(struct ctf_field_list *listing, unsigned member, uint64_t number,
                               unsigned bits)
 {
     add_entry_member(
@@ -65,7 +65,7 @@ static void add_number_member(struct ctf_listing *listing, unsigned member, uint
         (ttr_value){.type = TTR_TYPE_UINT, .bits = (uint8_t)bits, .v.u = number, .text = {"", 0}});
 }
 
-static void add_labelled_member(struct ctf_listing *listing, unsigned member, uint64_t number,
+static void add_labelled_member(struct ctf_field_list *listing, unsigned member, uint64_t number,
                                 const struct type_labels *labels)
 {
     add_entry_member(listing, member,
@@ -78,7 +78,7 @@ static void add_labelled_member(struct ctf_listing *listing, unsigned member, ui
 
 /* Appends an escaped copy to the listing's text buffer and returns it. The buffer has room for all
  * names (reserve_listing), so pointers into it stay valid. */
-static ttr_text escape_to_listing(struct ctf_listing *listing, ttr_text text)
+static ttr_text escape_to_listing(struct ctf_field_list *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
     ctf_name_escape(&listing->text, text, false, true, 1);
@@ -87,7 +87,7 @@ static ttr_text escape_to_listing(struct ctf_listing *listing, ttr_text text)
 
 /* Returns the name of an item. Elements of a mixed array are named by their index, as members of a
  * struct. */
-static ttr_text entry_name(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
+static ttr_text entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
                            const struct nesting *nesting)
 {
     uint32_t top = nesting->n ? nesting->n - 1 : 0;
@@ -95,9 +95,9 @@ static ttr_text entry_name(struct ctf_listing *listing, const ttr *t, const ttr_
     if (nesting->n && nesting->is_mixed[top]) {
         uint8_t *digits = buffer_room(&listing->text, NUMBER_MAX);
         size_t n =
-            digits ? number_put_u64((char *)digits, nesting->count[top] - nesting->left[top] - 1)
+            digits ? number_format_u64((char *)digits, nesting->count[top] - nesting->left[top] - 1)
                    : 0;
-        buffer_filled(&listing->text, n);
+        buffer_commit(&listing->text, n);
         return (ttr_text){(const char *)listing->text.bytes + begin, n};
     }
     ttr_text name = field->name_id ? ttr_text_get(t, field->name_id) : (ttr_text){"", 0};
@@ -116,11 +116,11 @@ static uint8_t entry_hint(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_number && value->base == 16)
-        return TTR_HINT_POINTER;
-    return value->hint <= TTR_HINT_ABSENT ? value->hint : TTR_HINT_NONE;
+        return TTR_DISPLAY_POINTER;
+    return value->hint <= TTR_DISPLAY_ABSENT ? value->hint : TTR_DISPLAY_NONE;
 }
 
-static void add_entry(struct ctf_listing *listing, const ttr_field *field, ttr_text name,
+static void add_entry(struct ctf_field_list *listing, const ttr_field *field, ttr_text name,
                       unsigned part, uint32_t depth)
 {
     const ttr_value *value = &field->value;
@@ -156,7 +156,7 @@ static void add_entry(struct ctf_listing *listing, const ttr_field *field, ttr_t
 
 /* --- Lists --- */
 
-static void add_level_entry(struct ctf_listing *listing, uint8_t level)
+static void add_level_entry(struct ctf_field_list *listing, uint8_t level)
 {
     const char *name = ctf_attribute_names[CTF_ATTRIBUTE_LEVEL];
     const ttr_field field = {.value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = level}};
@@ -188,7 +188,7 @@ static struct list_size measure_listing(const ttr *t, const struct ctf_items *fr
 
 /* Reserves everything that the list needs. Entries point into the text buffer, so it must not be
  * reallocated later. */
-static bool reserve_listing(struct ctf_listing *listing, ttr *t, const struct list_size *size)
+static bool reserve_listing(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
     for (size_t i = 0; i <= CTF_LISTED_MEMBERS; i++) {
@@ -201,7 +201,7 @@ static bool reserve_listing(struct ctf_listing *listing, ttr *t, const struct li
     return buffer_room(&listing->text, size->text) && !items->failed;
 }
 
-static void add_entries(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
+static void add_entries(struct ctf_field_list *listing, const ttr *t, const struct ctf_items *from)
 {
     struct nesting nesting = {.n = 0};
     for (size_t i = 0; i < from->n; i++) {
@@ -229,12 +229,12 @@ static void add_entries(struct ctf_listing *listing, const ttr *t, const struct 
     }
 }
 
-bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items *from,
-                    uint8_t level, bool is_rfc)
+bool ctf_field_list_build(struct ctf_field_list *listing, ttr *t, const struct ctf_items *from,
+                          uint8_t level, bool is_rfc)
 {
     struct ctf_items *items = &listing->items;
     const struct list_size size = measure_listing(t, from);
-    ctf_items_begin(items);
+    ctf_items_clear(items);
     ttr_field *named = reserve_listing(listing, t, &size) ? ctf_items_add(items) : NULL;
     if (!named)
         return false;

@@ -36,8 +36,8 @@ static void end_flatten(struct taken *s)
 static void flatten_built_event(struct taken *s, ttr_event *event)
 {
     ttr_batch batch;
-    const struct ctf_items_for what = {.out = &s->out, .version = CTF_2, .is_dialect = true};
-    assert_int_equal(ttr_event_take(s->builder, &batch, NULL), TTR_OK);
+    const struct ctf_items_config what = {.out = &s->out, .version = CTF_2, .is_dialect = true};
+    assert_int_equal(ttr_event_build(s->builder, &batch, NULL), TTR_OK);
     *event = *batch.event;
     ctf_items_collect(&s->items, &what, event);
     assert_false(s->items.failed);
@@ -46,7 +46,7 @@ static void flatten_built_event(struct taken *s, ttr_event *event)
 static void put_group(ttr_builder *builder, unsigned depth, const char *name, uint8_t type,
                       uint32_t count)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)},
+    ttr_add_field(builder, &(ttr_field){.name = {name, strlen(name)},
                                         .depth = (uint16_t)depth,
                                         .value = {.type = type, .count = count}});
 }
@@ -54,7 +54,7 @@ static void put_group(ttr_builder *builder, unsigned depth, const char *name, ui
 static void put_text(ttr_builder *builder, unsigned depth, const char *name, const char *text,
                      size_t n)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)},
+    ttr_add_field(builder, &(ttr_field){.name = {name, strlen(name)},
                                         .depth = (uint16_t)depth,
                                         .value = {.type = TTR_TYPE_TEXT, .text = {text, n}}});
 }
@@ -97,7 +97,7 @@ static void put_like(struct taken *s, unsigned depth, const char *name, uint64_t
                      is_array ? inner + (random_below(s, 40) == 0) : inner / (i + 1));
         return;
     }
-    ttr_put_field(
+    ttr_add_field(
         s->builder,
         &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = value});
 }

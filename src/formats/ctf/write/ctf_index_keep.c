@@ -14,7 +14,7 @@
 static struct source *open_source_index(const struct ctf_source_index *old, ttr_error *error)
 {
     const struct source_options how = {.chunk = PIECE};
-    return folder_source(old->folder, old->file, &how, error);
+    return folder_open_file(old->folder, old->file, &how, error);
 }
 
 /* Passes on TTR_E_NOMEM only: an unreadable index counts as no index. */
@@ -31,7 +31,7 @@ static ttr_status read_index_header(struct ctf_source_index *old, ttr_error *err
                         : error ? error->status
                                 : TTR_E_NOMEM;
     if (status == TTR_OK) {
-        struct cursor c = cursor_over(window.bytes, window.n, 0);
+        struct cursor c = cursor_init(window.bytes, window.n, 0);
         uint32_t magic = cursor_u32be(&c), major = cursor_u32be(&c), minor = cursor_u32be(&c);
         old->entry_bytes = cursor_u32be(&c);
         old->compared = minor ? CTF_INDEX_ENTRY_1 : CTF_INDEX_ENTRY_0;
@@ -55,7 +55,7 @@ ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *fo
         buffer_free(&path);
         return fail_memory(error);
     }
-    old->file = folder_find(folder, (const char *)path.bytes);
+    old->file = folder_find_file(folder, (const char *)path.bytes);
     buffer_free(&path);
     return old->file ? read_index_header(old, error) : TTR_OK;
 }
@@ -83,8 +83,8 @@ ttr_status ctf_source_index_compare(struct ctf_source_index *old, const struct b
                                               n * old->entry_bytes, &window, error)
                         : error ? error->status
                                 : TTR_E_NOMEM;
-    struct cursor was = cursor_over(window.bytes, window.n, 0),
-                  is = cursor_over(entries->bytes, entries->n, 0);
+    struct cursor was = cursor_init(window.bytes, window.n, 0),
+                  is = cursor_init(entries->bytes, entries->n, 0);
     old->fits = status == TTR_OK;
     for (size_t i = 0; i < n && old->fits; i++)
         old->fits = is_same_index_entry(&was, &is, old->compared, unnumbered) &&

@@ -20,9 +20,9 @@ void ctf_index_out_init(struct ctf_index_out *index, const struct alloc *alloc)
 
 void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS])
 {
-    struct bitput put = bitput_begin(&index->entries);
+    struct bit_writer put = bit_writer_init(&index->entries);
     for (size_t i = 0; i < CTF_INDEX_NUMBERS; i++)
-        bitput_be(&put, numbers[i], 64);
+        bit_writer_add_be(&put, numbers[i], 64);
 }
 
 bool ctf_index_out_is_full(const struct ctf_index_out *index)
@@ -33,16 +33,16 @@ bool ctf_index_out_is_full(const struct ctf_index_out *index)
 ttr_status ctf_index_create_file(struct ttr_writer *out, const char *folder, const char *name,
                                  struct sink **file, ttr_error *error)
 {
-    ttr_error own = {0};
-    *file = ctf_create_file(folder, out, "index/", name, ".idx", &own);
+    ttr_error ctx = {0};
+    *file = ctf_create_file(folder, out, "index/", name, ".idx", &ctx);
     if (*file)
         return TTR_OK;
-    if (own.sys != ENAMETOOLONG) {
+    if (ctx.sys != ENAMETOOLONG) {
         if (error)
-            *error = own;
-        return own.status;
+            *error = ctx;
+        return ctx.status;
     }
-    output_lost(out, CTF_LOST_INDEX, 0);
+    output_count_loss(out, CTF_LOST_INDEX, 0);
     return TTR_OK;
 }
 
@@ -57,9 +57,9 @@ static ttr_status create_index_with_header(struct ctf_index_out *index, struct t
     if (!index->file)
         return status;
     buffer_init(&bytes, &out->t->counted);
-    struct bitput put = bitput_begin(&bytes);
+    struct bit_writer put = bit_writer_init(&bytes);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        bitput_be(&put, numbers[i], 32);
+        bit_writer_add_be(&put, numbers[i], 32);
     buffer_add(&bytes, index->entries.bytes, index->entries.n);
     status =
         bytes.failed ? fail_memory(error) : sink_write(index->file, bytes.bytes, bytes.n, error);

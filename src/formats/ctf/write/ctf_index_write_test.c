@@ -1,9 +1,10 @@
 /* LTTng indexes: written in constant memory, and kept from the source if they are valid. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
-#include "base/bitput.h"
+#include "base/bit_writer.h"
 #include "base/buffer.h"
 #include "base/endian.h"
 #include "support/files.h"
@@ -27,9 +28,9 @@ static void make_small_packets(struct buffer *stream, struct buffer *index)
     static const uint32_t head[] = {0xc1f1dcc1, 1, 1, 72};
     buffer_init(stream, alloc_default());
     buffer_init(index, alloc_default());
-    struct bitput put = bitput_begin(index);
+    struct bit_writer put = bit_writer_init(index);
     for (size_t i = 0; i < 4; i++)
-        bitput_be(&put, head[i], 32);
+        bit_writer_add_be(&put, head[i], 32);
     for (uint32_t i = 0; i < PACKETS; i++) {
         uint8_t packet[PACKET_BYTES] = {0};
         const uint64_t bits = sizeof packet * 8, numbers[9] = {stream->n, bits, bits};
@@ -39,7 +40,7 @@ static void make_small_packets(struct buffer *stream, struct buffer *index)
         store_u32le(packet + 20, i);
         buffer_add(stream, packet, sizeof packet);
         for (size_t k = 0; k < 9; k++)
-            bitput_be(&put, numbers[k], 64);
+            bit_writer_add_be(&put, numbers[k], 64);
     }
     index->bytes[16 + 72 * 3 + 71] =
         7; /* an index number that the packets do not record: only a kept index has it */
@@ -52,7 +53,7 @@ static void copy_small_packets(const char *path, const ttr_file *files, size_t n
     struct support_heap heap;
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
     const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = how};
     ttr_batch batch;

@@ -43,7 +43,7 @@ size_t ctf_items_span(const struct ctf_items *items, size_t at)
 
 /* --- Attributes --- */
 
-void ctf_items_begin(struct ctf_items *items)
+void ctf_items_clear(struct ctf_items *items)
 {
     items->n = items->common_n = items->context_n = items->attributes_n = items->payload_at = 0;
     items->context_members = 0;
@@ -123,7 +123,7 @@ static void add_rare_attributes(struct ctf_items *items, const ttr_event *event)
     add_uuid_attribute(items, CTF_ATTRIBUTE_RELATED, event->related);
 }
 
-static void add_link_attribute(struct ctf_items *items, const struct ctf_items_for *what,
+static void add_link_attribute(struct ctf_items *items, const struct ctf_items_config *what,
                                const ttr_event *event)
 {
     ttr_thread other;
@@ -135,13 +135,13 @@ static void add_link_attribute(struct ctf_items *items, const struct ctf_items_f
         ctf_items_add_thread(items, &other, CTF_ATTRIBUTE_OTHER_PID);
 }
 
-static void add_kind_attribute(struct ctf_items *items, const struct ctf_items_for *what,
+static void add_kind_attribute(struct ctf_items *items, const struct ctf_items_config *what,
                                const ttr_event *event)
 {
     unsigned kind = event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE;
     const char *label = ttr_kind_text(kind);
     if (kind != event->kind)
-        output_lost(what->out, CTF_LOST_KIND, event->offset);
+        output_count_loss(what->out, CTF_LOST_KIND, event->offset);
     if (kind != TTR_KIND_INSTANT)
         ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
 }
@@ -153,15 +153,15 @@ static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_ev
     uint32_t number, version;
     if (!ttr_event_number(t, event, &number, &version))
         return;
-    size_t n = number_put_u64(items->number, number),
-           version_n = number_put_u64(items->version, version);
+    size_t n = number_format_u64(items->number, number),
+           version_n = number_format_u64(items->version, version);
     ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_ID, 0, (ttr_text){items->number, n});
     if (version)
         ctf_items_add_constant(items, CTF_ATTRIBUTE_EVENT_VERSION, 0,
                                (ttr_text){items->version, version_n});
 }
 
-void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
+void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_config *what,
                               const ttr_event *event)
 {
     const ttr *t = what->out->t;
@@ -198,11 +198,11 @@ void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc)
     ttr_field *field = add_attribute(items, CTF_ATTRIBUTE_NAME);
     if (!field)
         return;
-    ttr_field own = *field;
-    own.value = (ttr_value){.type = TTR_TYPE_TEXT, .text = name};
+    ttr_field ctx = *field;
+    ctx.value = (ttr_value){.type = TTR_TYPE_TEXT, .text = name};
     field = &items->field[items->attributes_n];
     memmove(field + 1, field, (items->n - 1 - items->attributes_n) * sizeof *field);
-    *field = own;
+    *field = ctx;
     items->attributes_n++;
     items->payload_at++;
     items->context_members += items->context_members > 0;

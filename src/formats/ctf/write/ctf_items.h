@@ -21,7 +21,7 @@
 
 /* --- ctf_flatten.c --- */
 
-/* Values of ttr_field hints that only the writer's items use, beside those of ttr_hint. */
+/* Values of ttr_field hints that only the writer's items use, beside those of ttr_display. */
 enum ctf_item_hint {
     /* UINT of 8 bits with the same value in all events of the class; its label is `text` */
     CTF_ITEM_CONSTANT = 0x80,
@@ -61,7 +61,7 @@ struct ctf_items {
 };
 
 /* Options of ctf_items_collect. */
-struct ctf_items_for {
+struct ctf_items_config {
     struct ttr_writer *out;
     enum ctf_version version;
     bool is_dialect; /* the target uses our dialect: attributes are written as fields */
@@ -75,16 +75,16 @@ struct ctf_items_for {
 
 /* Converts an event to items and computes the hashes of their shapes. Counts losses; sets `failed`
  * if memory runs out. */
-void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
+void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *what,
                        const ttr_event *event);
 
 /* Adds the attributes of an event, and adds their number to attributes_n. */
-void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
+void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_config *what,
                               const ttr_event *event);
 
-/* Builds a list by hand: ctf_items_begin empties it, the `add` functions append an attribute each,
- * and ctf_items_end computes the shapes. */
-void ctf_items_begin(struct ctf_items *items);
+/* Builds a list by hand: ctf_items_clear empties it, the `add` functions append an attribute each,
+ * and ctf_items_complete computes the shapes. */
+void ctf_items_clear(struct ctf_items *items);
 void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
                             ttr_text label);
 void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread,
@@ -92,7 +92,8 @@ void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread,
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text);
 /* Adds the event name as the last attribute, for events whose class has no name. */
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
-void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
+void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *what,
+                        uint64_t offset);
 
 void ctf_items_init(struct ctf_items *items, const struct alloc *alloc);
 void ctf_items_free(struct ctf_items *items);
@@ -111,7 +112,7 @@ bool ctf_items_example_element(const ttr_value *array, ttr_value *element);
 
 /* An event rewritten as a list of (name, value) entries that all have the same shape. Used once an
  * event has had too many shapes: lists need few classes, whatever the fields. */
-struct ctf_listing {
+struct ctf_field_list {
     struct ctf_items items;
     struct buffer text; /* escaped names */
     ttr_id name[CTF_LISTED_MEMBERS + 1];
@@ -120,8 +121,8 @@ struct ctf_listing {
 /* Rewrites `from` as a list; the last attribute of `from` is the event name. `level`: log level of
  * the event if no item has it; 0 = none. The caller zeroes `listing` except for its allocators.
  * Returns false if memory runs out. */
-TTR_MUST bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items *from,
-                             uint8_t level, bool is_rfc);
-void ctf_listing_free(struct ctf_listing *listing);
+TTR_MUST bool ctf_field_list_build(struct ctf_field_list *listing, ttr *t,
+                                   const struct ctf_items *from, uint8_t level, bool is_rfc);
+void ctf_field_list_free(struct ctf_field_list *listing);
 
 #endif

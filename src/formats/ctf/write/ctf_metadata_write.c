@@ -31,22 +31,22 @@ static void add_metadata_packet(const struct ctf_description *description, bool 
                                 const uint8_t *text, size_t n, struct buffer *to)
 {
     unsigned head = is_2 ? HEAD_2 : HEAD_18;
-    struct bitput put = bitput_begin(to);
-    void (*number)(struct bitput *, uint64_t, unsigned) =
-        description->is_big_endian ? bitput_be : bitput_le;
+    struct bit_writer put = bit_writer_init(to);
+    void (*number)(struct bit_writer *, uint64_t, unsigned) =
+        description->is_big_endian ? bit_writer_add_be : bit_writer_add_le;
     number(&put, METADATA_MAGIC, 32);
-    bitput_bytes(&put, description->uuid, 16);
+    bit_writer_add_bytes(&put, description->uuid, 16);
     number(&put, 0, 32);
     number(&put, (head + n) * 8, 32);
     number(&put, (head + n) * 8, 32);
-    bitput_zeros(&put, 24);
+    bit_writer_add_zeros(&put, 24);
     number(&put, is_2 ? 2 : 1, 8);
     number(&put, is_2 ? 0 : 8, 8);
     if (is_2) {
-        bitput_zeros(&put, 24);
+        bit_writer_add_zeros(&put, 24);
         number(&put, (uint64_t)HEAD_2 * 8, 32);
     }
-    bitput_bytes(&put, text, n);
+    bit_writer_add_bytes(&put, text, n);
 }
 
 /* Returns the position after the string literal that starts at `at`. */
@@ -80,7 +80,7 @@ static ttr_status add_rfc_metadata_packet(const struct ctf_metadata *metadata,
                                           ttr_error *error)
 {
     struct buffer entries;
-    struct rfc11_packing packing = metadata->options->packing;
+    struct rfc11_pack_options packing = metadata->options->packing;
     struct rfc11_packet packet = {.session_id = metadata->description->session_id,
                                   .section_packet_count_bits = 32,
                                   .is_big_endian = metadata->description->is_big_endian};
@@ -94,7 +94,7 @@ static ttr_status add_rfc_metadata_packet(const struct ctf_metadata *metadata,
     if (text->failed || entries.failed)
         status = fail_memory(error);
     if (status == TTR_OK)
-        status = rfc11_pack(&packet, entries.bytes, entries.n, &packing, to, error);
+        status = rfc11_append_packet(&packet, entries.bytes, entries.n, &packing, to, error);
     buffer_free(&entries);
     return status;
 }

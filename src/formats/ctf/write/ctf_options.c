@@ -44,7 +44,7 @@ static ttr_status parse_number(const struct ttr_writer *out, const char *key, ui
     const char *value = output_option(out, key);
     if (!value)
         return TTR_OK;
-    if (number_get_u64(value, strlen(value), number) && *number > 0 && *number <= most)
+    if (number_parse_u64(value, strlen(value), number) && *number > 0 && *number <= most)
         return TTR_OK;
     return fail(error, TTR_E_MISUSE, NO_OFFSET,
                 "option %s=%s of ctf: expected a number from 1 to %llu", key, value,
@@ -58,10 +58,10 @@ static ttr_status read_encryption_key(const struct ttr_writer *out, struct ctf_o
     if (options->packing.encryption == RFC11_ENCRYPTION_NONE)
         return TTR_OK;
     if (!file && !variable)
-        return fail_option(error,
-                           fail(error, TTR_E_MISUSE, NO_OFFSET,
-                                "option cypher=aes of ctf needs a key: add " RFC11_KEY_ADVICE),
-                           RFC11_KEY_OPTION);
+        return error_set_option(error,
+                                fail(error, TTR_E_MISUSE, NO_OFFSET,
+                                     "option cypher=aes of ctf needs a key: add " RFC11_KEY_ADVICE),
+                                RFC11_KEY_OPTION);
     ttr_status status = file ? rfc11_read_key_file(file, options->key, error)
                              : rfc11_read_key_variable(variable, options->key, error);
     options->packing.key.bytes = options->key;
@@ -191,7 +191,7 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
 static void inherit_packing(struct ctf_options *options, const struct ctf_trace *source)
 {
     const struct rfc11_packet *first = &source->first;
-    struct rfc11_packing *packing = &options->packing;
+    struct rfc11_pack_options *packing = &options->packing;
     if (!options->has_checksum && first->checksum_scheme <= RFC11_CRC32)
         packing->checksum = first->checksum_scheme;
     if (!options->has_compression && first->compression_scheme <= RFC11_GZIP)

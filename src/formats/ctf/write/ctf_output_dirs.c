@@ -24,7 +24,7 @@ bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
 {
     char digits[NUMBER_MAX];
     static const char prefix[] = ".trace-";
-    size_t n = w->homes_n ? number_put_u64(digits, w->homes_n + 1) : 0;
+    size_t n = w->homes_n ? number_format_u64(digits, w->homes_n + 1) : 0;
     *home = (struct ctf_output_dir){.folder_size = sizeof prefix + n + 1, .path_size = path.n + 1};
     home->folder = alloc_zero(alloc, home->folder_size, 1);
     home->path = alloc_zero(alloc, home->path_size, 1);
@@ -121,9 +121,9 @@ static const char *last_path_levels(const char *path, unsigned n)
 static bool is_dir_name_used(char (*names)[NAME_MAX_BYTES], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t length = strlen(names[i]), own = strlen(name), shorter = length < own ? length : own;
+        size_t length = strlen(names[i]), ctx = strlen(name), shorter = length < ctx ? length : ctx;
         bool is_inside = memcmp(names[i], name, shorter) == 0 &&
-                         (length == own || (length < own ? name[length] : names[i][own]) == '/');
+                         (length == ctx || (length < ctx ? name[length] : names[i][ctx]) == '/');
         if (is_inside)
             return true;
     }
@@ -171,7 +171,7 @@ static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_B
     memcpy(rest, name + n, strlen(name + n) + 1);
     for (uint64_t number = 2; is_dir_name_used(names, i, name); number++) {
         name[n] = '-';
-        size_t end = n + 1 + number_put_u64(name + n + 1, number);
+        size_t end = n + 1 + number_format_u64(name + n + 1, number);
         memcpy(name + end, rest, strlen(rest) + 1);
     }
 }
@@ -182,7 +182,7 @@ static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_B
  * others. */
 static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     char to[NAME_MAX_BYTES];
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->copies_n + w->streams_n + 2 && status == TTR_OK; i++) {
@@ -197,14 +197,14 @@ static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
         if (home != w->homes[0] || !file)
             continue;
         (void)snprintf(to, sizeof to, FIRST "/%s", file);
-        status = folder_move(out->folder, file, to, error);
+        status = folder_rename(out->folder, file, to, error);
     }
     return status;
 }
 
 ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     if (w->homes_n < 2)
         return TTR_OK;
@@ -222,7 +222,7 @@ ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error)
         char *folder = w->homes[i]->folder;
         if (i)
             folder[strlen(folder) - 1] = '\0';
-        status = folder_move(out->folder, i ? folder : FIRST, names[i], error);
+        status = folder_rename(out->folder, i ? folder : FIRST, names[i], error);
     }
     alloc_free(alloc, names, w->homes_n, sizeof *names);
     return status;

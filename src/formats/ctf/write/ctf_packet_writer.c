@@ -20,10 +20,10 @@
  * |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
  * |  RFC v1.1      rfc11_packet.h; the packet is compressed, encrypted and checksummed at its end
  *
- * Limits: an event that would exceed packet_limit is removed (bitput_cut), the packet ends, and the
- * event is encoded again as the first of the next packet. A packet always holds at least one event,
- * however large. A packet with counts_to_end may grow beyond the limit: split, only its last part
- * would carry the counter.
+ * Limits: an event that would exceed packet_limit is removed (bit_writer_truncate), the packet
+ * ends, and the event is encoded again as the first of the next packet. A packet always holds at
+ * least one event, however large. A packet with counts_to_end may grow beyond the limit: split,
+ * only its last part would carry the counter.
  *
  * Invariants: times in a stream never decrease; sequence and discarded never decrease; the UUID of
  * a trace is fixed before its first packet is written.
@@ -68,7 +68,7 @@ static bool is_rfc_stream(const struct ctf_stream_out *stream)
 static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
                                    uint64_t *numbers)
 {
-    const struct ctf_kind_out *kind = stream->kind;
+    const struct ctf_stream_class_out *kind = stream->kind;
     size_t n = 0;
     if (stream->trace->has_numbers)
         numbers[n++] = stream->number;
@@ -99,9 +99,9 @@ static size_t head_size_bytes(const struct ctf_stream_out *stream)
 static void build_head_template(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
-    struct encode encode;
-    encode.put = bitput_begin(&stream->head);
-    bitput_zeros(&encode.put, head_size_bytes(stream) * 8);
+    struct field_encoder encode;
+    encode.put = bit_writer_init(&stream->head);
+    bit_writer_add_zeros(&encode.put, head_size_bytes(stream) * 8);
     encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
@@ -113,7 +113,7 @@ static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
     if (stream->head.n == 0)
         build_head_template(stream, NULL);
     buffer_clear(&stream->packet);
-    stream->put = bitput_begin(&stream->packet);
+    stream->put = bit_writer_init(&stream->packet);
     buffer_add(&stream->packet, stream->head.bytes, stream->head.n);
     stream->packet.failed |= stream->head.failed;
     stream->put.at = stream->head_bits;
@@ -165,9 +165,9 @@ static void store_head_number(struct ctf_stream_out *stream, uint64_t byte, uint
                               unsigned bits)
 {
     if (stream->trace->description.is_big_endian)
-        bitput_store_be(&stream->put, byte * 8, value, bits);
+        bit_writer_overwrite_be(&stream->put, byte * 8, value, bits);
     else
-        bitput_store_le(&stream->put, byte * 8, value, bits);
+        bit_writer_overwrite_le(&stream->put, byte * 8, value, bits);
 }
 
 static void store_head_numbers(struct ctf_stream_out *stream, uint64_t content_bits)
@@ -200,7 +200,7 @@ static void add_packet_index_entry(struct ctf_stream_out *stream, uint64_t conte
 static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
                                    ttr_error *error)
 {
-    struct rfc11_packing packing = stream->trace->options->packing;
+    struct rfc11_pack_options packing = stream->trace->options->packing;
     struct rfc11_packet packet = {.session_id = stream->trace->description.session_id,
                                   .section_packet_count = (uint32_t)stream->sequence,
                                   .section_packet_count_bits = 32,
@@ -212,14 +212,14 @@ static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_wri
     buffer_clear(&out->buffer);
     if (status != TTR_OK)
         return status;
-    return rfc11_pack(&packet, stream->packet.bytes + RFC11_HEADER, stream->packet.n - RFC11_HEADER,
-                      &packing, &out->buffer, error);
+    return rfc11_append_packet(&packet, stream->packet.bytes + RFC11_HEADER,
+                               stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
 }
 
 /* Frees the buffers of a packet that was larger than its share. */
 static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     w->packets_over -= stream->over;
     stream->over = 0;
     buffer_free(&stream->packet);
@@ -249,7 +249,7 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
     stream->is_open = stream->counts_to_end = false;
     stream->last = stream->end > stream->last ? stream->end : stream->last;
     stream->end = 0;
-    bitput_align(&stream->put, 3);
+    bit_writer_align(&stream->put, 3);
     if (stream->packet.failed)
         return fail_memory(error);
     if (!stream->sink)
@@ -258,7 +258,7 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
     if (!stream->trace->description.has_uuid)
-        assign_trace_uuid(out->own, stream);
+        assign_trace_uuid(out->ctx, stream);
     if (is_rfc_stream(stream)) {
         status = build_rfc_packet(stream, out, error);
         bytes = &out->buffer;
@@ -268,8 +268,9 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
             add_packet_index_entry(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
-        status = (stream->trace->streams_n > BUFFERED_STREAMS_MAX ? sink_write_now : sink_write)(
-            stream->sink, bytes->bytes, bytes->n, error);
+        status = (stream->trace->streams_n > BUFFERED_STREAMS_MAX
+                      ? sink_write_unbuffered
+                      : sink_write)(stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
         status = ctf_index_out_flush_full(&stream->index, out, stream->trace->home.folder,
                                           stream->name, error);
@@ -287,10 +288,10 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
  * see write_rfc_event_header. */
 static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
-    struct bitput *put = &stream->put;
-    void (*number)(struct bitput *, uint64_t, unsigned) =
-        stream->trace->description.is_big_endian ? bitput_be : bitput_le;
-    bitput_align(put, 3);
+    struct bit_writer *put = &stream->put;
+    void (*number)(struct bit_writer *, uint64_t, unsigned) =
+        stream->trace->description.is_big_endian ? bit_writer_add_be : bit_writer_add_le;
+    bit_writer_align(put, 3);
     if (!stream->kind->has_time) {
         number(put, id, 32);
         return;
@@ -309,7 +310,7 @@ static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint6
  * aligned if the trace's alignment is natural. */
 static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
-    struct bitput *put = &stream->put;
+    struct bit_writer *put = &stream->put;
     const struct ctf_description *description = &stream->trace->description;
     bool is_first = stream->kind->class->rfc_header == 1,
          is_natural = description->alignment != CTF_ALIGN_PACKED;
@@ -317,12 +318,12 @@ static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, u
                           : description->alignment == CTF_ALIGN_NATURAL_32
                               ? 5
                               : 6; /* log2 of the alignment of 64-bit integers */
-    void (*number)(struct bitput *, uint64_t, unsigned) =
-        description->is_big_endian ? bitput_be : bitput_le;
+    void (*number)(struct bit_writer *, uint64_t, unsigned) =
+        description->is_big_endian ? bit_writer_add_be : bit_writer_add_le;
     uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2,
              distance = ticks - stream->last;
     bool is_compact = id < escape && distance < (is_first ? UINT64_C(1) << 27 : UINT64_C(1) << 32);
-    bitput_align(put, is_natural ? 5 : 3);
+    bit_writer_align(put, is_natural ? 5 : 3);
     if (is_first) {
         number(put, is_compact ? id : escape, 5);
         number(put, ticks, 27);
@@ -336,11 +337,11 @@ static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, u
         number(put, id, 32);
         number(put, ticks, 64);
     } else {
-        bitput_align(put, wide);
+        bit_writer_align(put, wide);
         number(put, ticks, 64);
         number(put, id, 32);
     }
-    bitput_align(put, is_first ? wide : is_natural ? 5 : 3);
+    bit_writer_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
 /* Position of an event's size member, which is stored after the event is encoded, and the byte from
@@ -357,7 +358,7 @@ static bool store_event_size(struct ctf_stream_out *stream, const struct size_po
     const uint64_t bytes =
                        stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0,
                    most = UINT64_MAX >> (64 - size->bits);
-    (stream->trace->description.is_big_endian ? bitput_store_be : bitput_store_le)(
+    (stream->trace->description.is_big_endian ? bit_writer_overwrite_be : bit_writer_overwrite_le)(
         &stream->put, size->at, bytes < most ? bytes : most, size->bits);
     return bytes <= most;
 }
@@ -365,7 +366,7 @@ static bool store_event_size(struct ctf_stream_out *stream, const struct size_po
 /* Encodes the common context of a v1.1 event with size: the size alone, or the source's context
  * with the size as one member. Returns where the size must be stored. */
 static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
-                                            struct encode *encode)
+                                            struct field_encoder *encode)
 {
     const struct type *context = stream->kind->class->event_context;
     const uint32_t to = stream->kind->size_member;
@@ -379,9 +380,9 @@ static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
         encode_members(encode, &first);
         size.bits = context->members[to - 1].type->bits;
     } else {
-        bitput_align(&encode->put,
-                     stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
-        bitput_zeros(&encode->put, 16);
+        bit_writer_align(&encode->put,
+                         stream->trace->description.alignment != CTF_ALIGN_PACKED ? 4 : 3);
+        bit_writer_add_zeros(&encode->put, 16);
     }
     size.at = encode->put.at - size.bits;
     if (to)
@@ -395,7 +396,7 @@ static bool encode_event_to_packet(struct ctf_stream_out *stream,
                                    const struct ctf_event_class *class,
                                    const struct ctf_items *items, uint64_t ticks)
 {
-    struct encode encode;
+    struct field_encoder encode;
     struct size_pos size = {.bits = 0};
     if (is_rfc_stream(stream))
         write_rfc_event_header(stream, class->id, ticks);
@@ -479,12 +480,12 @@ ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_wri
     if (stream->packet.failed)
         return fail_memory(error);
     if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
-        !may_exceed_limit(stream, out->own)) {
+        !may_exceed_limit(stream, out->ctx)) {
         uint64_t end = stream->end;
         if (is_gap_counted_to_end(stream))
-            output_lost(out, CTF_LOST_GAP_TIME, items->offset);
+            output_count_loss(out, CTF_LOST_GAP_TIME, items->offset);
         stream->end = 0;
-        bitput_cut(&stream->put, at);
+        bit_writer_truncate(&stream->put, at);
         ttr_status status = write_packet(stream, out, error);
         stream->end = end;
         if (status != TTR_OK)
@@ -493,7 +494,7 @@ ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_wri
         fits = encode_event_to_packet(stream, class, items, ticks);
     }
     if (!fits)
-        output_lost(out, CTF_LOST_SIZE, items->offset);
+        output_count_loss(out, CTF_LOST_SIZE, items->offset);
     stream->last = ticks;
     stream->events++;
     return stream->packet.failed ? fail_memory(error) : TTR_OK;

@@ -31,9 +31,10 @@ static void begin_trace(struct made *m, enum ctf_version version, bool is_big, b
     assert_non_null(mkdtemp(m->folder));
     m->writer = (struct ctf_writer){.traces_n = 0};
     m->out = (struct ttr_writer){
-        .t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .own = &m->writer};
+        .t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .ctx = &m->writer};
     m->out.folder = folder_create(
-        alloc_default(), &(struct folder_target){m->folder, {"metadata", NULL}, true, NULL}, NULL);
+        alloc_default(), &(struct folder_output_options){m->folder, {"metadata", NULL}, true, NULL},
+        NULL);
     assert_non_null(m->out.folder);
     buffer_init(&m->out.buffer, alloc_default());
     assert_int_equal(ctf_options_read(&m->out, &m->options, NULL), TTR_OK);
@@ -42,17 +43,17 @@ static void begin_trace(struct made *m, enum ctf_version version, bool is_big, b
     ctf_items_init(&m->items, &m->out.t->counted);
     m->builder = ttr_builder_new(m->out.t);
     assert_true(
-        ctf_trace_begin(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
+        ctf_trace_out_init(&m->trace, m->out.t, &m->options, version, &(ttr_event){.time = 0}));
     m->trace.streams_n = 1;
     m->stream = (struct ctf_stream_out){.trace = &m->trace, .has_cpu = has_cpu, .cpu = 3};
-    m->stream.kind =
-        ctf_trace_add_kind(&m->trace, &(struct ctf_kind_like){.name = {"events", 6},
-                                                              .has_cpu = has_cpu,
-                                                              .has_clock = true,
-                                                              .has_time = true,
-                                                              .has_sequence = true,
-                                                              .has_discarded = true,
-                                                              .clock = m->trace.clock});
+    m->stream.kind = ctf_trace_out_add_stream_class(
+        &m->trace, &(struct ctf_stream_class_spec){.name = {"events", 6},
+                                                   .has_cpu = has_cpu,
+                                                   .has_clock = true,
+                                                   .has_time = true,
+                                                   .has_sequence = true,
+                                                   .has_discarded = true,
+                                                   .clock = m->trace.clock});
     assert_non_null(m->stream.kind);
     m->stream.name_size = sizeof "stream";
     m->stream.name = alloc_zero(&m->out.t->counted, m->stream.name_size, 1);
@@ -66,18 +67,18 @@ static void begin_trace(struct made *m, enum ctf_version version, bool is_big, b
 static void write_built_event(struct made *m)
 {
     ttr_batch batch;
-    assert_int_equal(ttr_event_take(m->builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(m->builder, &batch, NULL), TTR_OK);
     const ttr_event *event = batch.event;
-    const struct ctf_items_for what = {.out = &m->out,
-                                       .version = m->trace.description.version,
-                                       .is_dialect = true,
-                                       .has_cpu = m->stream.has_cpu};
+    const struct ctf_items_config what = {.out = &m->out,
+                                          .version = m->trace.description.version,
+                                          .is_dialect = true,
+                                          .has_cpu = m->stream.has_cpu};
     ctf_items_collect(&m->items, &what, event);
     assert_false(m->items.failed);
     const struct ctf_class_key key = {.name = ttr_text_get(m->out.t, event->name),
                                       .identity = event->name};
     const struct ctf_event_class *class =
-        ctf_trace_class(&m->trace, m->stream.kind, &m->items, &key);
+        ctf_get_event_class(&m->trace, m->stream.kind, &m->items, &key);
     assert_non_null(class);
     assert_int_equal(
         ctf_stream_append_event(&m->stream, &m->out, class, &m->items, (uint64_t)event->time, NULL),
@@ -89,9 +90,9 @@ static void end_stream(struct made *m)
     ttr_error error = {0};
     if (ctf_stream_finish(&m->stream, &m->out, &error) != TTR_OK)
         fail_msg("%s", error.text);
-    assert_int_equal(
-        ctf_write_file(folder_add(m->out.folder, "metadata", &error), &m->out.buffer, &error),
-        TTR_OK);
+    assert_int_equal(ctf_write_file(folder_create_file(m->out.folder, "metadata", &error),
+                                    &m->out.buffer, &error),
+                     TTR_OK);
     assert_int_equal(folder_finish(m->out.folder, &error), TTR_OK);
     m->out.folder = NULL;
 }
@@ -104,7 +105,7 @@ static void end_trace(struct made *m)
     ttr_builder_free(m->builder);
     ctf_items_free(&m->items);
     ctf_stream_free(&m->stream, &m->out.t->counted);
-    ctf_trace_end(&m->trace, &m->out.t->counted);
+    ctf_trace_out_free(&m->trace, &m->out.t->counted);
     buffer_free(&m->out.buffer);
     ttr_free(m->out.t);
 }
@@ -144,13 +145,13 @@ static void check_file(struct made *m, const char *name, const char *hex)
 static void write_two_events(struct made *m)
 {
     ttr_event_begin(m->builder, TTR_KIND_INSTANT, 1000, NULL, "hello");
-    ttr_put_uint(m->builder, "x", 5);
+    ttr_add_uint(m->builder, "x", 5);
     write_built_event(m);
     ttr_event_begin(m->builder, TTR_KIND_SPAN, 0x100000000 + 2000, "io", "work");
-    ttr_on_thread(m->builder, 7, UINT64_C(0x123456789));
-    ttr_event_edit(m->builder)->duration = 300;
-    ttr_put_text(m->builder, "s", "ab");
-    ttr_put_bytes(m->builder, "b", "\xfe\xff", 2);
+    ttr_event_set_thread(m->builder, 7, UINT64_C(0x123456789));
+    ttr_event_attributes(m->builder)->duration = 300;
+    ttr_add_text(m->builder, "s", "ab");
+    ttr_add_bytes(m->builder, "b", "\xfe\xff", 2);
     write_built_event(m);
 }
 
@@ -236,18 +237,19 @@ static void big_endian_rfc_1_1_packet_with_header_1_aligns_naturally(void **stat
     (void)state;
     struct made m;
     begin_trace(&m, CTF_RFC_1_1, true, false);
-    ctf_trace_end(&m.trace, &m.out.t->counted);
+    ctf_trace_out_free(&m.trace, &m.out.t->counted);
     m.options.rfc_header = 1;
     m.options.rfc_is_natural = true;
     assert_true(
-        ctf_trace_begin(&m.trace, m.out.t, &m.options, CTF_RFC_1_1, &(ttr_event){.time = 0}));
+        ctf_trace_out_init(&m.trace, m.out.t, &m.options, CTF_RFC_1_1, &(ttr_event){.time = 0}));
     m.trace.streams_n = 1;
-    m.stream.kind = ctf_trace_add_kind(&m.trace, &(struct ctf_kind_like){.name = {"events", 6},
-                                                                         .has_clock = true,
-                                                                         .has_time = true,
-                                                                         .has_sequence = true,
-                                                                         .has_discarded = true,
-                                                                         .clock = m.trace.clock});
+    m.stream.kind = ctf_trace_out_add_stream_class(
+        &m.trace, &(struct ctf_stream_class_spec){.name = {"events", 6},
+                                                  .has_clock = true,
+                                                  .has_time = true,
+                                                  .has_sequence = true,
+                                                  .has_discarded = true,
+                                                  .clock = m.trace.clock});
     write_two_events(&m);
     end_stream(&m);
     check_file(&m, "stream",

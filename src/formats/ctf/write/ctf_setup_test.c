@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
 
 #include "base/buffer.h"
 #include "support/files.h"
@@ -121,7 +121,7 @@ static void small_stream_opens_with_two_reads(void **state)
     make_trace(folder);
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .ctx = heap.alloc.ctx};
     ttr *t = ttr_new(&options);
     const unsigned long first = count_read_calls(), before = count_read_calls();
     /* false under tools that read on behalf of the program, such as tracers */

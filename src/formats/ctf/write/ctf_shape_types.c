@@ -43,8 +43,8 @@ static bool is_rfc_target(const struct ctf_types *types)
 void ctf_types_init(struct ctf_types *types, ttr *t, struct ctf_description *description)
 {
     *types = (struct ctf_types){.t = t, .description = description};
-    keymap_init(&types->by_key, &t->counted);
-    pairmap_init(&types->times, &t->counted);
+    key_map_init(&types->by_key, &t->counted);
+    pair_map_init(&types->times, &t->counted);
     buffer_init(&types->name, &t->counted);
 }
 
@@ -53,8 +53,8 @@ void ctf_types_free(struct ctf_types *types)
     if (!types->t)
         return;
     const struct alloc *alloc = &types->t->counted;
-    keymap_free(&types->by_key);
-    pairmap_free(&types->times);
+    key_map_free(&types->by_key);
+    pair_map_free(&types->times);
     buffer_free(&types->name);
     alloc_free(alloc, types->type, types->capacity, sizeof *types->type);
     alloc_free(alloc, types->called, types->called_capacity, sizeof *types->called);
@@ -65,7 +65,7 @@ void ctf_types_free(struct ctf_types *types)
 
 static void *alloc_zeroed(struct ctf_types *types, size_t size)
 {
-    void *block = arena_take(&types->description->arena, size);
+    void *block = arena_alloc(&types->description->arena, size);
     types->failed |= !block;
     if (block)
         memset(block, 0, size);
@@ -109,7 +109,7 @@ static struct type *make_number(struct ctf_types *types, enum type_kind kind, un
 
 static const struct type *find_cached_type(const struct ctf_types *types, uint64_t key)
 {
-    const uint32_t *index = keymap_get(&types->by_key, key);
+    const uint32_t *index = key_map_get(&types->by_key, key);
     return index ? types->type[*index] : NULL;
 }
 
@@ -119,7 +119,7 @@ static const struct type *cache_type(struct ctf_types *types, uint64_t key, cons
     if (!type || types->n >= UINT32_MAX ||
         !alloc_reserve(alloc, (void **)&types->type, &types->capacity, types->n + 1,
                        sizeof *types->type) ||
-        !keymap_put(&types->by_key, key, (uint32_t)types->n)) {
+        !key_map_put(&types->by_key, key, (uint32_t)types->n)) {
         types->failed = true;
         return type;
     }
@@ -142,7 +142,7 @@ static void name_number_type(struct ctf_types *types, struct type *type)
     char digits[NUMBER_MAX];
     buffer_clear(&types->name);
     buffer_add_text(&types->name, names[type->kind]);
-    buffer_add(&types->name, digits, number_put_u64(digits, type->bits));
+    buffer_add(&types->name, digits, number_format_u64(digits, type->bits));
     buffer_add_text(&types->name, type->base == 16  ? "_hex_t"
                                   : type->base == 8 ? "_oct_t"
                                   : type->base == 2 ? "_bin_t"
@@ -196,12 +196,12 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
                                   uint32_t n)
 {
     struct type *type = alloc_type(types, TYPE_STRUCT);
-    struct type_member *own = alloc_zeroed(types, n * sizeof *own + 1);
-    if (!type || !own)
+    struct type_member *ctx = alloc_zeroed(types, n * sizeof *ctx + 1);
+    if (!type || !ctx)
         return NULL;
     if (n)
-        memcpy(own, members, n * sizeof *own);
-    type->members = own;
+        memcpy(ctx, members, n * sizeof *ctx);
+    type->members = ctx;
     type->members_n = n;
     type->align = members_alignment(members, n);
     return type;
@@ -287,7 +287,7 @@ static void name_enumeration_type(struct ctf_types *types, struct type *type)
     char digits[NUMBER_MAX];
     buffer_clear(&types->name);
     buffer_add_text(&types->name, "labels_");
-    buffer_add(&types->name, digits, number_put_u64(digits, ++types->labels_n));
+    buffer_add(&types->name, digits, number_format_u64(digits, ++types->labels_n));
     buffer_add_text(&types->name, "_t");
     types->failed |= types->name.failed;
     type->name = ctf_type_copy_text(types, types->name.bytes, types->name.n);
@@ -303,7 +303,7 @@ static const struct type *labelled_number_type(struct ctf_types *types, const tt
                           : value->type == TTR_TYPE_INT ? TYPE_INT
                                                         : TYPE_UINT;
     uint64_t key =
-        hash_pair(shared_type_key(kind, value->bits, value->base), type_labels_key(from.labels));
+        hash_pair(shared_type_key(kind, value->bits, value->base), type_labels_hash(from.labels));
     const struct type *known = find_cached_type(types, key);
     struct type *type = known ? NULL : make_number(types, kind, value->bits, value->base);
     if (type) {
@@ -431,8 +431,8 @@ static const struct type *make_counted_type(struct ctf_types *types, ttr_text na
     if (is_rfc_target(types)) {
         type->has_inline_length = true;
         type->length_type = get_length_type(types);
-        ttr_text own = find_length_name(types);
-        type->length_member = own.p ? own : (ttr_text){"", 0};
+        ttr_text ctx = find_length_name(types);
+        type->length_member = ctx.p ? ctx : (ttr_text){"", 0};
     } else {
         set_length_reference(types, type, length);
     }
@@ -475,7 +475,7 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
                 types, structure, ctf_type_prefixed_name(types, (ttr_text){text, n}, 1), true))
             break;
         text[behind] = '_';
-        n = behind + 1 + number_put_u64(text + behind + 1, number);
+        n = behind + 1 + number_format_u64(text + behind + 1, number);
     }
     ttr_id id = ttr_text_add(types->t, text, n);
     size_t at = push_member(types);
@@ -520,18 +520,18 @@ static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_te
     ctf_type_set_member_name(types, &types->member[at], name,
                              ctf_type_choose_member_number(types, structure, name, id, is_fixed),
                              is_fixed);
-    ttr_text own = types->member[at].name, shown = types->member[at].shown;
+    ttr_text ctx = types->member[at].name, shown = types->member[at].shown;
     types->renamed += !types->is_dialect &&
                       (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
-    record_written_name(types, own);
+    record_written_name(types, ctx);
     if (types->failed)
         return;
     if (has_variable_length(current_value(types))) {
-        const struct type *type = make_counted_type(types, own, length);
+        const struct type *type = make_counted_type(types, ctx, length);
         types->member[at].type = type;
         return;
     }
-    types->path[types->path_n++] = own;
+    types->path[types->path_n++] = ctx;
     const struct type *type = make_value_type(types);
     types->path_n--;
     types->member[at].type = type;
@@ -566,7 +566,7 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
     ctf_type_reserve_names(types, structure, types->at, end);
     for (uint32_t i = 0; i < count && !types->failed; i++) {
         const ttr_field *field = &types->items->field[types->at];
-        size_t n = 1 + number_put_u64(digits + 1, i);
+        size_t n = 1 + number_format_u64(digits + 1, i);
         ttr_text name =
             is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
         add_value_member(types, structure, name, is_array ? i : field->name_id, is_array);
@@ -596,13 +596,14 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
     case TTR_TYPE_FLOAT:
         return ctf_types_get_number(types, TYPE_FLOAT, value->bits, 0);
     case TTR_TYPE_TEXT:
-        return value->hint == TTR_HINT_NUMBER ? wrap_in_struct(types, "number", string_type(types))
-                                              : string_type(types);
+        return value->hint == TTR_DISPLAY_DECIMAL
+                   ? wrap_in_struct(types, "number", string_type(types))
+                   : string_type(types);
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
         break;
     default:
-        return null_type(types, value->hint == TTR_HINT_ABSENT);
+        return null_type(types, value->hint == TTR_DISPLAY_ABSENT);
     }
     if (value->hint == CTF_ITEM_CONSTANT)
         return constant_type(types, value);
@@ -610,7 +611,7 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
         return labelled_number_type(types, value);
     const struct type *type =
         ctf_types_get_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
-    return value->hint == TTR_HINT_KOID ? wrap_in_struct(types, "koid", type) : type;
+    return value->hint == TTR_DISPLAY_KOID ? wrap_in_struct(types, "koid", type) : type;
 }
 
 /* Makes the type of bytes of fixed size, such as a UUID. */
@@ -685,8 +686,8 @@ const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root ro
                          is_fixed ? field->name : ttr_text_get(types->t, field->name_id),
                          field->name_id, is_fixed);
     }
-    pairmap_free(&types->times);
-    pairmap_init(&types->times, &types->t->counted);
+    pair_map_free(&types->times);
+    pair_map_init(&types->times, &types->t->counted);
     struct type *type = pop_struct(types, begin);
     if (type && root == ROOT_PAYLOAD)
         type->context_n = items->context_members;

@@ -44,13 +44,13 @@ static const struct ctf_schema *find_ctf_schema(const struct ttr_writer *out,
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->beneath)
         schema = context_schema(out->t, schema->beneath);
-    const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
-    return own && ctf_origin_of(own, event).stream ? own : NULL;
+    const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
+    return ctx && ctf_origin_of(ctx, event).stream ? ctx : NULL;
 }
 
 bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     const struct ctf_schema *schema = find_ctf_schema(out, event);
     if (schema)
         return !schema->trace->class->is_dialect;
@@ -59,7 +59,7 @@ bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
     if (event->kind != TTR_KIND_GAP || !source->format ||
         strcmp(source->format, out->format->name) != 0)
         return false;
-    const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
+    const uint32_t *index = pair_map_get(&w->trace_of, event->source, 0);
     return !index || !w->traces[*index]->is_dialect;
 }
 
@@ -69,12 +69,13 @@ bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
 static bool continues_other_file(const struct transcode_job *job)
 {
     const struct ctf_reader *reader = ctf_origin_of(job->schema, job->event).reader;
-    const struct ctf_lanes *lanes = reader->lanes;
-    for (uint32_t i = 0; lanes && i < lanes->n; i++) {
-        const struct ctf_lane *lane = &lanes->lane[reader->takes_all ? i : reader->lane];
-        if (lane->kind == job->stream->kind->first && lane->has_number &&
-            lane->number == job->stream->number)
-            return lane->initial.is_there;
+    const struct ctf_file_index *file_index = reader->file_index;
+    for (uint32_t i = 0; file_index && i < file_index->n; i++) {
+        const struct ctf_packet_queue *queue =
+            &file_index->queue[reader->reads_all_queues ? i : reader->queue];
+        if (queue->kind == job->stream->kind->first && queue->has_number &&
+            queue->number == job->stream->number)
+            return queue->initial.is_there;
     }
     return false;
 }
@@ -88,8 +89,8 @@ static uint64_t convert_ticks(const struct transcode_job *job, const struct ctf_
     bool is_clamped = false;
     if (job->trace->keeps_clocks)
         return ticks;
-    int64_t time =
-        (int64_t)((uint64_t)ctf_time(line, ticks, &is_clamped) + (uint64_t)job->trace->moved);
+    int64_t time = (int64_t)((uint64_t)ctf_ticks_to_ns(line, ticks, &is_clamped) +
+                             (uint64_t)job->trace->moved);
     job->trace->has_unix_time |= line->is_anchored;
     return time < job->trace->base ? 0 : (uint64_t)time - (uint64_t)job->trace->base;
 }
@@ -100,8 +101,9 @@ static uint64_t event_to_target_ticks(const struct transcode_job *job)
     const ttr_event *event = job->event;
     bool is_clamped = false;
     int64_t time = (int64_t)((uint64_t)event->time - (uint64_t)job->trace->moved);
-    uint64_t ticks =
-        ctf_time(line, event->ticks, &is_clamped) == time ? event->ticks : ctf_ticks_at(line, time);
+    uint64_t ticks = ctf_ticks_to_ns(line, event->ticks, &is_clamped) == time
+                         ? event->ticks
+                         : ctf_ns_to_ticks(line, time);
     return convert_ticks(job, line, ticks);
 }
 
@@ -169,7 +171,7 @@ static ttr_status place_gap_before_event(const struct transcode_job *job,
         return TTR_OK;
     if (!ctf_transcode_has_known_time(job) ||
         !ctf_pending_gaps_place(missing, stream, event_to_target_ticks(job), &place)) {
-        output_lost_many(job->out, CTF_LOST_GAP_TIME, missing->events > 0, job->event->offset);
+        output_count_losses(job->out, CTF_LOST_GAP_TIME, missing->events > 0, job->event->offset);
         return TTR_OK;
     }
     if (stream->is_open)
@@ -190,8 +192,8 @@ static bool needs_empty_gap_packet(const struct transcode_job *job,
                                    const struct ctf_stream_out *stream,
                                    const struct ctf_pending_gaps *missing)
 {
-    const bool was_to_end = ctf_counts_to_end(&job->schema->trace->class->description),
-               is_to_end = ctf_counts_to_end(&job->trace->description);
+    const bool was_to_end = ctf_discarded_is_at_end(&job->schema->trace->class->description),
+               is_to_end = ctf_discarded_is_at_end(&job->trace->description);
     return !was_to_end && is_to_end && missing->events && stream->kind->has_discarded &&
            packet_has_duration(job->about);
 }
@@ -271,14 +273,15 @@ static ttr_status start_packet_of_event(struct transcode_job *job, struct ctf_st
 {
     const struct ctf_packet *about = job->about;
     struct ctf_items *items = &job->w->packet_items;
-    const struct ctf_items_for what = {.out = job->out, .version = job->version, .is_packet = true};
+    const struct ctf_items_config what = {
+        .out = job->out, .version = job->version, .is_packet = true};
     if (stream->packet_at == about->offset + 1 && !is_gap_before_event(job, stream) &&
         !has_other_packet_time(job, stream) && !is_in_other_packet(job, stream))
         return TTR_OK;
     ctf_items_collect(items, &what, job->event);
     bool is_alike = items->payload_shape == stream->kind->packet_shape;
     if (items->n && (job->version == CTF_RFC_1_1 || !is_alike))
-        output_lost(job->out, CTF_LOST_PACKET, about->offset);
+        output_count_loss(job->out, CTF_LOST_PACKET, about->offset);
     if (items->failed)
         return fail_memory(error);
     ttr_status status = start_packet_with_counters(job, stream, is_alike ? items : NULL, error);
@@ -323,7 +326,7 @@ static const struct ctf_event_class *get_transcoded_class(struct transcode_job *
     if (known)
         return known;
     const struct ctf_type_changes before = ctf_transcode_current_changes(job);
-    known = ctf_trace_class(job->trace, stream->kind, &job->w->items, &key);
+    known = ctf_get_event_class(job->trace, stream->kind, &job->w->items, &key);
     ctf_transcode_count_changes(job, before);
     return known;
 }
@@ -334,14 +337,14 @@ static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out
                                const ttr_event *event)
 {
     job->out = out;
-    job->w = out->own;
+    job->w = out->ctx;
     job->event = event;
     job->schema = find_ctf_schema(out, event);
     const struct ctf_origin origin = ctf_origin_of(job->schema, event);
     job->stream = origin.stream;
-    job->is_copy = context_schema(out->t, event->schema)->ops == &packed_field_ops;
-    const struct packed_part packet =
-        job->is_copy ? packed_packet(out->t, event) : (struct packed_part){.n = 0};
+    job->is_copy = context_schema(out->t, event->schema)->ops == &event_copy_field_ops;
+    const struct event_copy_packet packet =
+        job->is_copy ? event_copy_find_packet(out->t, event) : (struct event_copy_packet){.n = 0};
     job->has_packet = packet.n != 0;
     job->packet_fields_hash = job->has_packet ? hash_bytes(packet.bytes, packet.n) : 0;
     job->unknown = (struct ctf_packet){
@@ -379,7 +382,7 @@ static void count_rfc_losses(const struct transcode_job *job)
     if (job->version != CTF_RFC_1_1)
         return;
     if (event->thread && ttr_thread_get(job->out->t, event->thread, &thread) && thread.thread_name)
-        output_lost(job->out, CTF_LOST_THREAD, event->offset);
+        output_count_loss(job->out, CTF_LOST_THREAD, event->offset);
 }
 
 /* Returns true if these ticks are read back as exactly the event's time. */
@@ -388,9 +391,10 @@ static bool is_time_exact(const struct transcode_job *job, uint64_t ticks)
     const struct ctf_trace_out *trace = job->trace;
     bool is_clamped = false;
     const uint64_t begin = (uint64_t)(trace->keeps_clocks ? trace->moved : trace->base);
-    const uint64_t ns = trace->keeps_clocks
-                            ? (uint64_t)ctf_time(&job->stream->kind->timeline, ticks, &is_clamped)
-                            : ticks;
+    const uint64_t ns =
+        trace->keeps_clocks
+            ? (uint64_t)ctf_ticks_to_ns(&job->stream->kind->timeline, ticks, &is_clamped)
+            : ticks;
     return is_clamped || (int64_t)(begin + ns) == job->event->time;
 }
 
@@ -403,13 +407,13 @@ static uint64_t finalize_event_ticks(const struct transcode_job *job,
     uint64_t ticks = ctf_transcode_has_known_time(job) ? event_to_target_ticks(job) : stream->last;
     count_rfc_losses(job);
     if (!has_time && ctf_transcode_takes_time_from_packet(job) && stream->kind->has_time)
-        output_lost(job->out, CTF_LOST_PACKET_TIME, event->offset);
+        output_count_loss(job->out, CTF_LOST_PACKET_TIME, event->offset);
     if (has_time && ticks != event->ticks)
-        output_lost(job->out, CTF_LOST_TICKS, event->offset);
+        output_count_loss(job->out, CTF_LOST_TICKS, event->offset);
     if (has_time && stream->kind->has_time && !is_time_exact(job, ticks))
-        output_lost(job->out, CTF_LOST_TIME, event->offset);
+        output_count_loss(job->out, CTF_LOST_TIME, event->offset);
     if (stream->kind->loses_header)
-        output_lost(job->out, CTF_LOST_PACKET, event->offset);
+        output_count_loss(job->out, CTF_LOST_PACKET, event->offset);
     return ticks;
 }
 
@@ -424,10 +428,10 @@ ttr_status ctf_transcode_event(struct ttr_writer *out, const ttr_event *event, t
     if (status != TTR_OK)
         return status;
     struct ctf_items *items = &job.w->items;
-    const struct ctf_items_for what = {.out = out,
-                                       .version = job.version,
-                                       .has_no_common = ctf_transcode_writes_event_size(&job),
-                                       .drops_size = ctf_transcode_drops_payload_size(&job)};
+    const struct ctf_items_config what = {.out = out,
+                                          .version = job.version,
+                                          .has_no_common = ctf_transcode_writes_event_size(&job),
+                                          .drops_size = ctf_transcode_drops_payload_size(&job)};
     ctf_items_collect(items, &what, event);
     struct ctf_stream_out *stream = items->failed ? NULL : ctf_transcode_get_stream(&job);
     if (!stream)

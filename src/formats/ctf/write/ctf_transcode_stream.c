@@ -21,7 +21,7 @@ static int64_t time_shift_of_event(const struct transcode_job *job)
     const ttr_event *event = job->event;
     bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
                                         event->kind != TTR_KIND_DEFINITION;
-    int64_t time = ctf_time(&job->stream->kind->timeline, event->ticks, &is_clamped);
+    int64_t time = ctf_ticks_to_ns(&job->stream->kind->timeline, event->ticks, &is_clamped);
     return has_time && !is_clamped ? (int64_t)((uint64_t)event->time - (uint64_t)time) : 0;
 }
 
@@ -29,7 +29,7 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
 {
     struct ctf_trace *source = job->schema->trace;
     const struct ctf_options *options = &job->w->options;
-    const uint32_t *index = pairmap_get(&job->w->trace_of, job->event->source, 0);
+    const uint32_t *index = pair_map_get(&job->w->trace_of, job->event->source, 0);
     bool is_new = false;
     if (index && job->w->traces[*index]->source == source)
         return job->w->traces[*index];
@@ -39,14 +39,14 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
         options->version ? options->version : source->class->description.version;
     if (trace && is_new && !ctf_trace_out_init_like(trace, job->out->t, options, version, source))
         return NULL;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (trace && is_new &&
-        (ctf_claim_uuid(job->out, source, trace->description.uuid, &own) != TTR_OK ||
-         !ctf_union_join(job->w, &job->out->t->counted, trace)))
+        (ctf_claim_uuid(job->out, source, trace->description.uuid, &ctx) != TTR_OK ||
+         !ctf_trace_group_add(job->w, &job->out->t->counted, trace)))
         return NULL;
     if (trace && is_new) {
         if (ctf_trace_out_shift_clocks(trace, time_shift_of_event(job)))
-            output_lost(job->out, CTF_LOST_PROPERTY, job->event->offset);
+            output_count_loss(job->out, CTF_LOST_PROPERTY, job->event->offset);
         ctf_count_property_losses(job->out, &source->class->description, version);
     }
     return trace;
@@ -74,7 +74,7 @@ static bool header_has_extra_fields(const struct transcode_job *job)
     bool is_rich = false, is_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
     ttr_fields_begin_group(job->out->t, job->event, TTR_GROUP_HEADER, &walk);
     while (!is_rfc && ttr_fields_next(&walk, &field)) {
-        const struct type *type = field_type(&walk);
+        const struct type *type = fields_declared_type(&walk);
         is_rich |= type && !type->role && field.value.type != TTR_TYPE_STRUCT;
     }
     return is_rich;
@@ -85,8 +85,8 @@ static bool copy_loses_fields(const struct transcode_job *job,
                               const struct ctf_stream_class *source)
 {
     const bool was_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
-    return !was_rfc && (type_is_rich(source->event_header) ||
-                        (!job->has_packet && type_is_rich(source->packet_context)));
+    return !was_rfc && (type_has_user_value(source->event_header) ||
+                        (!job->has_packet && type_has_user_value(source->packet_context)));
 }
 
 bool ctf_transcode_packet_has_role(const struct transcode_job *job, enum ctf_role role)
@@ -159,12 +159,13 @@ bool ctf_transcode_drops_payload_size(const struct transcode_job *job)
 static uint32_t find_size_member(const struct type *context)
 {
     static const ttr_text name = {"payload_size", 12};
-    const struct type_member *member = context ? type_member_named(context, name) : NULL;
+    const struct type_member *member = context ? type_find_member(context, name) : NULL;
     return member && member->type->kind == TYPE_UINT ? (uint32_t)(member - context->members) + 1
                                                      : 0;
 }
 
-static bool make_transcoded_stream_class(struct transcode_job *job, struct ctf_kind_out **kind)
+static bool make_transcoded_stream_class(struct transcode_job *job,
+                                         struct ctf_stream_class_out **kind)
 {
     const struct ctf_items *items = &job->w->items, *packet = &job->w->packet_items;
     struct ctf_types *types = &job->trace->types;
@@ -174,7 +175,7 @@ static bool make_transcoded_stream_class(struct transcode_job *job, struct ctf_k
     const unsigned flags = needs_own_cpu(job) | job->about->has_sequence * 2u |
                            job->about->has_discarded * 4u | job->about->has_begin * 8u |
                            has_time * 16u;
-    struct ctf_kind_like like = {
+    struct ctf_stream_class_spec like = {
         .name = is_rfc ? (ttr_text){job->name, job->section_n} : source->name,
         .id = source->id <= UINT32_MAX ? source->id : job->trace->kinds_n,
         .likeness = hash_pair(
@@ -196,7 +197,7 @@ static bool make_transcoded_stream_class(struct transcode_job *job, struct ctf_k
                                          items->common_shape);
     const uint32_t size = context_has_size(job) ? find_size_member(like.common) : 0;
     like.rfc_has_event_size |= size != 0;
-    *kind = types->failed ? NULL : ctf_trace_add_kind(job->trace, &like);
+    *kind = types->failed ? NULL : ctf_trace_out_add_stream_class(job->trace, &like);
     if (!*kind)
         return false;
     (*kind)->size_member = size;
@@ -211,9 +212,9 @@ static bool make_transcoded_stream_class(struct transcode_job *job, struct ctf_k
  * key: elsewhere they are one class with several files. */
 static uint64_t source_stream_class_key(const struct transcode_job *job)
 {
-    const struct ctf_kind *own = job->stream->kind;
+    const struct ctf_stream_decoder *ctx = job->stream->kind;
     bool is_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
-    return is_rfc ? hash_pair(own->class->id, (uintptr_t)own->class->clock) : (uintptr_t)own;
+    return is_rfc ? hash_pair(ctx->class->id, (uintptr_t)ctx->class->clock) : (uintptr_t)ctx;
 }
 
 /* Returns the key of streams that can share a stream class, without the section name. */
@@ -232,9 +233,9 @@ static uint64_t named_stream_class_key(const struct transcode_job *job)
 }
 
 /* Returns the stream class for the current name; NULL = none yet. */
-static struct ctf_kind_out *find_transcoded_stream_class(const struct transcode_job *job)
+static struct ctf_stream_class_out *find_transcoded_stream_class(const struct transcode_job *job)
 {
-    return ctf_given_kind(job->w, job->trace, named_stream_class_key(job));
+    return ctf_find_similar_class(job->w, job->trace, named_stream_class_key(job));
 }
 
 struct ctf_type_changes ctf_transcode_current_changes(const struct transcode_job *job)
@@ -247,19 +248,19 @@ void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_typ
 {
     const struct ctf_type_changes now = ctf_transcode_current_changes(job);
     for (; before.renamed < now.renamed; before.renamed++)
-        output_lost(job->out, CTF_LOST_NAME, job->event->offset);
+        output_count_loss(job->out, CTF_LOST_NAME, job->event->offset);
     for (; before.lengths < now.lengths; before.lengths++)
-        output_lost(job->out, CTF_LOST_LENGTH, job->event->offset);
+        output_count_loss(job->out, CTF_LOST_LENGTH, job->event->offset);
 }
 
-static struct ctf_kind_out *get_transcoded_stream_class(struct transcode_job *job)
+static struct ctf_stream_class_out *get_transcoded_stream_class(struct transcode_job *job)
 {
-    struct ctf_kind_out *kind = find_transcoded_stream_class(job);
+    struct ctf_stream_class_out *kind = find_transcoded_stream_class(job);
     const struct ctf_type_changes before = ctf_transcode_current_changes(job);
     if (kind)
         return kind;
     bool is_made = make_transcoded_stream_class(job, &kind) &&
-                   ctf_give_kind(job->w, job->trace, named_stream_class_key(job));
+                   ctf_record_similar_class(job->w, job->trace, named_stream_class_key(job));
     ctf_transcode_count_changes(job, before);
     return is_made ? kind : NULL;
 }
@@ -270,18 +271,18 @@ static struct ctf_kind_out *get_transcoded_stream_class(struct transcode_job *jo
  * sections: they use the file name alone. */
 static bool is_section_unambiguous(const struct transcode_job *job)
 {
-    const struct ctf_file_given file = {
+    const struct ctf_file_candidate file = {
         {job->name, job->name_n}, job->section_n, find_transcoded_stream_class(job)};
-    if (ctf_given_is_other(job->w, job->trace, &file))
+    if (ctf_is_file_of_other_section(job->w, job->trace, &file))
         return false;
     return file.kind ||
-           !ctf_given_has_files(job->w, job->trace, (ttr_text){job->name, job->section_n});
+           !ctf_section_has_files(job->w, job->trace, (ttr_text){job->name, job->section_n});
 }
 
 /* Returns true if the file name is free and leads to the right section. */
 static bool is_stream_name_free(const struct transcode_job *job)
 {
-    return !ctf_is_given(job->w, job->trace, (ttr_text){job->name, job->name_n}) &&
+    return !ctf_is_file_name_used(job->w, job->trace, (ttr_text){job->name, job->name_n}) &&
            (job->version != CTF_RFC_1_1 || is_section_unambiguous(job));
 }
 
@@ -302,11 +303,11 @@ static void build_stream_name(struct transcode_job *job, size_t base, uint64_t n
     job->section_n = job->name_n = base;
     if (number > 1) {
         job->name[base] = '-';
-        job->section_n = job->name_n = base + 1 + number_put_u64(job->name + base + 1, number);
+        job->section_n = job->name_n = base + 1 + number_format_u64(job->name + base + 1, number);
     }
     if (has_cpu) {
         job->name[job->name_n++] = '_';
-        job->name_n += number_put_u64(job->name + job->name_n, job->about->cpu);
+        job->name_n += number_format_u64(job->name + job->name_n, job->about->cpu);
     }
     job->name[job->name_n] = '\0';
 }
@@ -336,11 +337,11 @@ static bool choose_stream_name(struct transcode_job *job)
            base = has_cpu ? section_name_size(file, n) : n;
     memcpy(job->name, file, base);
     const uint64_t key = name_number_key(job, base, has_cpu);
-    uint32_t number = ctf_given_number(job->w, job->trace, key);
+    uint32_t number = ctf_last_number_used(job->w, job->trace, key);
     do
         build_stream_name(job, base, ++number, has_cpu);
     while (!is_stream_name_free(job));
-    return ctf_give_number(job->w, job->trace, key, number);
+    return ctf_record_number(job->w, job->trace, key, number);
 }
 
 /* --- Streams --- */
@@ -349,17 +350,17 @@ static struct ctf_stream_out *add_transcoded_stream(struct transcode_job *job)
 {
     ctf_items_collect(
         &job->w->packet_items,
-        &(struct ctf_items_for){.out = job->out, .version = job->version, .is_packet = true},
+        &(struct ctf_items_config){.out = job->out, .version = job->version, .is_packet = true},
         job->event);
     bool is_named = choose_stream_name(job);
-    struct ctf_kind_out *kind =
+    struct ctf_stream_class_out *kind =
         !is_named || job->w->packet_items.failed ? NULL : get_transcoded_stream_class(job);
     if (!kind)
         return NULL;
     const ttr_text name = {job->name, job->name_n};
     struct ctf_stream_out *stream =
         ctf_add_stream_file(job->w, &job->out->t->counted, job->trace, kind, name);
-    if (!stream || !ctf_give_file(job->w, job->trace, kind, name))
+    if (!stream || !ctf_record_file_name(job->w, job->trace, kind, name))
         return NULL;
     if (job->stream->has_number)
         stream->number = job->stream->number;
@@ -374,13 +375,13 @@ struct ctf_stream_out *ctf_transcode_get_stream(struct transcode_job *job)
              place = w->items.common_shape + about->has_cpu;
     if ((job->version == CTF_RFC_1_1 || is_packet_unknown(job)) && about->has_cpu)
         place = hash_pair(place, about->cpu);
-    const uint32_t *index = pairmap_get(&w->stream_of, source, place);
+    const uint32_t *index = pair_map_get(&w->stream_of, source, place);
     if (index)
         return w->streams[*index];
     struct ctf_stream_out *stream = add_transcoded_stream(job);
-    uint32_t own = (uint32_t)(w->streams_n - 1);
-    return stream && pairmap_put(&w->stream_of, source, place, own) &&
-                   pairmap_put(&w->stream_of, source, LATEST, own)
+    uint32_t ctx = (uint32_t)(w->streams_n - 1);
+    return stream && pair_map_put(&w->stream_of, source, place, ctx) &&
+                   pair_map_put(&w->stream_of, source, LATEST, ctx)
                ? stream
                : NULL;
 }
@@ -390,7 +391,7 @@ struct ctf_stream_out *ctf_transcode_find_empty_packet_stream(const struct trans
     const struct ctf_writer *w = job->w;
     const uint16_t source = job->event->source;
     const uint32_t *index =
-        pairmap_get(&w->stream_of, hash_pair((uintptr_t)job->stream->first, 1), LATEST);
+        pair_map_get(&w->stream_of, hash_pair((uintptr_t)job->stream->first, 1), LATEST);
     const bool is_needed =
         source < w->missing_n && ctf_pending_gaps_have_count(&w->missing[source]);
     return index && (is_needed || !w->streams[*index]->kind->fields) ? w->streams[*index] : NULL;

@@ -3,7 +3,8 @@
 
 #include "support/support.h"
 
-#include <tracetta/tracetta.h>
+#include <tracetta/read.h>
+#include <tracetta/write.h>
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -36,7 +37,7 @@ static bool transcode_without_output(const struct alloc *alloc, const char *opti
     const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
                               {"s", bytes, support_hex(bytes, sizeof bytes, stream)}};
     const char *const options[] = {option, NULL};
-    const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
+    const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .ctx = alloc->ctx};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
     const ttr_loss *losses;
     ttr_batch batch;
@@ -52,7 +53,7 @@ static bool transcode_without_output(const struct alloc *alloc, const char *opti
     if (status == TTR_END)
         status = ttr_finish(out, NULL);
     else
-        ttr_abandon(out);
+        ttr_writer_abort(out);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     ttr_close(in);
     ttr_free(t);

@@ -10,12 +10,12 @@
 struct counting {
     struct ttr_writer *out;
     const struct type *const *roots;
-    struct pairmap seen; /* structs that were counted */
+    struct pair_map seen; /* structs that were counted */
 };
 
 static void count_description_loss(const struct counting *c, enum ctf_loss loss)
 {
-    output_lost(c->out, loss, 0);
+    output_count_loss(c->out, loss, 0);
 }
 
 static bool is_identifier_text(ttr_text name)
@@ -35,7 +35,7 @@ static const struct type *find_variant_selector(const struct counting *c, const 
         type->reference.root < ROOT_COUNT ? c->roots[type->reference.root] : NULL;
     for (uint32_t i = 0; found && i < type->reference.names_n; i++) {
         const struct type_member *member =
-            found->kind == TYPE_STRUCT ? type_member_named(found, type->reference.names[i]) : NULL;
+            found->kind == TYPE_STRUCT ? type_find_member(found, type->reference.names[i]) : NULL;
         found = member ? member->type : NULL;
     }
     return found;
@@ -82,8 +82,8 @@ static void count_type_losses(struct counting *c, const struct type *type, unsig
     default:
         break;
     }
-    if (type->members_n && !pairmap_get(&c->seen, (uintptr_t)type, 0)) {
-        if (!pairmap_put(&c->seen, (uintptr_t)type, 0, 1))
+    if (type->members_n && !pair_map_get(&c->seen, (uintptr_t)type, 0)) {
+        if (!pair_map_put(&c->seen, (uintptr_t)type, 0, 1))
             return;
         count_member_losses(c, type, depth);
     }
@@ -111,7 +111,7 @@ void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_descript
         const struct ctf_clock *clock = from->clocks[i];
         uint8_t uuid[16];
         count_text_loss(&c, clock->ns);
-        if (to == CTF_RFC_1_1 || clock->ns.n || !tsdl_take_uuid(clock->uid, uuid))
+        if (to == CTF_RFC_1_1 || clock->ns.n || !tsdl_parse_uuid(clock->uid, uuid))
             count_text_loss(&c, clock->uid);
         count_text_loss(&c, clock->origin_name);
         if (clock->has_accuracy)
@@ -140,7 +140,7 @@ void ctf_count_translation_losses(struct ttr_writer *out, const struct ctf_descr
     struct counting c = {.out = out, .roots = roots};
     if (from->version != CTF_2 || to == CTF_2)
         return;
-    pairmap_init(&c.seen, &out->t->counted);
+    pair_map_init(&c.seen, &out->t->counted);
     ctf_count_property_losses(out, from, to);
     count_type_losses(&c, roots[ROOT_PACKET_HEADER], 0);
     for (size_t i = 0; i < from->streams_n; i++) {
@@ -158,5 +158,5 @@ void ctf_count_translation_losses(struct ttr_writer *out, const struct ctf_descr
         }
         roots[ROOT_SPECIFIC_CONTEXT] = roots[ROOT_PAYLOAD] = NULL;
     }
-    pairmap_free(&c.seen);
+    pair_map_free(&c.seen);
 }

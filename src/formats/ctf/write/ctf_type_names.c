@@ -37,7 +37,7 @@ static void append_plain_name(struct ctf_types *types, ttr_text name, unsigned n
     if (number < 2)
         return;
     buffer_add_byte(&types->name, '_');
-    buffer_add(&types->name, digits, number_put_u64(digits, number));
+    buffer_add(&types->name, digits, number_format_u64(digits, number));
 }
 
 void ctf_type_set_member_name(struct ctf_types *types, struct type_member *member, ttr_text name,
@@ -89,10 +89,10 @@ static uint64_t dialect_name_key(struct ctf_types *types, ttr_text name, ttr_id 
 /* Returns how many members of the struct have this key, including the new one. */
 static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
-    uint32_t *times = pairmap_get(&types->times, structure, key);
+    uint32_t *times = pair_map_get(&types->times, structure, key);
     if (times)
         return ++*times;
-    types->failed |= !pairmap_put(&types->times, structure, key, 1);
+    types->failed |= !pair_map_put(&types->times, structure, key, 1);
     return 1;
 }
 
@@ -120,14 +120,14 @@ static ttr_text skip_underscore(ttr_text name)
 static void record_name_state(struct ctf_types *types, uint64_t structure, ttr_text name,
                               uint32_t what)
 {
-    types->failed |= !pairmap_put(&types->times, structure, hash_bytes(name.p, name.n), what);
+    types->failed |= !pair_map_put(&types->times, structure, hash_bytes(name.p, name.n), what);
 }
 
 /* Returns true if a member has the name; with also_later, also if a later field has it. */
 static bool is_name_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
                           bool also_later)
 {
-    const uint32_t *known = pairmap_get(&types->times, structure, hash_bytes(name.p, name.n));
+    const uint32_t *known = pair_map_get(&types->times, structure, hash_bytes(name.p, name.n));
     return known && (also_later || *known & NAME_TAKEN);
 }
 
@@ -148,8 +148,8 @@ bool ctf_type_is_name_collision(const struct ctf_types *types, uint64_t structur
 static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     ttr_text written = ctf_type_prefixed_name(types, name, 1);
-    const uint64_t own = hash_bytes(written.p + 1, written.n - 1);
-    const uint32_t *known = pairmap_get(&types->times, structure, own);
+    const uint64_t ctx = hash_bytes(written.p + 1, written.n - 1);
+    const uint32_t *known = pair_map_get(&types->times, structure, ctx);
     uint32_t before = known ? *known : 0, number = before >= NAME_NUMBER ? before / NAME_NUMBER : 1;
     if (!ctf_type_is_name_collision(types, structure, written, false)) {
         record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
@@ -160,7 +160,7 @@ static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, 
     while (!types->failed && ctf_type_is_name_collision(types, structure, written, true));
     record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
     types->failed |=
-        !pairmap_put(&types->times, structure, own, number * NAME_NUMBER | (before & NAME_TAKEN));
+        !pair_map_put(&types->times, structure, ctx, number * NAME_NUMBER | (before & NAME_TAKEN));
     return number;
 }
 

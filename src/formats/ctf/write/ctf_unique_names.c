@@ -1,12 +1,12 @@
 /* Names in use: files and stream classes of transcoded traces, found by hash in constant time,
  * however many streams exist.
  *
- * One map holds all of it (base/keymap.h); the key is hashed with the trace and one of these kinds:
- * |  NAME      name -> 1: a file has it
- * |  NUMBER    hash of similar streams -> last number used in their names, as are lower ones
- * |  KIND      hash of similar streams -> index of their stream class
- * |  SECTION   v1.1: section name -> 2 * index of its stream class, plus 1 if not unique
- * |  FILES     v1.1: section name -> length of the shortest section name whose files match it */
+ * One map holds all of it (base/key_map.h); the key is hashed with the trace and one of these
+ * kinds: |  NAME      name -> 1: a file has it |  NUMBER    hash of similar streams -> last number
+ * used in their names, as are lower ones |  KIND      hash of similar streams -> index of their
+ * stream class |  SECTION   v1.1: section name -> 2 * index of its stream class, plus 1 if not
+ * unique |  FILES     v1.1: section name -> length of the shortest section name whose files match
+ * it */
 #include "base/hash.h"
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -36,35 +36,36 @@ static bool split_cpu_suffix(ttr_text file, ttr_text *section)
     if (n == 0)
         return false;
     *section = (ttr_text){file.p, n - 1};
-    return rfc11_names_section(*section, file.p, &has_cpu, &cpu);
+    return rfc11_is_file_of_section(*section, file.p, &has_cpu, &cpu);
 }
 
 /* --- Numbers in names --- */
 
-uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                          uint64_t like)
+uint32_t ctf_last_number_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                              uint64_t like)
 {
-    const uint32_t *number = keymap_get(&w->given, used_name_key(trace, GIVEN_NUMBER, like));
+    const uint32_t *number = key_map_get(&w->given, used_name_key(trace, GIVEN_NUMBER, like));
     return number ? *number : 0;
 }
 
-bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like,
-                     uint32_t number)
+bool ctf_record_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like,
+                       uint32_t number)
 {
-    return keymap_put(&w->given, used_name_key(trace, GIVEN_NUMBER, like), number);
+    return key_map_put(&w->given, used_name_key(trace, GIVEN_NUMBER, like), number);
 }
 
 /* --- Files --- */
 
-bool ctf_is_given(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text file)
+bool ctf_is_file_name_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                           ttr_text file)
 {
-    return keymap_get(&w->given, used_text_key(trace, GIVEN_NAME, file)) != NULL;
+    return key_map_get(&w->given, used_text_key(trace, GIVEN_NAME, file)) != NULL;
 }
 
-bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                         ttr_text section)
+bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                           ttr_text section)
 {
-    const uint32_t *shortest = keymap_get(&w->given, used_text_key(trace, GIVEN_FILES, section));
+    const uint32_t *shortest = key_map_get(&w->given, used_text_key(trace, GIVEN_FILES, section));
     return shortest && *shortest <= section.n;
 }
 
@@ -73,16 +74,16 @@ static bool record_section_files(struct ctf_writer *w, const struct ctf_trace_ou
                                  ttr_text section, size_t n)
 {
     const uint64_t key = used_text_key(trace, GIVEN_FILES, section);
-    const uint32_t *shortest = keymap_get(&w->given, key);
-    return (shortest && *shortest <= n) || keymap_put(&w->given, key, (uint32_t)n);
+    const uint32_t *shortest = key_map_get(&w->given, key);
+    return (shortest && *shortest <= n) || key_map_put(&w->given, key, (uint32_t)n);
 }
 
-bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
-                   const struct ctf_kind_out *kind, ttr_text file)
+bool ctf_record_file_name(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                          const struct ctf_stream_class_out *kind, ttr_text file)
 {
     ttr_text section;
     const size_t n = kind->class->name.n;
-    if (!keymap_put(&w->given, used_text_key(trace, GIVEN_NAME, file), 1))
+    if (!key_map_put(&w->given, used_text_key(trace, GIVEN_NAME, file), 1))
         return false;
     if (trace->description.version != CTF_RFC_1_1)
         return true;
@@ -92,33 +93,35 @@ bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
 
 /* --- Stream classes --- */
 
-struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                                    uint64_t like)
+struct ctf_stream_class_out *ctf_find_similar_class(const struct ctf_writer *w,
+                                                    const struct ctf_trace_out *trace,
+                                                    uint64_t like)
 {
-    const uint32_t *index = keymap_get(&w->given, used_name_key(trace, GIVEN_KIND, like));
+    const uint32_t *index = key_map_get(&w->given, used_name_key(trace, GIVEN_KIND, like));
     return index ? trace->kinds[*index] : NULL;
 }
 
-bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like)
+bool ctf_record_similar_class(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                              uint64_t like)
 {
     const uint32_t index = (uint32_t)trace->kinds_n - 1;
     const ttr_text name = trace->kinds[index]->class->name;
     const uint64_t section = used_text_key(trace, GIVEN_SECTION, name);
-    const uint32_t *same = keymap_get(&w->given, section);
-    return keymap_put(&w->given, section, same ? *same | 1 : index * 2) &&
-           keymap_put(&w->given, used_name_key(trace, GIVEN_KIND, like), index);
+    const uint32_t *same = key_map_get(&w->given, section);
+    return key_map_put(&w->given, section, same ? *same | 1 : index * 2) &&
+           key_map_put(&w->given, used_name_key(trace, GIVEN_KIND, like), index);
 }
 
 /* Returns true if a stream class other than `kind` has this section name. */
 static bool section_has_other_class(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                                    ttr_text section, const struct ctf_kind_out *kind)
+                                    ttr_text section, const struct ctf_stream_class_out *kind)
 {
-    const uint32_t *found = keymap_get(&w->given, used_text_key(trace, GIVEN_SECTION, section));
+    const uint32_t *found = key_map_get(&w->given, used_text_key(trace, GIVEN_SECTION, section));
     return found && (*found & 1 || trace->kinds[*found / 2] != kind);
 }
 
-bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                        const struct ctf_file_given *file)
+bool ctf_is_file_of_other_section(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                  const struct ctf_file_candidate *file)
 {
     ttr_text section;
     return section_has_other_class(w, trace, file->name, file->kind) ||

@@ -40,7 +40,7 @@ static struct ctf_uuid_claim *find_uuid_claim(struct ctf_writer *w, const struct
 static struct ctf_uuid_claim *add_uuid_claim(struct ttr_writer *out, const struct ctf_trace *trace,
                                              uint32_t rank)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     if (!alloc_reserve(&out->t->counted, (void **)&w->claims, &w->claims_capacity, w->claims_n + 1,
                        sizeof *w->claims))
         return NULL;
@@ -73,13 +73,13 @@ ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
     memcpy(uuid, trace->class->description.uuid, 16);
     if (!trace->class->description.has_uuid)
         return TTR_OK;
-    struct ctf_uuid_claim *claim = find_uuid_claim(out->own, trace, &rank);
+    struct ctf_uuid_claim *claim = find_uuid_claim(out->ctx, trace, &rank);
     if (!claim) {
         claim = add_uuid_claim(out, trace, rank);
         if (!claim)
             return fail_memory(error);
         if (rank)
-            output_lost(out, CTF_LOST_UUID, 0);
+            output_count_loss(out, CTF_LOST_UUID, 0);
     }
     claim->begin = trace->begin < claim->begin ? trace->begin : claim->begin;
     claim->end = trace->end > claim->end ? trace->end : claim->end;

@@ -6,12 +6,12 @@
 
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
-    pairmap_init(&w->trace_of, alloc);
-    pairmap_init(&w->stream_of, alloc);
-    keymap_init(&w->given, alloc);
-    pairmap_init(&w->copy_of, alloc);
+    pair_map_init(&w->trace_of, alloc);
+    pair_map_init(&w->stream_of, alloc);
+    key_map_init(&w->given, alloc);
+    pair_map_init(&w->copy_of, alloc);
     ctf_items_init(&w->items, alloc);
     ctf_items_init(&w->packet_items, alloc);
     ctf_items_init(&w->listing.items, alloc);
@@ -25,7 +25,7 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_trace *source,
                                              ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     for (size_t i = 0; i < w->trace_copies_n; i++)
         if (w->trace_copies[i]->source == source)
@@ -47,10 +47,10 @@ static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_
 /* Handles the definition of a stream file, which precedes its packets: starts its copy. */
 static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
-    const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
-    if (pairmap_get(&w->copy_of, event->source, 0) ||
+    const struct ctf_schema *schema = context_schema(out->t, event->schema)->ctx;
+    if (pair_map_get(&w->copy_of, event->source, 0) ||
         schema->stream->trace->class->description.version == CTF_UNKNOWN)
         return TTR_OK; /* the reader could not read the trace's metadata */
     struct ctf_trace_copy *trace = get_trace_copy(out, schema->stream->trace, error);
@@ -65,7 +65,7 @@ static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event
     w->copies[w->copies_n++] = file;
     ttr_status status = ctf_copy_begin(file, trace, out, schema->stream, error);
     if (status == TTR_OK &&
-        !pairmap_put(&w->copy_of, event->source, 0, (uint32_t)(w->copies_n - 1)))
+        !pair_map_put(&w->copy_of, event->source, 0, (uint32_t)(w->copies_n - 1)))
         status = fail_memory(error);
     return status;
 }
@@ -77,7 +77,7 @@ static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_even
         return NULL;
     if (w->last_copy && w->last_source == event->source)
         return w->last_copy;
-    const uint32_t *index = pairmap_get(&w->copy_of, event->source, 0);
+    const uint32_t *index = pair_map_get(&w->copy_of, event->source, 0);
     struct ctf_file_copy *file =
         index && !w->copies[*index]->trace->is_refused ? w->copies[*index] : NULL;
     w->last_copy = file;
@@ -87,7 +87,7 @@ static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_even
 
 static ttr_status dispatch_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     bool is_own = output_is_own_raw(out, event);
     if (is_own && event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM)
         return start_file_copy(out, event, error);
@@ -107,7 +107,7 @@ static ttr_status dispatch_event(struct ttr_writer *out, const ttr_event *event,
 
 ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
@@ -123,7 +123,7 @@ ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
 
 ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     bool is_copied = false;
     for (size_t i = 0; i < w->copies_n && status == TTR_OK; i++)
@@ -139,7 +139,7 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
 
 void ctf_drop(struct ttr_writer *out)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     if (!w->trace_of.alloc)
         return;
@@ -155,6 +155,6 @@ void ctf_drop(struct ttr_writer *out)
     alloc_free(alloc, w->homes, w->homes_capacity, sizeof *w->homes);
     alloc_free(alloc, w->copies, w->copies_capacity, sizeof *w->copies);
     alloc_free(alloc, w->trace_copies, w->trace_copies_capacity, sizeof *w->trace_copies);
-    pairmap_free(&w->copy_of);
+    pair_map_free(&w->copy_of);
     ctf_encode_free(w, alloc);
 }

@@ -31,9 +31,9 @@
 #ifndef TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
 #define TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
 
-#include "base/clockmath.h"
+#include "base/clock_math.h"
 #include "base/hash.h"
-#include "base/keymap.h"
+#include "base/key_map.h"
 #include "base/number.h"
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_read.h"
@@ -103,7 +103,7 @@ struct ctf_options {
     bool rfc_has_short_words; /* natural alignment with 32-bit words, as in the source */
     /* an option changes the packets of a v1.1 source, so they cannot be copied */
     bool changes_rfc;
-    struct rfc11_packing packing;
+    struct rfc11_pack_options packing;
     uint8_t key[RFC11_KEY];
 };
 
@@ -133,7 +133,7 @@ struct ctf_types {
         /* lengths that were added as fields; includes lengths of elements that became structs for
          * this */
         lengths;
-    struct keymap by_key; /* hash of a shape or of a scalar -> index in `type` */
+    struct key_map by_key; /* hash of a shape or of a scalar -> index in `type` */
     const struct type **type;
     size_t n, capacity;
     uint64_t labels_n; /* enumerations so far; each gets a name of its own */
@@ -148,7 +148,7 @@ struct ctf_types {
     uint32_t path_n;
     enum type_root root;
     /* (struct, name) -> how often the name occurs in it, or facts about the member */
-    struct pairmap times;
+    struct pair_map times;
     uint64_t structs;
     struct buffer name;
     bool failed;
@@ -178,11 +178,11 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
 /* --- ctf_write_classes.c --- */
 
 /* A stream class of the output with the index of its event classes. */
-struct ctf_kind_out {
+struct ctf_stream_class_out {
     struct ctf_stream_class *class;
     /* hash of name, shape and identity -> index in class->events; UINT32_MAX: no class is possible
      */
-    struct keymap events;
+    struct key_map events;
     size_t refused_n; /* entries of `events` that are UINT32_MAX */
     bool has_cpu;     /* the packet context has the CPU */
     bool has_clock;   /* the packet context has start and end times */
@@ -194,7 +194,8 @@ struct ctf_kind_out {
      */
     uint32_t size_member;
     /* Used by ctf_transcode.c only. */
-    const struct ctf_kind *source; /* stream class of the first source stream; NULL = none */
+    const struct ctf_stream_decoder
+        *source; /* stream class of the first source stream; NULL = none */
     uint64_t packet_shape;
     /* event headers of the source have more than id and time, or packets of reordered events have
      * fields that are lost */
@@ -219,16 +220,16 @@ struct ctf_written_names {
 };
 
 /* Traces with the same UUID. Readers see them as one trace, so their class ids must not collide. */
-struct ctf_union {
+struct ctf_trace_group {
     uint8_t uuid[16];
     size_t traces_n;
-    struct keymap given; /* ids of classes in use (ctf_trace_group.c) */
+    struct key_map given; /* ids of classes in use (ctf_trace_group.c) */
 };
 
 /* One trace of the output: a description and its stream files. */
 struct ctf_trace_out {
-    const struct ctf_options *options; /* points to `own` */
-    struct ctf_options own;            /* the user's options, completed from the source */
+    const struct ctf_options *options; /* points to `ctx` */
+    struct ctf_options ctx;            /* the user's options, completed from the source */
     const struct ctf_trace
         /* source whose properties the trace copies; valid while it is being started; NULL = none */
         *like;
@@ -246,9 +247,9 @@ struct ctf_trace_out {
     /* nanoseconds by which times are later than in the source; already added to the clocks' offsets
      */
     int64_t moved;
-    bool has_numbers;         /* packets record the number of their data stream */
-    struct ctf_union *joined; /* the group of traces with this UUID; NULL = not in a group */
-    struct ctf_kind_out **kinds;
+    bool has_numbers;               /* packets record the number of their data stream */
+    struct ctf_trace_group *joined; /* the group of traces with this UUID; NULL = not in a group */
+    struct ctf_stream_class_out **kinds;
     size_t kinds_n, kinds_capacity;
     size_t streams_n; /* number of stream files */
     struct ctf_written_names told;
@@ -257,10 +258,10 @@ struct ctf_trace_out {
 
 /* Starts a trace in the dialect with `first` as its first event. The caller zeroes it, except for
  * `home`, `like` and what follows `like`. Returns false if memory runs out. */
-TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t,
-                              const struct ctf_options *options, enum ctf_version version,
-                              const ttr_event *first);
-void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
+TTR_MUST bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t,
+                                 const struct ctf_options *options, enum ctf_version version,
+                                 const ttr_event *first);
+void ctf_trace_out_free(struct ctf_trace_out *trace, const struct alloc *alloc);
 
 /* Checks once per trace that its version has all options that were set; see
  * ctf_options_check_version. */
@@ -283,7 +284,7 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns);
 const struct ctf_clock *ctf_trace_out_own_clock(struct ctf_trace_out *trace);
 
 /* Properties of a stream class to be added. */
-struct ctf_kind_like {
+struct ctf_stream_class_spec {
     ttr_text name;
     uint64_t id;       /* used if it is free, otherwise another one is chosen */
     uint64_t likeness; /* hash that identifies the class in all folders of the trace */
@@ -300,8 +301,8 @@ struct ctf_kind_like {
 };
 
 /* Adds a stream class to the description. Returns NULL if memory runs out. */
-struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
-                                        const struct ctf_kind_like *like);
+struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
+    struct ctf_trace_out *trace, const struct ctf_stream_class_spec *like);
 
 /* What distinguishes event classes of the same shape. */
 struct ctf_class_key {
@@ -315,21 +316,22 @@ struct ctf_class_key {
 };
 
 /* Returns the event class for the items; NULL if none exists yet. */
-const struct ctf_event_class *ctf_find_event_class(const struct ctf_kind_out *kind,
+const struct ctf_event_class *ctf_find_event_class(const struct ctf_stream_class_out *kind,
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key);
 
-/* Returns true if no readable class exists for the items; the answer is cached by ctf_trace_class.
+/* Returns true if no readable class exists for the items; the answer is cached by
+ * ctf_get_event_class.
  */
-bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items,
-                       const struct ctf_class_key *key);
+bool ctf_is_event_class_refused(const struct ctf_stream_class_out *kind,
+                                const struct ctf_items *items, const struct ctf_class_key *key);
 
 /* Returns the event class for the items and makes it if it is new. Returns NULL if memory runs out
  * or, with the dialect only, if no readable class is possible. */
-const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace,
-                                              struct ctf_kind_out *kind,
-                                              const struct ctf_items *items,
-                                              const struct ctf_class_key *key);
+const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
+                                                  struct ctf_stream_class_out *kind,
+                                                  const struct ctf_items *items,
+                                                  const struct ctf_class_key *key);
 
 /* --- ctf_packet_writer.c --- */
 
@@ -345,12 +347,12 @@ struct ctf_index_out {
 /* A stream file that is being written. */
 struct ctf_stream_out {
     struct ctf_trace_out *trace;
-    struct ctf_kind_out *kind;
+    struct ctf_stream_class_out *kind;
     char *name; /* file name, relative to the trace's folder */
     size_t name_size;
     struct sink *sink; /* NULL until the first packet is written */
     struct buffer packet;
-    struct bitput put;
+    struct bit_writer put;
     bool is_open, has_cpu;
     uint32_t cpu;
     uint64_t number;      /* number of the data stream */
@@ -500,16 +502,16 @@ struct ctf_writer {
     size_t traces_n, traces_capacity;
     struct ctf_stream_out **streams;
     size_t streams_n, streams_capacity;
-    struct pairmap
-        trace_of;        /* (source, 0) or (identity, enum ctf_trace_kind) -> index in `traces` */
-    struct keymap given; /* names in use of files and stream classes (ctf_unique_names.c) */
+    struct pair_map
+        trace_of;         /* (source, 0) or (identity, enum ctf_trace_kind) -> index in `traces` */
+    struct key_map given; /* names in use of files and stream classes (ctf_unique_names.c) */
     /* (trace, CPU + 1 or 0) -> index in `streams`; keys of transcoded streams: ctf_transcode.c */
-    struct pairmap stream_of;
+    struct pair_map stream_of;
     struct ctf_pending_gaps *missing; /* by source */
     size_t missing_n;
     uint64_t packets_over; /* bytes of all open packets above their share of memory */
     struct ctf_items items, packet_items;
-    struct ctf_listing listing;
+    struct ctf_field_list listing;
     struct buffer name; /* escaped name of an event that contains its own name */
     /* To detect reordering of equal times: the last time, and of its streams the last in file
      * order. */
@@ -517,7 +519,7 @@ struct ctf_writer {
     const struct ctf_stream_out *latest;
     struct ctf_uuid_claim *claims; /* UUIDs in use (ctf_uuid_policy.c) */
     size_t claims_n, claims_capacity;
-    struct ctf_union **unions; /* groups of traces with one UUID (ctf_trace_group.c) */
+    struct ctf_trace_group **unions; /* groups of traces with one UUID (ctf_trace_group.c) */
     size_t unions_n, unions_capacity;
     struct ctf_output_dir **homes; /* folders of all traces, copied or encoded */
     size_t homes_n, homes_capacity;
@@ -526,7 +528,7 @@ struct ctf_writer {
     size_t trace_copies_n, trace_copies_capacity;
     struct ctf_file_copy **copies;
     size_t copies_n, copies_capacity;
-    struct pairmap copy_of; /* (source, 0) -> index in `copies` */
+    struct pair_map copy_of; /* (source, 0) -> index in `copies` */
     struct ctf_file_copy *dirty, *last_copy;
     uint16_t last_source;
 };
@@ -557,24 +559,25 @@ void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
 #define CTF_GROUP_STREAM_CLASSES UINT64_MAX
 
 /* Adds a trace, whose UUID is set, to the group of its UUID. Returns false if memory runs out. */
-TTR_MUST bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc,
-                             struct ctf_trace_out *trace);
+TTR_MUST bool ctf_trace_group_add(struct ctf_writer *w, const struct alloc *alloc,
+                                  struct ctf_trace_out *trace);
 
-/* ctf_union_finds: looks up the id of a class by its likeness in any folder of the trace.
+/* ctf_trace_group_find_id: looks up the id of a class by its likeness in any folder of the trace.
  *
- * ctf_union_has: returns true if the id is in use.
+ * ctf_trace_group_uses_id: returns true if the id is in use.
  *
- * ctf_union_give: marks the id as used by the likeness; returns false if memory runs out. */
-bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
-                     uint64_t *id);
-bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id);
-TTR_MUST bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
-                             uint64_t id);
+ * ctf_trace_group_set_id: marks the id as used by the likeness; returns false if memory runs out.
+ */
+bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
+                             uint64_t *id);
+bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id);
+TTR_MUST bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope,
+                                     uint64_t likeness, uint64_t id);
 
 /* Adds to each folder the declarations of the other folders of its group. Called before metadata
  * are written. Returns false if memory runs out. */
-TTR_MUST bool ctf_unions_settle(const struct ctf_writer *w, const struct alloc *alloc);
-void ctf_unions_free(struct ctf_writer *w, const struct alloc *alloc);
+TTR_MUST bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *alloc);
+void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc);
 
 /* --- ctf_output_dirs.c --- */
 
@@ -588,48 +591,52 @@ TTR_MUST ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *er
 
 /* --- ctf_unique_names.c --- */
 
-/* ctf_given_number: returns the last number used in names with this hash, 0 if none; the search for
- * a free name starts there.
+/* ctf_last_number_used: returns the last number used in names with this hash, 0 if none; the search
+ * for a free name starts there.
  *
- * ctf_give_number: records it; returns false if memory runs out. */
-uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                          uint64_t like);
-TTR_MUST bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
-                              uint64_t like, uint32_t number);
+ * ctf_record_number: records it; returns false if memory runs out. */
+uint32_t ctf_last_number_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                              uint64_t like);
+TTR_MUST bool ctf_record_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                uint64_t like, uint32_t number);
 
-/* ctf_is_given: returns true if the trace has a file of this name.
+/* ctf_is_file_name_used: returns true if the trace has a file of this name.
  *
- * ctf_give_file: records the name for a stream class; returns false if memory runs out. `file` is
- * zero-terminated. */
-bool ctf_is_given(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text file);
-TTR_MUST bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
-                            const struct ctf_kind_out *kind, ttr_text file);
+ * ctf_record_file_name: records the name for a stream class; returns false if memory runs out.
+ * `file` is zero-terminated. */
+bool ctf_is_file_name_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                           ttr_text file);
+TTR_MUST bool ctf_record_file_name(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                   const struct ctf_stream_class_out *kind, ttr_text file);
 
-/* ctf_given_kind: returns the stream class recorded for the hash `like`; NULL = none.
+/* ctf_find_similar_class: returns the stream class recorded for the hash `like`; NULL = none.
  *
- * ctf_give_kind: records the trace's last stream class for it; returns false if memory runs out. */
-struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                                    uint64_t like);
-TTR_MUST bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like);
+ * ctf_record_similar_class: records the trace's last stream class for it; returns false if memory
+ * runs out. */
+struct ctf_stream_class_out *ctf_find_similar_class(const struct ctf_writer *w,
+                                                    const struct ctf_trace_out *trace,
+                                                    uint64_t like);
+TTR_MUST bool ctf_record_similar_class(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                       uint64_t like);
 
 /* A proposed file name. */
-struct ctf_file_given {
-    ttr_text name;                   /* zero-terminated */
-    size_t section_n;                /* bytes of the name that are the section name (v1.1) */
-    const struct ctf_kind_out *kind; /* stream class of the section; NULL = none yet */
+struct ctf_file_candidate {
+    ttr_text name;    /* zero-terminated */
+    size_t section_n; /* bytes of the name that are the section name (v1.1) */
+    const struct ctf_stream_class_out *kind; /* stream class of the section; NULL = none yet */
 };
 
 /* v1.1 finds the section of a file by its name: the longest section name that the file name starts
  * with.
  *
- * ctf_given_is_other: returns true if this file would be read as part of another section.
+ * ctf_is_file_of_other_section: returns true if this file would be read as part of another section.
  *
- * ctf_given_has_files: returns true if existing files would be read as part of the new `section`.
+ * ctf_section_has_files: returns true if existing files would be read as part of the new `section`.
  */
-bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                        const struct ctf_file_given *file);
-bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                         ttr_text section);
+bool ctf_is_file_of_other_section(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                  const struct ctf_file_candidate *file);
+bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                           ttr_text section);
 
 /* --- ctf_discarded_write.c --- */
 
@@ -717,8 +724,8 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
 
 /* Adds a stream with a file name. Returns NULL if memory runs out. */
 struct ctf_stream_out *ctf_add_stream_file(struct ctf_writer *w, const struct alloc *alloc,
-                                           struct ctf_trace_out *trace, struct ctf_kind_out *kind,
-                                           ttr_text name);
+                                           struct ctf_trace_out *trace,
+                                           struct ctf_stream_class_out *kind, ttr_text name);
 
 /* Counts a loss if readers will see the event in another order than the writer did. */
 void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *stream,
@@ -733,7 +740,7 @@ void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
 
 /* --- ctf_stream_order.c --- */
 
-bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in);
+bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in);
 
 /* --- ctf_write.c --- */
 

@@ -69,7 +69,7 @@ static const struct type *make_packet_header_type(struct ctf_trace_out *trace)
 }
 
 static const struct type *make_packet_context(struct ctf_trace_out *trace,
-                                              const struct ctf_kind_like *like)
+                                              const struct ctf_stream_class_spec *like)
 {
     const struct {
         const char *name;
@@ -89,7 +89,7 @@ static const struct type *make_packet_context(struct ctf_trace_out *trace,
     const size_t members_n = sizeof members / sizeof *members;
     uint32_t n = 0, more = like->fields ? like->fields->members_n : 0;
     struct type_member *all =
-        arena_take(&trace->description.arena, (members_n + more) * sizeof *all);
+        arena_alloc(&trace->description.arena, (members_n + more) * sizeof *all);
     if (!all)
         return NULL;
     for (size_t i = 0; i < members_n; i++)
@@ -179,7 +179,7 @@ static void init_own_clock(struct ctf_trace_out *trace, struct ctf_clock *clock,
     trace->clock = clock;
     trace->clock->id = trace->clock->name = text_of_literal("time");
     trace->clock->description = text_of_literal("Nanoseconds");
-    trace->has_unix_time = time_is_unix(first->time);
+    trace->has_unix_time = is_unix_time(first->time);
     set_time_base(trace, first);
 }
 
@@ -230,10 +230,10 @@ static int64_t earliest_time(const struct ctf_description *from, int64_t moved)
     for (size_t i = 0; i < from->clocks_n; i++) {
         struct ctf_timeline line;
         ctf_timeline_init(&line, from->clocks[i]);
-        int64_t zero = ctf_time(&line, 0, &is_clamped);
+        int64_t zero = ctf_ticks_to_ns(&line, 0, &is_clamped);
         earliest = zero < earliest ? zero : earliest;
     }
-    return clockmath_add(earliest, moved, &is_clamped);
+    return add_saturated(earliest, moved, &is_clamped);
 }
 
 /* Returns true if the offsets of all clocks can be increased by `ns`. */
@@ -307,10 +307,10 @@ static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf
 {
     struct ctf_description *description = &trace->description;
     const struct ctf_trace *like = trace->like;
-    *trace = (struct ctf_trace_out){.options = &trace->own, .own = *options, .home = trace->home};
+    *trace = (struct ctf_trace_out){.options = &trace->ctx, .ctx = *options, .home = trace->home};
     if (like)
-        ctf_options_inherit(&trace->own, like, version);
-    options = &trace->own;
+        ctf_options_inherit(&trace->ctx, like, version);
+    options = &trace->ctx;
     ctf_description_init(description, &t->counted);
     description->version = version;
     description->minor = version == CTF_1_8 ? 8 : version == CTF_RFC_1_1;
@@ -334,8 +334,8 @@ static bool make_packet_header(struct ctf_trace_out *trace)
     return description->packet_header && !trace->types.failed;
 }
 
-bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
-                     enum ctf_version version, const ttr_event *first)
+bool ctf_trace_out_init(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
+                        enum ctf_version version, const ttr_event *first)
 {
     init_trace_out(trace, t, options, version);
     trace->is_dialect = trace->types.is_dialect = trace->has_numbers = true;
@@ -356,9 +356,9 @@ ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
 
 static bool copy_text_to_arena(struct ctf_trace_out *trace, ttr_text *text)
 {
-    const char *own = arena_copy(&trace->description.arena, text->n ? text->p : "", text->n);
-    *text = (ttr_text){own ? own : "", own ? text->n : 0};
-    return own != NULL;
+    const char *ctx = arena_copy(&trace->description.arena, text->n ? text->p : "", text->n);
+    *text = (ttr_text){ctx ? ctx : "", ctx ? text->n : 0};
+    return ctx != NULL;
 }
 
 static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from)
@@ -379,18 +379,18 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
 /* Copies a name as an identifier, as TSDL and v1.1 require; other characters become underscores. */
 static bool copy_identifier_to_arena(struct ctf_trace_out *trace, ttr_text *name)
 {
-    char *own = arena_take(&trace->description.arena, name->n + 1);
-    if (!own)
+    char *ctx = arena_alloc(&trace->description.arena, name->n + 1);
+    if (!ctx)
         return false;
     for (size_t i = 0; i < name->n; i++) {
         char c = name->p[i];
         bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
              is_digit = c >= '0' && c <= '9' && i > 0;
-        own[i] = is_letter || is_digit ? c : '_';
+        ctx[i] = is_letter || is_digit ? c : '_';
     }
     if (name->n == 0)
-        own[0] = '_';
-    *name = (ttr_text){own, name->n ? name->n : 1};
+        ctx[0] = '_';
+    *name = (ttr_text){ctx, name->n ? name->n : 1};
     return true;
 }
 
@@ -432,7 +432,7 @@ static bool description_counts_to_end(const struct ctf_description *from)
     bool counts = from->version == CTF_RFC_1_1;
     for (size_t i = 0; i < from->streams_n && !counts; i++)
         counts = tsdl_has_role(from->streams[i]->packet_context, CTF_ROLE_DISCARDED);
-    return counts && ctf_counts_to_end(from);
+    return counts && ctf_discarded_is_at_end(from);
 }
 
 bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
@@ -468,10 +468,10 @@ bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct c
     return copy_environment(trace, from) && make_packet_header(trace);
 }
 
-void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
+void ctf_trace_out_free(struct ctf_trace_out *trace, const struct alloc *alloc)
 {
     for (size_t i = 0; i < trace->kinds_n; i++) {
-        keymap_free(&trace->kinds[i]->events);
+        key_map_free(&trace->kinds[i]->events);
         alloc_free(alloc, trace->kinds[i], 1, sizeof *trace->kinds[i]);
     }
     alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof *trace->kinds);
@@ -479,15 +479,15 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
     alloc_free(alloc, trace->told.process, trace->told.processes_n, sizeof *trace->told.process);
     alloc_free(alloc, trace->told.change, trace->told.changes_n, sizeof *trace->told.change);
     ctf_output_dir_free(&trace->home, alloc);
-    ctf_trace_release(trace->source);
+    ctf_trace_unref(trace->source);
     ctf_types_free(&trace->types);
     ctf_description_free(&trace->description);
 }
 
 /* --- Stream classes --- */
 
-static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_kind_out *kind,
-                                    const struct ctf_kind_like *like)
+static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_stream_class_out *kind,
+                                    const struct ctf_stream_class_spec *like)
 {
     struct ctf_stream_class *class = kind->class;
     if (trace->description.version == CTF_RFC_1_1) {
@@ -509,32 +509,33 @@ static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_kind
 /* Returns the wanted id, the id of the same class in another folder of the trace, or, if it is used
  * already, one above all others. */
 static uint64_t choose_stream_class_id(const struct ctf_trace_out *trace,
-                                       const struct ctf_kind_like *like)
+                                       const struct ctf_stream_class_spec *like)
 {
     uint64_t above = 0, id = like->id;
-    bool is_taken = !ctf_union_finds(trace, CTF_GROUP_STREAM_CLASSES, like->likeness, &id) &&
-                    ctf_union_has(trace, CTF_GROUP_STREAM_CLASSES, id);
+    bool is_taken =
+        !ctf_trace_group_find_id(trace, CTF_GROUP_STREAM_CLASSES, like->likeness, &id) &&
+        ctf_trace_group_uses_id(trace, CTF_GROUP_STREAM_CLASSES, id);
     for (size_t i = 0; i + 1 < trace->kinds_n; i++) {
         uint64_t other = trace->kinds[i]->class->id;
         is_taken |= other == id;
         above = other >= above ? other + 1 : above;
     }
-    while (is_taken && ctf_union_has(trace, CTF_GROUP_STREAM_CLASSES, above))
+    while (is_taken && ctf_trace_group_uses_id(trace, CTF_GROUP_STREAM_CLASSES, above))
         above++;
     return is_taken ? above : id;
 }
 
-struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
-                                        const struct ctf_kind_like *like)
+struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
+    struct ctf_trace_out *trace, const struct ctf_stream_class_spec *like)
 {
     const struct alloc *alloc = trace->description.alloc;
     if (!alloc_reserve(alloc, (void **)&trace->kinds, &trace->kinds_capacity, trace->kinds_n + 1,
                        sizeof *trace->kinds))
         return NULL;
-    struct ctf_kind_out *kind = alloc_zero(alloc, 1, sizeof *kind);
+    struct ctf_stream_class_out *kind = alloc_zero(alloc, 1, sizeof *kind);
     if (!kind)
         return NULL;
-    keymap_init(&kind->events, alloc);
+    key_map_init(&kind->events, alloc);
     kind->has_cpu = like->has_cpu;
     kind->has_clock = like->has_clock;
     kind->has_time = like->has_time;
@@ -543,18 +544,19 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
     kind->fields = like->fields;
     trace->kinds[trace->kinds_n++] = kind;
     kind->class = ctf_add_stream(&trace->description);
-    const char *own = arena_copy(&trace->description.arena, like->name.p, like->name.n);
-    if (!kind->class || !own)
+    const char *ctx = arena_copy(&trace->description.arena, like->name.p, like->name.n);
+    if (!kind->class || !ctx)
         return NULL;
     kind->class->id =
         trace->description.version == CTF_RFC_1_1
             ? like->id
             : choose_stream_class_id(trace, like); /* sections are identified by their names */
-    kind->class->name = (ttr_text){own, like->name.n};
+    kind->class->name = (ttr_text){ctx, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = text_of_literal("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
-    return ctf_union_give(trace, CTF_GROUP_STREAM_CLASSES, like->likeness, kind->class->id) &&
+    return ctf_trace_group_set_id(trace, CTF_GROUP_STREAM_CLASSES, like->likeness,
+                                  kind->class->id) &&
                    make_stream_class_types(trace, kind, like)
                ? kind
                : NULL;
@@ -596,12 +598,13 @@ static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
     if (!what->key->like)
         return class->events_n;
     const struct ctf_stream_class *source = what->key->like->stream;
-    uint64_t own = what->key->like->id, above = source->events_n + class->events_n,
-             id = own <= UINT32_MAX ? own : above, known;
-    if (ctf_union_finds(trace, class->id, what->likeness, &known) && !ctf_find_event(class, known))
+    uint64_t ctx = what->key->like->id, above = source->events_n + class->events_n,
+             id = ctx <= UINT32_MAX ? ctx : above, known;
+    if (ctf_trace_group_find_id(trace, class->id, what->likeness, &known) &&
+        !ctf_find_event(class, known))
         return known;
-    for (; ctf_find_event(class, id) || (id != own && ctf_find_event(source, id)) ||
-           ctf_union_has(trace, class->id, id);
+    for (; ctf_find_event(class, id) || (id != ctx && ctf_find_event(source, id)) ||
+           ctf_trace_group_uses_id(trace, class->id, id);
          above++)
         id = above;
     return id;
@@ -694,14 +697,14 @@ static struct class_roots make_class_roots(struct ctf_trace_out *trace,
 }
 
 static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace,
-                                                     struct ctf_kind_out *kind,
+                                                     struct ctf_stream_class_out *kind,
                                                      const struct class_like *what)
 {
     struct ctf_types *types = &trace->types;
     const struct ctf_class_key *key = what->key;
     struct ctf_event_class *class = ctf_add_event(&trace->description, kind->class,
                                                   choose_event_class_id(trace, kind->class, what));
-    if (!class || !ctf_union_give(trace, kind->class->id, what->likeness, class->id))
+    if (!class || !ctf_trace_group_set_id(trace, kind->class->id, what->likeness, class->id))
         return NULL;
     buffer_clear(&types->name);
     if (key->is_unnamed)
@@ -731,42 +734,42 @@ static uint64_t event_class_hash(const struct ctf_items *items, const struct ctf
     return hash_pair(hash_pair(items->context_shape, items->payload_shape), key->identity);
 }
 
-const struct ctf_event_class *ctf_find_event_class(const struct ctf_kind_out *kind,
+const struct ctf_event_class *ctf_find_event_class(const struct ctf_stream_class_out *kind,
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key)
 {
-    const uint32_t *known = keymap_get(&kind->events, event_class_hash(items, key));
+    const uint32_t *known = key_map_get(&kind->events, event_class_hash(items, key));
     return known && *known != REFUSED ? kind->class->events[*known] : NULL;
 }
 
-bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items,
-                       const struct ctf_class_key *key)
+bool ctf_is_event_class_refused(const struct ctf_stream_class_out *kind,
+                                const struct ctf_items *items, const struct ctf_class_key *key)
 {
-    const uint32_t *known = keymap_get(&kind->events, event_class_hash(items, key));
+    const uint32_t *known = key_map_get(&kind->events, event_class_hash(items, key));
     return known && *known == REFUSED;
 }
 
-const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace,
-                                              struct ctf_kind_out *kind,
-                                              const struct ctf_items *items,
-                                              const struct ctf_class_key *key)
+const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
+                                                  struct ctf_stream_class_out *kind,
+                                                  const struct ctf_items *items,
+                                                  const struct ctf_class_key *key)
 {
     const struct ctf_event_class *known = ctf_find_event_class(kind, items, key);
-    if (known || ctf_trace_refuses(kind, items, key))
+    if (known || ctf_is_event_class_refused(kind, items, key))
         return known;
     const struct class_like what = {
         key, make_class_roots(trace, items, key),
         hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
     if (!trace->types.failed && trace->is_dialect &&
         !is_class_readable(trace, kind->class, &what.roots)) {
-        trace->types.failed |= !keymap_put(&kind->events, event_class_hash(items, key), REFUSED);
+        trace->types.failed |= !key_map_put(&kind->events, event_class_hash(items, key), REFUSED);
         kind->refused_n++;
         return NULL;
     }
     const struct ctf_event_class *class =
         trace->types.failed ? NULL : add_event_class(trace, kind, &what);
-    return class && keymap_put(&kind->events, event_class_hash(items, key),
-                               (uint32_t)(kind->class->events_n - 1))
+    return class && key_map_put(&kind->events, event_class_hash(items, key),
+                                (uint32_t)(kind->class->events_n - 1))
                ? class
                : NULL;
 }

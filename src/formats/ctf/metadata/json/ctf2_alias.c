@@ -46,7 +46,7 @@ static bool reserve_alias_slot(struct ctf2_parser *parser)
     if (2 * (state->aliases_n + 1) <= state->slots_n)
         return true;
     size_t n = old.slots_n ? 2 * old.slots_n : SLOTS_MIN;
-    struct ctf2_alias **slots = ctf2_take(parser, n, sizeof *slots);
+    struct ctf2_alias **slots = ctf2_alloc(parser, n, sizeof *slots);
     if (!slots)
         return false;
     state->slots = slots;
@@ -64,7 +64,7 @@ static struct json_value *copy_json_tree(struct ctf2_parser *parser, const struc
                                          uint64_t *nodes)
 {
     struct arena *arena = &parser->description->arena;
-    struct json_value *copy = ctf2_take(parser, 1, sizeof *copy);
+    struct json_value *copy = ctf2_alloc(parser, 1, sizeof *copy);
     if (!copy)
         return NULL;
     ++*nodes;
@@ -92,7 +92,7 @@ static struct json_value *copy_json_tree(struct ctf2_parser *parser, const struc
 static ttr_status copy_named_type(struct ctf2_parser *parser, const struct type *type,
                                   struct ctf2_alias *alias)
 {
-    struct type *named = ctf2_take(parser, 1, sizeof *named);
+    struct type *named = ctf2_alloc(parser, 1, sizeof *named);
     if (!named)
         return TTR_E_NOMEM;
     *named = *type;
@@ -127,7 +127,7 @@ static ttr_status define_alias(struct ctf2_parser *parser, const struct json_val
 
 ttr_status ctf2_add_alias(struct ctf2_parser *parser, const struct ctf2_object *object)
 {
-    struct ctf2_alias *alias = ctf2_take(parser, 1, sizeof *alias);
+    struct ctf2_alias *alias = ctf2_alloc(parser, 1, sizeof *alias);
     if (!alias)
         return TTR_E_NOMEM;
     ttr_status status = ctf2_get_text(parser, object->at[CTF2_NAME], &alias->name);

@@ -1,6 +1,6 @@
 /* Attributes: data that tracers add in their own namespaces. They never affect decoding. They are
  * kept as text for copies; log levels and EMF URIs are interpreted. */
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
@@ -12,31 +12,31 @@ static void print_attribute_value(const struct ctf_text *text, struct json *json
     const struct json_token *token = &value->token;
     switch (token->kind) {
     case JSON_NULL:
-        json_null(json);
+        json_write_null(json);
         break;
     case JSON_FALSE:
     case JSON_TRUE:
-        json_bool(json, token->kind == JSON_TRUE);
+        json_write_bool(json, token->kind == JSON_TRUE);
         break;
     case JSON_TEXT:
-        json_text(json, token->text, token->n);
+        json_write_text(json, token->text, token->n);
         break;
     case JSON_ARRAY:
-        json_array(json);
+        json_begin_array(json);
         for (const struct json_value *item = value->first; item; item = item->next)
             print_attribute_value(text, json, item);
-        json_array_end(json);
+        json_end_array(json);
         break;
     case JSON_OBJECT:
-        json_object(json);
+        json_begin_object(json);
         for (const struct json_value *item = value->first; item; item = item->next) {
-            json_key_text(json, item->key, item->key_n);
+            json_write_key_text(json, item->key, item->key_n);
             print_attribute_value(text, json, item);
         }
-        json_object_end(json);
+        json_end_object(json);
         break;
     default:
-        json_raw(json, text->p + token->offset, (size_t)(token->end - token->offset));
+        json_write_raw(json, text->p + token->offset, (size_t)(token->end - token->offset));
         break;
     }
 }
@@ -59,7 +59,7 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
     struct json json;
     if (!attributes)
         return TTR_OK;
-    ttr_status status = ctf2_expect(parser, attributes, JSON_OBJECT);
+    ttr_status status = ctf2_expect_kind(parser, attributes, JSON_OBJECT);
     if (status != TTR_OK)
         return status;
     buffer_init(&buffer, parser->description->alloc);
@@ -77,8 +77,8 @@ static ttr_status read_attribute_namespace(struct ctf2_parser *parser,
                                            const struct json_value *attributes,
                                            struct ctf_event_class *event)
 {
-    const struct json_value *level = json_find(attributes, "log-level"),
-                            *uri = json_find(attributes, "emf-uri");
+    const struct json_value *level = json_find_member(attributes, "log-level"),
+                            *uri = json_find_member(attributes, "emf-uri");
     int number = level && level->token.kind == JSON_TEXT
                      ? ctf2_log_level(level->token.text, level->token.n)
                      : -1;
@@ -86,7 +86,7 @@ static ttr_status read_attribute_namespace(struct ctf2_parser *parser,
         event->log_level = number;
         event->has_log_level = true;
     } else if (level) {
-        ctf2_note(parser, TTR_NOTE_REMARK, level, "ctf.unknown-log-level",
+        ctf2_note(parser, TTR_SEVERITY_REMARK, level, "ctf.unknown-log-level",
                   "the log level \"%.60s\" is not known", level->token.text);
     }
     return uri && uri->token.kind == JSON_TEXT ? ctf2_get_text(parser, uri, &event->emf_uri)
@@ -101,7 +101,7 @@ ttr_status ctf2_get_event_attributes(struct ctf2_parser *parser, const struct ct
                                                                : object->at[CTF2_USER_ATTRIBUTES];
     ttr_status status = ctf2_get_attributes(parser, object, &event->attributes);
     for (size_t i = 0; i < 2 && all && status == TTR_OK; i++) {
-        const struct json_value *attributes = json_find(all, namespaces[i]);
+        const struct json_value *attributes = json_find_member(all, namespaces[i]);
         if (attributes)
             status = read_attribute_namespace(parser, attributes, event);
     }

@@ -64,7 +64,7 @@ static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *
         return ctf2_refuse(parser, TTR_E_LIMIT, json,
                            "numbers of more than %u bits are not supported", BITS_MAX);
     if (type->kind == TYPE_FLOAT && bits > 64)
-        ctf2_note(parser, TTR_NOTE_REMARK, json, "ctf.wide-float",
+        ctf2_note(parser, TTR_SEVERITY_REMARK, json, "ctf.wide-float",
                   "floating point numbers of %u bits are given as the nearest ones of 64",
                   (unsigned)bits);
     type->bits = (uint32_t)bits;
@@ -170,7 +170,7 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
     type->bits = units[which];
     /* Text that ends with a zero before that byte is still readable. */
     if (status == TTR_OK && type->count % (type->bits / 8))
-        ctf2_note(build->parser, TTR_NOTE_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
+        ctf2_note(build->parser, TTR_SEVERITY_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
                   "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
     return status;
 }
@@ -226,13 +226,13 @@ static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *mem
     build->is_contextual = true;
     if (build->is_definition || build->root != ROOT_PACKET_CONTEXT)
         return TTR_OK;
-    struct type *own = ctf2_take(build->parser, 1, sizeof *own);
-    if (!own)
+    struct type *ctx = ctf2_alloc(build->parser, 1, sizeof *ctx);
+    if (!ctx)
         return TTR_E_NOMEM;
-    *own = *member->type;
-    own->name = (ttr_text){"", 0};
-    own->role = CTF_ROLE_CPU;
-    member->type = own;
+    *ctx = *member->type;
+    ctx->name = (ttr_text){"", 0};
+    ctx->role = CTF_ROLE_CPU;
+    member->type = ctx;
     return TTR_OK;
 }
 
@@ -241,7 +241,7 @@ static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *mem
 static void note_repeated_name(struct ctf2_parser *parser, const struct json_value *json,
                                const char *what)
 {
-    ctf2_note(parser, TTR_NOTE_ODD, json, "ctf.same-name", "two %s have one name", what);
+    ctf2_note(parser, TTR_SEVERITY_ODD, json, "ctf.same-name", "two %s have one name", what);
 }
 
 static ttr_status build_member(struct ctf2_build *build, const struct json_value *json,
@@ -254,7 +254,7 @@ static ttr_status build_member(struct ctf2_build *build, const struct json_value
                                             CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
     struct ctf2_object object;
     struct ctf2_frame *frame = &build->frames[build->depth - 1];
-    ttr_status status = ctf2_open(build->parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(build->parser, json, &shape, &object);
     if (status == TTR_OK)
         status = ctf2_get_text(build->parser, object.at[CTF2_NAME], &member->name);
     if (status != TTR_OK)
@@ -274,7 +274,7 @@ static ttr_status build_members(struct ctf2_build *build, const struct json_valu
                                 struct type *type)
 {
     struct ctf2_names names;
-    struct type_member *members = ctf2_take(build->parser, list->count, sizeof *members);
+    struct type_member *members = ctf2_alloc(build->parser, list->count, sizeof *members);
     ttr_status status = TTR_OK;
     if (!members)
         return TTR_E_NOMEM;
@@ -298,7 +298,7 @@ static ttr_status build_struct(struct ctf2_build *build, const struct ctf2_objec
         ctf2_get_align(build->parser, object->at[CTF2_MINIMUM_ALIGNMENT], &type->minimum_align);
     type->align = type->minimum_align;
     if (status == TTR_OK && list)
-        status = ctf2_expect(build->parser, list, JSON_ARRAY);
+        status = ctf2_expect_kind(build->parser, list, JSON_ARRAY);
     if (status != TTR_OK || !list || list->count == 0)
         return status;
     status = push_build_frame(build, object->json, TYPE_STRUCT);
@@ -364,7 +364,7 @@ static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_obj
         status =
             ctf2_get_ranges(build->parser, set, is_bool ? CTF2_ANY_SIGN : sign, false, &ranges);
     if (status == TTR_OK && set && is_bool) {
-        ctf2_note(build->parser, TTR_NOTE_ODD, set, "ctf.ranges-of-boolean",
+        ctf2_note(build->parser, TTR_SEVERITY_ODD, set, "ctf.ranges-of-boolean",
                   "ranges for a selector that is a boolean mean nothing");
         ranges = (struct ctf2_ranges){NULL, 0};
     }
@@ -385,7 +385,7 @@ static ttr_status build_option(struct ctf2_build *build, const struct json_value
         CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES)};
     struct ctf2_object object;
     struct ctf2_ranges ranges;
-    ttr_status status = ctf2_open(build->parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(build->parser, json, &shape, &object);
     option->name = (ttr_text){"", 0};
     if (status == TTR_OK)
         status = ctf2_get_text(build->parser, object.at[CTF2_NAME], &option->name);
@@ -413,14 +413,14 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
         return ctf2_fail(build->parser, object->at[CTF2_SELECTOR_FIELD_LOCATION],
                          "the selector of a variant must be an integer");
     if (status == TTR_OK)
-        status = ctf2_expect(build->parser, list, JSON_ARRAY);
+        status = ctf2_expect_kind(build->parser, list, JSON_ARRAY);
     if (status == TTR_OK && list->count == 0)
         return ctf2_fail(build->parser, list, "a variant must have an option");
     if (status != TTR_OK)
         return status;
     if (!ctf2_names_begin(&names, &build->parser->scratch, list->count))
         return fail_memory(build->parser->error);
-    struct type_member *options = ctf2_take(build->parser, list->count, sizeof *options);
+    struct type_member *options = ctf2_alloc(build->parser, list->count, sizeof *options);
     if (!options)
         return TTR_E_NOMEM;
     type->members = options;
@@ -506,7 +506,7 @@ static const struct class_row rows[] = {
 static const struct class_row *find_class_row(const struct json_value *json)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (json_is_text(json, rows[i].name))
+        if (json_text_equals(json, rows[i].name))
             return &rows[i];
     return NULL;
 }
@@ -553,7 +553,7 @@ static ttr_status build_from_alias(struct ctf2_build *build, const struct json_v
 /* Rejects roles on classes that cannot have any: ignoring them would make packets unreadable. */
 static ttr_status reject_roles(struct ctf2_parser *parser, const struct json_value *json)
 {
-    const struct json_value *roles = json_find(json, "roles");
+    const struct json_value *roles = json_find_member(json, "roles");
     return roles ? ctf2_fail(parser, roles,
                              "roles are for unsigned integers and blobs of a fixed length")
                  : TTR_OK;
@@ -569,7 +569,7 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     if (json->token.kind != JSON_OBJECT)
         return ctf2_fail(parser, json, "expected a field class or the name of an alias, found %s",
                          json_kind_text(json->token.kind));
-    const struct json_value *name = json_find(json, "type");
+    const struct json_value *name = json_find_member(json, "type");
     const struct class_row *row = name ? find_class_row(name) : NULL;
     if (!name)
         return ctf2_fail(parser, json, "a field class must have the property \"type\"");
@@ -577,12 +577,12 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
         return ctf2_fail(parser, name, "no such field class: \"%.60s\"", name->token.text);
     if (row->is_rc7)
         ctf2_note_rc7(parser, name, "an enumeration class");
-    struct type *made = ctf2_take(parser, 1, sizeof *made);
+    struct type *made = ctf2_alloc(parser, 1, sizeof *made);
     ttr_status status = made ? count_types(build, json, 1) : TTR_E_NOMEM;
     if (status == TTR_OK && !(row->shape.may & CTF2_SET(ROLES)))
         status = reject_roles(parser, json);
     if (status == TTR_OK)
-        status = ctf2_open(parser, json, &row->shape, &object);
+        status = ctf2_read_object(parser, json, &row->shape, &object);
     if (status != TTR_OK)
         return status;
     made->kind = (uint8_t)row->kind;

@@ -57,7 +57,7 @@ static ttr_status search_struct(struct search *search, const struct type *type, 
 {
     if (at == search->reference->names_n)
         return fail_location(search, at, "is a structure, expected a number");
-    const struct type_member *member = type_member_named(type, search->reference->names[at]);
+    const struct type_member *member = type_find_member(type, search->reference->names[at]);
     if (!member)
         return fail_location(search, at + 1, "is not there");
     return search_type(search, member->type, at + 1);
@@ -202,7 +202,7 @@ struct form {
 static bool read_origin_name(const struct json_value *json, struct form *form)
 {
     for (unsigned i = 0; i < ROOT_COUNT; i++)
-        if (json_is_text(json, ctf2_origins[i])) {
+        if (json_text_equals(json, ctf2_origins[i])) {
             form->origin = (enum type_root)i;
             form->has_origin = true;
             return true;
@@ -232,13 +232,13 @@ static ttr_status read_location_form(struct ctf2_parser *parser, const struct js
     if (json->token.kind == JSON_ARRAY)
         return read_rc7(parser, json, form);
     *form = (struct form){.first = NULL};
-    ttr_status status = ctf2_open(parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(parser, json, &shape, &object);
     if (status == TTR_OK && object.at[CTF2_ORIGIN] &&
         !read_origin_name(object.at[CTF2_ORIGIN], form))
         return ctf2_fail(parser, object.at[CTF2_ORIGIN],
                          "expected the name of a root, such as \"event-record-payload\"");
     if (status == TTR_OK)
-        status = ctf2_expect(parser, object.at[CTF2_PATH], JSON_ARRAY);
+        status = ctf2_expect_kind(parser, object.at[CTF2_PATH], JSON_ARRAY);
     if (status != TTR_OK)
         return status;
     form->first = object.at[CTF2_PATH]->first;
@@ -258,7 +258,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
         return status;
     if (form.steps == 0)
         return ctf2_fail(parser, json, "a path must not be empty");
-    ttr_text *names = ctf2_take(parser, form.steps + build->depth, sizeof *names);
+    ttr_text *names = ctf2_alloc(parser, form.steps + build->depth, sizeof *names);
     if (!names)
         return TTR_E_NOMEM;
     uint32_t n = form.has_origin ? 0 : add_open_names(build, names);

@@ -50,7 +50,7 @@ ttr_status ctf2_fail_text(struct ctf2_parser *parser, ttr_status status, uint64_
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    if (ctf_text_fail(parser->text, (size_t)offset, parser->error, "%s", what) != TTR_OK &&
+    if (ctf_fail_at_text(parser->text, (size_t)offset, parser->error, "%s", what) != TTR_OK &&
         parser->error)
         parser->error->status = status;
     return status;
@@ -102,23 +102,23 @@ void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct j
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
     size_t offset = parser->alias_use ? parser->alias_use->token.offset : at->token.offset;
-    description->note(description->note_own, severity, ctf_text_offset(parser->text, offset), code,
+    description->note(description->note_ctx, severity, ctf_text_offset(parser->text, offset), code,
                       text);
 }
 
 void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, const char *what)
 {
     parser->description->is_rc7 = true;
-    ctf2_note(parser, TTR_NOTE_REMARK, at, "ctf.rc7",
+    ctf2_note(parser, TTR_SEVERITY_REMARK, at, "ctf.rc7",
               "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
 }
 
-void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size)
+void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size)
 {
     size_t bytes;
     void *block = __builtin_mul_overflow(count, size, &bytes)
                       ? NULL
-                      : arena_take(&parser->description->arena, bytes);
+                      : arena_alloc(&parser->description->arena, bytes);
     if (block)
         memset(block, 0, bytes);
     else
@@ -132,7 +132,7 @@ static ttr_status store_property(struct ctf2_parser *parser, const struct json_v
 {
     unsigned property = find_property(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(shape->may >> property & 1)) {
-        ctf2_note(parser, TTR_NOTE_REMARK, member, "ctf.unknown-property",
+        ctf2_note(parser, TTR_SEVERITY_REMARK, member, "ctf.unknown-property",
                   "the property \"%.60s\" of %s means nothing", member->key, shape->what);
         return TTR_OK;
     }
@@ -145,11 +145,11 @@ static ttr_status store_property(struct ctf2_parser *parser, const struct json_v
 /* Reports extensions that the preamble does not declare; they have no effect. */
 static ttr_status check_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
-    ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_OBJECT);
     for (const struct json_value *ns = json->first; ns && status == TTR_OK; ns = ns->next) {
-        status = ctf2_expect(parser, ns, JSON_OBJECT);
+        status = ctf2_expect_kind(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first && parser->state->has_preamble)
-            ctf2_note(parser, TTR_NOTE_REMARK, ns->first, "ctf.undeclared-extension",
+            ctf2_note(parser, TTR_SEVERITY_REMARK, ns->first, "ctf.undeclared-extension",
                       "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
                       ns->first->key, ns->key);
     }
@@ -162,14 +162,14 @@ static ttr_status check_common_properties(struct ctf2_parser *parser,
 {
     ttr_status status = TTR_OK;
     if (object->at[CTF2_ATTRIBUTES])
-        status = ctf2_expect(parser, object->at[CTF2_ATTRIBUTES], JSON_OBJECT);
+        status = ctf2_expect_kind(parser, object->at[CTF2_ATTRIBUTES], JSON_OBJECT);
     return status == TTR_OK && object->at[CTF2_EXTENSIONS]
                ? check_extensions(parser, object->at[CTF2_EXTENSIONS])
                : status;
 }
 
-ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
-                     const struct ctf2_shape *shape, struct ctf2_object *object)
+ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
+                            const struct ctf2_shape *shape, struct ctf2_object *object)
 {
     *object = (struct ctf2_object){.json = json};
     if (json->token.kind != JSON_OBJECT)
@@ -187,7 +187,8 @@ ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
     return check_common_properties(parser, object);
 }
 
-ttr_status ctf2_expect(struct ctf2_parser *parser, const struct json_value *json, unsigned kind)
+ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct json_value *json,
+                            unsigned kind)
 {
     if (json->token.kind == kind)
         return TTR_OK;
@@ -199,7 +200,7 @@ ttr_status ctf2_get_text(struct ctf2_parser *parser, const struct json_value *js
 {
     if (!json)
         return TTR_OK;
-    ttr_status status = ctf2_expect(parser, json, JSON_TEXT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_TEXT);
     if (status != TTR_OK)
         return status;
     text->p = arena_copy(&parser->description->arena, json->token.text, json->token.n);
@@ -212,7 +213,7 @@ ttr_status ctf2_get_u64(struct ctf2_parser *parser, const struct json_value *jso
     if (!json || json_token_u64(&json->token, x))
         return TTR_OK;
     if (json->token.kind != JSON_INTEGER)
-        return ctf2_expect(parser, json, JSON_INTEGER);
+        return ctf2_expect_kind(parser, json, JSON_INTEGER);
     return ctf2_fail(parser, json, "expected an integer from 0 to 18446744073709551615");
 }
 
@@ -221,7 +222,7 @@ ttr_status ctf2_get_i64(struct ctf2_parser *parser, const struct json_value *jso
     if (!json || json_token_i64(&json->token, x))
         return TTR_OK;
     if (json->token.kind != JSON_INTEGER)
-        return ctf2_expect(parser, json, JSON_INTEGER);
+        return ctf2_expect_kind(parser, json, JSON_INTEGER);
     return ctf2_fail(parser, json,
                      "expected an integer from -9223372036854775808 to 9223372036854775807");
 }
@@ -265,11 +266,11 @@ ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *js
 {
     char expected[WORDS_SHOWN];
     size_t n = 0;
-    ttr_status status = ctf2_expect(parser, json, JSON_TEXT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_TEXT);
     if (status != TTR_OK)
         return status;
     for (unsigned i = 0; words[i]; i++)
-        if (json_is_text(json, words[i])) {
+        if (json_text_equals(json, words[i])) {
             *index = i;
             return TTR_OK;
         }

@@ -34,11 +34,11 @@ static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_obj
 /* Rejects declared extensions: an extension may change anything, and none is supported. */
 static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
-    ttr_status status = json ? ctf2_expect(parser, json, JSON_OBJECT) : TTR_OK;
+    ttr_status status = json ? ctf2_expect_kind(parser, json, JSON_OBJECT) : TTR_OK;
     if (status != TTR_OK || !json)
         return status;
     for (const struct json_value *ns = json->first; ns; ns = ns->next) {
-        status = ctf2_expect(parser, ns, JSON_OBJECT);
+        status = ctf2_expect_kind(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first)
             status = ctf2_refuse(
                 parser, TTR_E_UNSUPPORTED, ns->first,
@@ -105,7 +105,7 @@ static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value
     entry->text = (ttr_text){arena_copy(&parser->description->arena,
                                         (const char *)parser->text->p + item->token.offset, n),
                              n};
-    ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.wide-environment",
+    ctf2_note(parser, TTR_SEVERITY_REMARK, item, "ctf.wide-environment",
               "an entry of the environment is a number of more than 63 bits: kept as text");
     return entry->text.p ? TTR_OK : fail_memory(parser->error);
 }
@@ -130,10 +130,10 @@ static ttr_status add_environment(struct ctf2_parser *parser, const struct json_
 static ttr_status read_environment(struct ctf2_parser *parser, const struct json_value *json)
 {
     const struct json_value *second;
-    ttr_status status = json ? ctf2_expect(parser, json, JSON_OBJECT) : TTR_OK;
+    ttr_status status = json ? ctf2_expect_kind(parser, json, JSON_OBJECT) : TTR_OK;
     if (status != TTR_OK || !json)
         return status;
-    if (json_find_twice(json, &parser->scratch, &second) != TTR_OK)
+    if (json_find_duplicate(json, &parser->scratch, &second) != TTR_OK)
         return fail_memory(parser->error);
     if (second)
         return ctf2_fail(parser, second, "this entry comes twice");
@@ -205,11 +205,11 @@ static ttr_status read_origin(struct ctf2_parser *parser, const struct json_valu
     if (!json)
         return TTR_OK;
     if (json->token.kind == JSON_TEXT) {
-        clock->is_unix = json_is_text(json, "unix-epoch");
+        clock->is_unix = json_text_equals(json, "unix-epoch");
         return clock->is_unix ? TTR_OK
                               : ctf2_fail(parser, json, "expected \"unix-epoch\" or an object");
     }
-    ttr_status status = ctf2_open(parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(parser, json, &shape, &object);
     if (status != TTR_OK)
         return status;
     return get_identity(parser, &object, &clock->origin_ns, &clock->origin_name,
@@ -223,7 +223,7 @@ static ttr_status read_offset(struct ctf2_parser *parser, const struct json_valu
                                             0};
     struct ctf2_object object;
     uint64_t cycles = 0;
-    ttr_status status = json ? ctf2_open(parser, json, &shape, &object) : TTR_OK;
+    ttr_status status = json ? ctf2_read_object(parser, json, &shape, &object) : TTR_OK;
     if (status != TTR_OK || !json)
         return status;
     status = ctf2_get_i64(parser, object.at[CTF2_SECONDS], &clock->offset_s);
@@ -324,7 +324,7 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
     }
     if (!json)
         return TTR_OK;
-    ttr_status status = ctf2_expect(parser, json, JSON_TEXT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_TEXT);
     if (status != TTR_OK)
         return status;
     *clock = find_clock(parser->description, (ttr_text){json->token.text, json->token.n});
@@ -440,7 +440,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
         return status;
     const struct ctf_event_class *first = ctf_find_event(stream, read.id);
     if (first) {
-        ctf2_note(parser, TTR_NOTE_DAMAGE, object->json, "ctf.duplicate-event",
+        ctf2_note(parser, TTR_SEVERITY_DAMAGE, object->json, "ctf.duplicate-event",
                   "a second event record class %llu in data stream class %llu, \"%.*s\": what has "
                   "this id is read as the first, \"%.*s\"",
                   (unsigned long long)read.id, (unsigned long long)stream->id,
@@ -503,7 +503,7 @@ static const struct fragment_row {
 static const struct fragment_row *find_fragment_row(const struct json_value *type)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (json_is_text(type, rows[i].name))
+        if (json_text_equals(type, rows[i].name))
             return &rows[i];
     return NULL;
 }
@@ -511,7 +511,7 @@ static const struct fragment_row *find_fragment_row(const struct json_value *typ
 static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value *root)
 {
     struct ctf2_object object;
-    const struct json_value *type = json_find(root, "type");
+    const struct json_value *type = json_find_member(root, "type");
     parser->fragment = "fragment";
     if (root->token.kind != JSON_OBJECT || !type)
         return ctf2_fail(parser, root, "expected an object with the property \"type\"");
@@ -521,7 +521,7 @@ static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value 
     parser->fragment = row->name;
     if (!parser->state->has_preamble && row->read != read_preamble)
         return ctf2_fail(parser, root, "expected the preamble first");
-    ttr_status status = ctf2_open(parser, root, &row->shape, &object);
+    ttr_status status = ctf2_read_object(parser, root, &row->shape, &object);
     return status == TTR_OK ? row->read(parser, &object) : status;
 }
 
@@ -531,11 +531,11 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
     struct json_value place = *tree->root;
     place.token.offset = tree->commas_offset;
     if (tree->commas)
-        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.comma",
+        ctf2_note(parser, TTR_SEVERITY_ODD, &place, "ctf.comma",
                   "a comma before a closing bracket, which JSON does not allow");
     place.token.offset = tree->replaced_offset;
     if (tree->replaced)
-        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.utf8",
+        ctf2_note(parser, TTR_SEVERITY_ODD, &place, "ctf.utf8",
                   "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
 }
 
@@ -545,18 +545,18 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
 static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
-    ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata",
+    ctf2_note(parser, TTR_SEVERITY_DAMAGE, &place, "ctf.cut-metadata",
               "the metadata end inside this fragment");
 }
 
 static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t end)
 {
     static const struct json_limits limits = {
-        .depth = JSON_DEPTH, .takes_commas = true, .memory = JSON_MEMORY};
+        .depth = JSON_DEPTH, .allows_trailing_commas = true, .memory = JSON_MEMORY};
     struct json_tree tree;
     ttr_error error;
     arena_reset(&parser->scratch);
-    struct cursor cursor = cursor_over(parser->text->p + begin, end - begin, begin);
+    struct cursor cursor = cursor_init(parser->text->p + begin, end - begin, begin);
     ttr_status status = json_tree_read(&tree, &parser->scratch, cursor, &limits, &error);
     if (status == TTR_E_NOMEM)
         return fail_memory(parser->error);
@@ -601,7 +601,7 @@ ttr_status ctf2_parse(struct ctf_description *description, const struct ctf_text
         .description = description, .state = description->parser, .text = text, .error = error};
     parser.fragment = "fragment";
     if (!parser.state) {
-        parser.state = ctf2_take(&parser, 1, sizeof *parser.state);
+        parser.state = ctf2_alloc(&parser, 1, sizeof *parser.state);
         if (!parser.state)
             return TTR_E_NOMEM;
         description->parser = parser.state;

@@ -4,10 +4,10 @@
  *   preamble | field-class-alias | trace-class | clock-class | data-stream-class |
  *   event-record-class
  *
- * Each fragment is parsed into a tree (base/jsontree.h) in scratch memory, checked, and then added
- * to the description completely or not at all. Fragments refer only to earlier ones. ctf2_open
- * checks each object against the set of properties it may and must have, so that unknown and
- * repeated properties are handled in one place.
+ * Each fragment is parsed into a tree (base/json_tree.h) in scratch memory, checked, and then added
+ * to the description completely or not at all. Fragments refer only to earlier ones.
+ * ctf2_read_object checks each object against the set of properties it may and must have, so that
+ * unknown and repeated properties are handled in one place.
  *
  * Ownership: struct ctf2_parser lives for one call of ctf2_parse; struct ctf2_state holds what
  * later texts need, in the description's arena. All functions report errors with their position in
@@ -15,7 +15,7 @@
 #ifndef TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_PARSER_H
 #define TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_PARSER_H
 
-#include "base/jsontree.h"
+#include "base/json_tree.h"
 #include "formats/ctf/description/ctf_description.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
@@ -165,12 +165,12 @@ void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct j
                const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 /* Allocates zeroed memory of the description. Returns NULL and sets the error if there is none. */
-void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size);
+void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size);
 
 /* Looks up the properties of an object. Fails on repeated or missing properties, and if attributes
  * or extensions are not objects. Unknown properties get a diagnostic and are skipped. */
-TTR_MUST ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
-                              const struct ctf2_shape *shape, struct ctf2_object *object);
+TTR_MUST ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
+                                     const struct ctf2_shape *shape, struct ctf2_object *object);
 
 /* Read scalar properties. An absent property (NULL) leaves the target unchanged. */
 TTR_MUST ttr_status ctf2_get_text(struct ctf2_parser *parser, const struct json_value *json,
@@ -191,8 +191,8 @@ TTR_MUST ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_
                                   const char *const *words, unsigned *index);
 
 /* Fails unless the value has this JSON kind. */
-TTR_MUST ttr_status ctf2_expect(struct ctf2_parser *parser, const struct json_value *json,
-                                unsigned kind);
+TTR_MUST ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct json_value *json,
+                                     unsigned kind);
 
 /* Emits a diagnostic, once per text, that it uses the dialect of the release candidate. */
 void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, const char *what);

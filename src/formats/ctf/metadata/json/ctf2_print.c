@@ -13,14 +13,14 @@ static void print_text_property(struct ctf2_printer *printer, const char *key, t
 {
     if (text.n == 0)
         return;
-    json_key(&printer->json, key);
-    json_text(&printer->json, text.p, text.n);
+    json_write_key(&printer->json, key);
+    json_write_text(&printer->json, text.p, text.n);
 }
 
 static void print_u64_property(struct ctf2_printer *printer, const char *key, uint64_t x)
 {
-    json_key(&printer->json, key);
-    json_u64(&printer->json, x);
+    json_write_key(&printer->json, key);
+    json_write_u64(&printer->json, x);
 }
 
 static void print_identity(struct ctf2_printer *printer, ttr_text ns, ttr_text name, ttr_text uid)
@@ -34,8 +34,8 @@ static void print_attributes(struct ctf2_printer *printer, ttr_text attributes)
 {
     if (attributes.n == 0)
         return;
-    json_key(&printer->json, "attributes");
-    json_raw(&printer->json, attributes.p, attributes.n);
+    json_write_key(&printer->json, "attributes");
+    json_write_raw(&printer->json, attributes.p, attributes.n);
 }
 
 static void print_root_class(struct ctf2_printer *printer, const char *key, enum type_root root)
@@ -43,7 +43,7 @@ static void print_root_class(struct ctf2_printer *printer, const char *key, enum
     printer->root = root;
     if (!printer->roots[root])
         return;
-    json_key(&printer->json, key);
+    json_write_key(&printer->json, key);
     ctf2_print_class(printer, printer->roots[root]);
 }
 
@@ -53,11 +53,11 @@ static void print_preamble(struct ctf2_printer *printer)
     ctf2_print_begin(printer, "preamble");
     print_u64_property(printer, "version", 2);
     if (printer->description->has_uuid) {
-        json_key(json, "uuid");
-        json_array(json);
+        json_write_key(json, "uuid");
+        json_begin_array(json);
         for (int i = 0; i < 16; i++)
-            json_u64(json, printer->description->uuid[i]);
-        json_array_end(json);
+            json_write_u64(json, printer->description->uuid[i]);
+        json_end_array(json);
     }
     ctf2_print_end(printer);
 }
@@ -75,19 +75,19 @@ static void print_environment(struct ctf2_printer *printer)
         ctf2_print_run_out(printer);
         return;
     }
-    json_key(json, "environment");
-    json_object(json);
+    json_write_key(json, "environment");
+    json_begin_object(json);
     for (size_t i = 0; i < description->environment_n; i++) {
         const struct ctf_environment *entry = &description->environment[i];
         if (!ctf2_names_add(&names, &entry->name))
             continue;
-        json_key_text(json, entry->name.p, entry->name.n);
+        json_write_key_text(json, entry->name.p, entry->name.n);
         if (entry->is_number)
-            json_i64(json, entry->number);
+            json_write_i64(json, entry->number);
         else
-            json_text(json, entry->text.p, entry->text.n);
+            json_write_text(json, entry->text.p, entry->text.n);
     }
-    json_object_end(json);
+    json_end_object(json);
 }
 
 static void print_trace_class(struct ctf2_printer *printer)
@@ -123,18 +123,18 @@ static void print_clock_origin(struct ctf2_printer *printer, const struct ctf_cl
 {
     if (!clock->is_unix && clock->origin_name.n == 0 && clock->origin_uid.n == 0)
         return;
-    json_key(&printer->json, "origin");
+    json_write_key(&printer->json, "origin");
     if (clock->is_unix) {
-        json_string(&printer->json, "unix-epoch");
+        json_write_string(&printer->json, "unix-epoch");
         return;
     }
-    json_object(&printer->json);
+    json_begin_object(&printer->json);
     print_text_property(printer, "namespace", clock->origin_ns);
-    json_key(&printer->json, "name");
-    json_text(&printer->json, clock->origin_name.p, clock->origin_name.n);
-    json_key(&printer->json, "uid");
-    json_text(&printer->json, clock->origin_uid.p, clock->origin_uid.n);
-    json_object_end(&printer->json);
+    json_write_key(&printer->json, "name");
+    json_write_text(&printer->json, clock->origin_name.p, clock->origin_name.n);
+    json_write_key(&printer->json, "uid");
+    json_write_text(&printer->json, clock->origin_uid.p, clock->origin_uid.n);
+    json_end_object(&printer->json);
 }
 
 /* Prints the offset: CTF 2 requires cycles from 0 to below one second. */
@@ -156,19 +156,19 @@ static void print_clock_offset(struct ctf2_printer *printer, const struct ctf_cl
                           "is a clock with an offset of more than 2^63 seconds");
     if (seconds == 0 && cycles == 0)
         return;
-    json_key(&printer->json, "offset-from-origin");
-    json_object(&printer->json);
-    json_key(&printer->json, "seconds");
-    json_i64(&printer->json, seconds);
+    json_write_key(&printer->json, "offset-from-origin");
+    json_begin_object(&printer->json);
+    json_write_key(&printer->json, "seconds");
+    json_write_i64(&printer->json, seconds);
     print_u64_property(printer, "cycles", cycles);
-    json_object_end(&printer->json);
+    json_end_object(&printer->json);
 }
 
 static void print_clock(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     ctf2_print_begin(printer, "clock-class");
-    json_key(&printer->json, "id");
-    json_text(&printer->json, clock->id.p, clock->id.n);
+    json_write_key(&printer->json, "id");
+    json_write_text(&printer->json, clock->id.p, clock->id.n);
     print_clock_identity(printer, clock);
     print_text_property(printer, "description", clock->description);
     print_u64_property(printer, "frequency", clock->frequency);
@@ -192,17 +192,17 @@ static void print_event_attributes(struct ctf2_printer *printer,
         print_attributes(printer, event->attributes);
         return;
     }
-    json_key(json, "attributes");
-    json_object(json);
-    json_key(json, "lttng.org,2009");
-    json_object(json);
+    json_write_key(json, "attributes");
+    json_begin_object(json);
+    json_write_key(json, "lttng.org,2009");
+    json_begin_object(json);
     if (level) {
-        json_key(json, "log-level");
-        json_string(json, level);
+        json_write_key(json, "log-level");
+        json_write_string(json, level);
     }
     print_text_property(printer, "emf-uri", event->emf_uri);
-    json_object_end(json);
-    json_object_end(json);
+    json_end_object(json);
+    json_end_object(json);
 }
 
 static void print_event_class(struct ctf2_printer *printer, const struct ctf_event_class *event)
@@ -234,8 +234,8 @@ static void print_stream_class(struct ctf2_printer *printer, const struct ctf_st
     print_u64_property(printer, "id", printer->stream_id);
     print_identity(printer, stream->ns, stream->name, stream->uid);
     if (stream->clock) {
-        json_key(&printer->json, "default-clock-class-id");
-        json_text(&printer->json, stream->clock->id.p, stream->clock->id.n);
+        json_write_key(&printer->json, "default-clock-class-id");
+        json_write_text(&printer->json, stream->clock->id.p, stream->clock->id.n);
     }
     print_root_class(printer, "packet-context-field-class", ROOT_PACKET_CONTEXT);
     print_root_class(printer, "event-record-header-field-class", ROOT_EVENT_HEADER);
@@ -252,8 +252,8 @@ static ttr_status print_fragments(const struct ctf_description *description, boo
     struct ctf2_printer printer = {.description = description, .shows = shows, .error = error};
     json_init(&printer.json, to);
     arena_init(&printer.scratch, description->alloc);
-    pairmap_init(&printer.aliases, description->alloc);
-    pairmap_init(&printer.names, description->alloc);
+    pair_map_init(&printer.aliases, description->alloc);
+    pair_map_init(&printer.names, description->alloc);
     print_preamble(&printer);
     print_trace_class(&printer);
     for (size_t i = 0; i < description->clocks_n; i++)
@@ -266,8 +266,8 @@ static ttr_status print_fragments(const struct ctf_description *description, boo
         ctf2_print_begin(&printer, "data-stream-class");
         ctf2_print_end(&printer);
     }
-    pairmap_free(&printer.names);
-    pairmap_free(&printer.aliases);
+    pair_map_free(&printer.names);
+    pair_map_free(&printer.aliases);
     arena_free(&printer.scratch);
     if (printer.status == TTR_OK && to->failed)
         return fail_memory(error);

@@ -4,8 +4,8 @@
 #ifndef TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_PRINT_H
 #define TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_PRINT_H
 
-#include "base/jsontext.h"
-#include "base/pairmap.h"
+#include "base/json_writer.h"
+#include "base/pair_map.h"
 #include "formats/ctf/description/ctf_description.h"
 
 struct ctf2_printer {
@@ -22,8 +22,8 @@ struct ctf2_printer {
     ttr_text
         /* shows: member that contains the length of the next sequence; "" if there is none */
         length;
-    struct pairmap aliases; /* defined aliases: (hash of the name, address of the type) */
-    struct pairmap names;   /* used alias names: (hash of the name, 0) */
+    struct pair_map aliases; /* defined aliases: (hash of the name, address of the type) */
+    struct pair_map names;   /* used alias names: (hash of the name, 0) */
     ttr_status status;
     ttr_error *error;
 };

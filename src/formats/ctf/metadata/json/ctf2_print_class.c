@@ -19,27 +19,27 @@
 void ctf2_print_begin(struct ctf2_printer *printer, const char *type)
 {
     buffer_add_byte(printer->json.to, 0x1e);
-    json_object(&printer->json);
-    json_key(&printer->json, "type");
-    json_string(&printer->json, type);
+    json_begin_object(&printer->json);
+    json_write_key(&printer->json, "type");
+    json_write_string(&printer->json, type);
 }
 
 void ctf2_print_end(struct ctf2_printer *printer)
 {
-    json_object_end(&printer->json);
+    json_end_object(&printer->json);
     buffer_add_byte(printer->json.to, '\n');
 }
 
 static void print_range(struct json *json, const char *key, const char *word)
 {
-    json_key(json, key);
-    json_string(json, word);
+    json_write_key(json, key);
+    json_write_string(json, word);
 }
 
 static void print_number_class(struct json *json, const char *key, uint64_t number)
 {
-    json_key(json, key);
-    json_u64(json, number);
+    json_write_key(json, key);
+    json_write_u64(json, number);
 }
 
 void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why)
@@ -78,9 +78,9 @@ static bool has_distinct_shown_names(struct ctf2_printer *printer, const struct 
 
 static void print_member_name(struct json *json, const struct type_member *member, bool is_shown)
 {
-    json_key(json, "name");
-    json_text(json, is_shown ? member->shown.p : member->name.p,
-              is_shown ? member->shown.n : member->name.n);
+    json_write_key(json, "name");
+    json_write_text(json, is_shown ? member->shown.p : member->name.p,
+                    is_shown ? member->shown.n : member->name.n);
 }
 
 /* --- Locations --- */
@@ -93,7 +93,7 @@ static const struct type *find_struct_with_member(const struct type *type, ttr_t
            (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
         type = type->element;
     if (!type || type->kind == TYPE_STRUCT)
-        return type && type_member_named(type, name) ? type : NULL;
+        return type && type_find_member(type, name) ? type : NULL;
     for (uint32_t i = 0; type->kind == TYPE_VARIANT && i < type->members_n; i++) {
         const struct type *found = find_struct_with_member(type->members[i].type, name);
         if (found)
@@ -107,26 +107,26 @@ static void print_location(struct ctf2_printer *printer, const char *key,
 {
     struct json *json = &printer->json;
     const struct type *at = printer->roots[reference->root];
-    json_key(json, key);
-    json_object(json);
+    json_write_key(json, key);
+    json_begin_object(json);
     print_range(json, "origin", ctf2_origins[reference->root]);
-    json_key(json, "path");
-    json_array(json);
+    json_write_key(json, "path");
+    json_begin_array(json);
     for (uint32_t i = 0; i < reference->names_n; i++) {
         const struct type *around = at ? find_struct_with_member(at, reference->names[i]) : NULL;
         const struct type_member *member =
-            around ? type_member_named(around, reference->names[i]) : NULL;
+            around ? type_find_member(around, reference->names[i]) : NULL;
         if (!member) {
             ctf2_print_refuse(printer, reference->names[i], "is referred to and is not there");
             break;
         }
         bool is_shown = has_distinct_shown_names(printer, around);
-        json_text(json, is_shown ? member->shown.p : member->name.p,
-                  is_shown ? member->shown.n : member->name.n);
+        json_write_text(json, is_shown ? member->shown.p : member->name.p,
+                        is_shown ? member->shown.n : member->name.n);
         at = member->type;
     }
-    json_array_end(json);
-    json_object_end(json);
+    json_end_array(json);
+    json_end_object(json);
 }
 
 /* --- Numbers --- */
@@ -134,9 +134,9 @@ static void print_location(struct ctf2_printer *printer, const char *key,
 static void print_range_end(struct json *json, uint64_t x, bool is_signed)
 {
     if (is_signed)
-        json_i64(json, (int64_t)x);
+        json_write_i64(json, (int64_t)x);
     else
-        json_u64(json, x);
+        json_write_u64(json, x);
 }
 
 /* Prints ranges into an open array. */
@@ -144,10 +144,10 @@ static void print_ranges(struct json *json, const struct type_range *ranges, uin
                          bool is_signed)
 {
     for (uint32_t i = 0; i < n; i++) {
-        json_array(json);
+        json_begin_array(json);
         print_range_end(json, ranges[i].low, is_signed);
         print_range_end(json, ranges[i].high, is_signed);
-        json_array_end(json);
+        json_end_array(json);
     }
 }
 
@@ -165,20 +165,20 @@ static bool same_text(ttr_text a, ttr_text b)
 /* Links labels of the same name. Returns NULL if memory is out. */
 static struct chain *chain_labels(struct ctf2_printer *printer, const struct type_labels *labels)
 {
-    struct pairmap last;
-    struct chain *chain = arena_take(&printer->scratch, labels->n * sizeof *chain);
+    struct pair_map last;
+    struct chain *chain = arena_alloc(&printer->scratch, labels->n * sizeof *chain);
     bool is_done = chain != NULL;
-    pairmap_init(&last, printer->description->alloc);
+    pair_map_init(&last, printer->description->alloc);
     for (uint32_t i = 0; i < labels->n && is_done; i++) {
         uint64_t hash = hash_bytes(labels->label[i].name.p, labels->label[i].name.n);
-        uint32_t *before = pairmap_get(&last, hash, 0);
+        uint32_t *before = pair_map_get(&last, hash, 0);
         bool is_again = before && same_text(labels->label[*before].name, labels->label[i].name);
         chain[i] = (struct chain){.is_first = !is_again};
         if (is_again)
             chain[*before].next = i + 1;
-        is_done = pairmap_put(&last, hash, 0, i);
+        is_done = pair_map_put(&last, hash, 0, i);
     }
-    pairmap_free(&last);
+    pair_map_free(&last);
     return is_done ? chain : NULL;
 }
 
@@ -191,20 +191,20 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
         ctf2_print_run_out(printer);
         return;
     }
-    json_key(json, key);
-    json_object(json);
+    json_write_key(json, key);
+    json_begin_object(json);
     for (uint32_t i = 0; i < labels->n; i++) {
         const struct type_label *label = &labels->label[i];
         if (!chain[i].is_first || label->ranges_n == 0)
             continue;
-        json_key_text(json, label->name.p, label->name.n);
-        json_array(json);
+        json_write_key_text(json, label->name.p, label->name.n);
+        json_begin_array(json);
         for (uint32_t at = i + 1; at; at = chain[at - 1].next)
             print_ranges(json, labels->label[at - 1].ranges, labels->label[at - 1].ranges_n,
                          labels->is_signed);
-        json_array_end(json);
+        json_end_array(json);
     }
-    json_object_end(json);
+    json_end_object(json);
 }
 
 /* Prints the role if CTF 2 has one for this root and class. It has none for CPUs, and times need a
@@ -222,10 +222,10 @@ static void print_role(struct ctf2_printer *printer, const struct type *type)
                           "is not an unsigned integer");
         return;
     }
-    json_key(&printer->json, "roles");
-    json_array(&printer->json);
-    json_string(&printer->json, role->name);
-    json_array_end(&printer->json);
+    json_write_key(&printer->json, "roles");
+    json_begin_array(&printer->json);
+    json_write_string(&printer->json, role->name);
+    json_end_array(&printer->json);
 }
 
 static void print_integer_class(struct ctf2_printer *printer, const struct type *type)
@@ -257,13 +257,13 @@ static void print_fixed_length_class(struct ctf2_printer *printer, const struct 
 static void print_length_location(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
-    json_key(json, "length-field-location");
-    json_object(json);
-    json_key(json, "path");
-    json_array(json);
-    json_text(json, printer->length.p, printer->length.n);
-    json_array_end(json);
-    json_object_end(json);
+    json_write_key(json, "length-field-location");
+    json_begin_object(json);
+    json_write_key(json, "path");
+    json_begin_array(json);
+    json_write_text(json, printer->length.p, printer->length.n);
+    json_end_array(json);
+    json_end_object(json);
     printer->length = (ttr_text){NULL, 0};
 }
 
@@ -297,8 +297,8 @@ static void print_blob(struct ctf2_printer *printer, const struct type *type)
         ctf2_print_refuse(printer, type->name, "is a blob that is not aligned to bytes");
     print_length(printer, type);
     if (type->media_type.n) {
-        json_key(&printer->json, "media-type");
-        json_text(&printer->json, type->media_type.p, type->media_type.n);
+        json_write_key(&printer->json, "media-type");
+        json_write_text(&printer->json, type->media_type.p, type->media_type.n);
     }
     print_role(printer, type);
 }
@@ -326,7 +326,7 @@ static void print_array(struct ctf2_printer *printer, const struct type *type)
 {
     print_minimum_align(printer, type);
     print_length(printer, type);
-    json_key(&printer->json, "element-field-class");
+    json_write_key(&printer->json, "element-field-class");
     ctf2_print_class(printer, type->element);
 }
 
@@ -338,8 +338,8 @@ static ttr_text choose_length_name(struct ctf2_printer *printer, struct ctf2_nam
                                    const struct type *type, ttr_text name)
 {
     const size_t room = name.n + sizeof "_length_4294967295";
-    ttr_text *made = arena_take(&printer->scratch, sizeof *made);
-    char *text = arena_take(&printer->scratch, room);
+    ttr_text *made = arena_alloc(&printer->scratch, sizeof *made);
+    char *text = arena_alloc(&printer->scratch, room);
     if (!made || !text) {
         ctf2_print_run_out(printer);
         return (ttr_text){"", 0};
@@ -360,12 +360,12 @@ static void print_length_member(struct ctf2_printer *printer, const struct type 
     struct type length = *type->length_type;
     length.name = (ttr_text){NULL, 0};
     length.align = type->minimum_align > length.align ? type->minimum_align : length.align;
-    json_object(json);
-    json_key(json, "name");
-    json_text(json, name.p, name.n);
-    json_key(json, "field-class");
+    json_begin_object(json);
+    json_write_key(json, "name");
+    json_write_text(json, name.p, name.n);
+    json_write_key(json, "field-class");
     ctf2_print_class(printer, &length);
-    json_object_end(json);
+    json_end_object(json);
     printer->length = name;
 }
 
@@ -395,30 +395,30 @@ static void print_structure(struct ctf2_printer *printer, const struct type *typ
     bool is_shown = has_distinct_shown_names(printer, type),
          has_lengths = print_inner_lengths(printer, type, is_shown, &names);
     print_minimum_align(printer, type);
-    json_key(json, "member-classes");
-    json_array(json);
+    json_write_key(json, "member-classes");
+    json_begin_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         if (has_lengths && member->type->has_inline_length)
             print_length_member(printer, member->type,
                                 choose_length_name(printer, &names, member->type,
                                                    is_shown ? member->shown : member->name));
-        json_object(json);
+        json_begin_object(json);
         print_member_name(json, member, is_shown);
-        json_key(json, "field-class");
+        json_write_key(json, "field-class");
         ctf2_print_class(printer, member->type);
-        json_object_end(json);
+        json_end_object(json);
     }
-    json_array_end(json);
+    json_end_array(json);
 }
 
 static void print_selector_ranges(struct ctf2_printer *printer, const struct type_range *ranges,
                                   uint32_t n, bool is_signed)
 {
-    json_key(&printer->json, "selector-field-ranges");
-    json_array(&printer->json);
+    json_write_key(&printer->json, "selector-field-ranges");
+    json_begin_array(&printer->json);
     print_ranges(&printer->json, ranges, n, is_signed);
-    json_array_end(&printer->json);
+    json_end_array(&printer->json);
 }
 
 static void print_optional(struct ctf2_printer *printer, const struct type *type)
@@ -426,7 +426,7 @@ static void print_optional(struct ctf2_printer *printer, const struct type *type
     print_location(printer, "selector-field-location", &type->reference);
     if (type->ranges_n)
         print_selector_ranges(printer, type->ranges, type->ranges_n, type->is_selector_signed);
-    json_key(&printer->json, "field-class");
+    json_write_key(&printer->json, "field-class");
     ctf2_print_class(printer, type->element);
 }
 
@@ -437,25 +437,25 @@ static void print_variant(struct ctf2_printer *printer, const struct type *type)
     struct json *json = &printer->json;
     bool is_shown = has_distinct_shown_names(printer, type), overlaps = false, is_empty = true;
     uint64_t value;
-    if (ctf2_find_overlap(type, &printer->scratch, &overlaps, &value) != TTR_OK)
+    if (ctf2_find_option_overlap(type, &printer->scratch, &overlaps, &value) != TTR_OK)
         ctf2_print_run_out(printer);
     print_location(printer, "selector-field-location", &type->reference);
-    json_key(json, "options");
-    json_array(json);
+    json_write_key(json, "options");
+    json_begin_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *option = &type->members[i];
         if (option->ranges_n == 0)
             continue;
         is_empty = false;
-        json_object(json);
+        json_begin_object(json);
         if (option->name.n)
             print_member_name(json, option, is_shown);
         print_selector_ranges(printer, option->ranges, option->ranges_n, type->is_selector_signed);
-        json_key(json, "field-class");
+        json_write_key(json, "field-class");
         ctf2_print_class(printer, option->type);
-        json_object_end(json);
+        json_end_object(json);
     }
-    json_array_end(json);
+    json_end_array(json);
     if (overlaps || is_empty)
         ctf2_print_refuse(printer, type->name,
                           overlaps ? "is a variant with a value that selects two options"
@@ -510,7 +510,7 @@ static void print_class_body(struct ctf2_printer *printer, const struct type *ty
                          &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
         return;
     }
-    json_object(json);
+    json_begin_object(json);
     if (!class->word || printer->status != TTR_OK)
         ctf2_print_refuse(printer, type->name, "has no class");
     else {
@@ -518,7 +518,7 @@ static void print_class_body(struct ctf2_printer *printer, const struct type *ty
         print_range(json, "type", is_dynamic ? class->dynamic : class->word);
         class->put(printer, type);
     }
-    json_object_end(json);
+    json_end_object(json);
 }
 
 /* Reports whether a type means the same wherever it is used. The nesting of types limits the
@@ -538,13 +538,13 @@ static bool is_context_free(const struct type *type)
 static bool is_alias_name(const struct ctf2_printer *printer, const struct type *type)
 {
     return type->name.n &&
-           pairmap_get(&printer->aliases, hash_bytes(type->name.p, type->name.n), (uintptr_t)type);
+           pair_map_get(&printer->aliases, hash_bytes(type->name.p, type->name.n), (uintptr_t)type);
 }
 
 void ctf2_print_class(struct ctf2_printer *printer, const struct type *type)
 {
     if (is_alias_name(printer, type))
-        json_text(&printer->json, type->name.p, type->name.n);
+        json_write_text(&printer->json, type->name.p, type->name.n);
     else
         print_class_body(printer, type);
 }
@@ -553,16 +553,16 @@ void ctf2_print_class(struct ctf2_printer *printer, const struct type *type)
 static void print_alias(struct ctf2_printer *printer, const struct type *type)
 {
     uint64_t hash = hash_bytes(type->name.p, type->name.n);
-    if (pairmap_get(&printer->names, hash, 0) || !is_context_free(type))
+    if (pair_map_get(&printer->names, hash, 0) || !is_context_free(type))
         return;
     ctf2_print_begin(printer, "field-class-alias");
-    json_key(&printer->json, "name");
-    json_text(&printer->json, type->name.p, type->name.n);
-    json_key(&printer->json, "field-class");
+    json_write_key(&printer->json, "name");
+    json_write_text(&printer->json, type->name.p, type->name.n);
+    json_write_key(&printer->json, "field-class");
     print_class_body(printer, type);
     ctf2_print_end(printer);
-    if (!pairmap_put(&printer->names, hash, 0, 1) ||
-        !pairmap_put(&printer->aliases, hash, (uintptr_t)type, 1))
+    if (!pair_map_put(&printer->names, hash, 0, 1) ||
+        !pair_map_put(&printer->aliases, hash, (uintptr_t)type, 1))
         ctf2_print_run_out(printer);
 }
 

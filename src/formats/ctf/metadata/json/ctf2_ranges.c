@@ -90,12 +90,12 @@ static bool range_exceeds_64_bits(const struct json_value *json)
 ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json,
                            enum ctf2_sign sign, bool clips, struct ctf2_ranges *ranges)
 {
-    ttr_status status = ctf2_expect(parser, json, JSON_ARRAY);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_ARRAY);
     if (status != TTR_OK)
         return status;
     if (json->count == 0)
         return ctf2_fail(parser, json, "a set of ranges must not be empty");
-    struct type_range *range = ctf2_take(parser, json->count, sizeof *range);
+    struct type_range *range = ctf2_alloc(parser, json->count, sizeof *range);
     if (!range)
         return TTR_E_NOMEM;
     *ranges = (struct ctf2_ranges){.range = range};
@@ -109,7 +109,7 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
             return ctf2_fail(parser, beyond, "%s number cannot have this value",
                              sign == CTF2_SIGNED ? "a signed" : "an unsigned");
         if (!fits)
-            ctf2_note(parser, TTR_NOTE_ODD, item, "ctf.range-beyond",
+            ctf2_note(parser, TTR_SEVERITY_ODD, item, "ctf.range-beyond",
                       "a range goes beyond what its number can be");
         ranges->n += !range_exceeds_64_bits(item) && (fits || clip_range(item, range, sign));
     }
@@ -135,15 +135,15 @@ ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *
                            enum ctf2_sign sign, bool clips, const struct type_labels **labels)
 {
     const struct json_value *second;
-    ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
-    if (status == TTR_OK && json_find_twice(json, &parser->scratch, &second) != TTR_OK)
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_OBJECT);
+    if (status == TTR_OK && json_find_duplicate(json, &parser->scratch, &second) != TTR_OK)
         return fail_memory(parser->error);
     if (status == TTR_OK && second)
         return ctf2_fail(parser, second, "this name comes twice");
     if (status != TTR_OK || json->count == 0)
         return status;
-    struct type_labels *made = ctf2_take(parser, 1, sizeof *made);
-    struct type_label *label = made ? ctf2_take(parser, json->count, sizeof *label) : NULL;
+    struct type_labels *made = ctf2_alloc(parser, 1, sizeof *made);
+    struct type_label *label = made ? ctf2_alloc(parser, json->count, sizeof *label) : NULL;
     if (!label)
         return TTR_E_NOMEM;
     *made = (struct type_labels){.label = label, .is_signed = sign == CTF2_SIGNED};
@@ -151,7 +151,7 @@ ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *
         status = read_label(parser, item, sign, clips, &label[made->n]);
         made->n += status == TTR_OK && label[made->n].ranges_n > 0;
     }
-    type_labels_settle(made);
+    type_labels_cache_counts(made);
     *labels = made->n ? made : NULL;
     return status;
 }
@@ -160,7 +160,8 @@ static ttr_status fail_option_overlap(struct ctf2_parser *parser, const struct j
                                       uint64_t value, bool is_signed)
 {
     char digits[NUMBER_MAX];
-    size_t n = is_signed ? number_put_i64(digits, (int64_t)value) : number_put_u64(digits, value);
+    size_t n =
+        is_signed ? number_format_i64(digits, (int64_t)value) : number_format_u64(digits, value);
     return ctf2_fail(parser, json, "two options are selected by %.*s", (int)n, digits);
 }
 
@@ -169,7 +170,7 @@ ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_valu
 {
     bool overlaps;
     uint64_t value;
-    if (ctf2_find_overlap(variant, &parser->scratch, &overlaps, &value) != TTR_OK)
+    if (ctf2_find_option_overlap(variant, &parser->scratch, &overlaps, &value) != TTR_OK)
         return fail_memory(parser->error);
     return overlaps ? fail_option_overlap(parser, json, value, variant->is_selector_signed)
                     : TTR_OK;

@@ -51,7 +51,7 @@ static void set_field_role(struct ctf2_build *build, const struct json_value *js
     else if (type->role == CTF_ROLE_NONE || type->role == added)
         type->role = added;
     else
-        ctf2_note(build->parser, TTR_NOTE_ODD, json, "ctf.two-roles",
+        ctf2_note(build->parser, TTR_SEVERITY_ODD, json, "ctf.two-roles",
                   "a field has more than one role: \"%.60s\" is not used", json->token.text);
 }
 
@@ -61,14 +61,14 @@ ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *jso
     struct ctf2_parser *parser = build->parser;
     if (!json)
         return TTR_OK;
-    ttr_status status = ctf2_expect(parser, json, JSON_ARRAY);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_ARRAY);
     build->is_contextual |= json->count > 0;
     for (const struct json_value *item = json->first; item && status == TTR_OK; item = item->next) {
-        status = ctf2_expect(parser, item, JSON_TEXT);
+        status = ctf2_expect_kind(parser, item, JSON_TEXT);
         const struct ctf2_role *role =
             status == TTR_OK ? ctf2_role_named(item->token.text, item->token.n) : NULL;
         if (!role && status == TTR_OK)
-            ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.unknown-role",
+            ctf2_note(parser, TTR_SEVERITY_REMARK, item, "ctf.unknown-role",
                       "the role \"%.60s\" is not known", item->token.text);
         if (!role)
             continue;

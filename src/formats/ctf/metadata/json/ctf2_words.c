@@ -106,7 +106,7 @@ bool ctf2_names_begin(struct ctf2_names *names, struct arena *arena, size_t n)
     names->slots_n = 4;
     while (names->slots_n < 2 * n)
         names->slots_n *= 2;
-    names->slots = arena_take(arena, names->slots_n * sizeof *names->slots);
+    names->slots = arena_alloc(arena, names->slots_n * sizeof *names->slots);
     if (names->slots)
         memset(names->slots, 0, names->slots_n * sizeof *names->slots);
     return names->slots != NULL;
@@ -129,7 +129,7 @@ static struct option_range *collect_ranges(const struct type *variant, struct ar
     *n = 0;
     for (uint32_t i = 0; i < variant->members_n; i++)
         *n += variant->members[i].ranges_n;
-    struct option_range *ranges = arena_take(arena, *n * sizeof *ranges), *to = ranges;
+    struct option_range *ranges = arena_alloc(arena, *n * sizeof *ranges), *to = ranges;
     uint64_t turn = variant->is_selector_signed ? UINT64_C(1) << 63 : 0;
     for (uint32_t i = 0; i < variant->members_n && ranges; i++)
         for (uint32_t j = 0; j < variant->members[i].ranges_n; j++) {
@@ -139,8 +139,8 @@ static struct option_range *collect_ranges(const struct type *variant, struct ar
     return ranges;
 }
 
-ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena, bool *overlaps,
-                             uint64_t *value)
+ttr_status ctf2_find_option_overlap(const struct type *variant, struct arena *arena, bool *overlaps,
+                                    uint64_t *value)
 {
     size_t n;
     struct option_range *ranges = collect_ranges(variant, arena, &n);

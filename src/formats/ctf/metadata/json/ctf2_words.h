@@ -39,7 +39,7 @@ bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name);
 
 /* Finds a selector value that two options of a variant have in common. Fails with TTR_E_NOMEM if
  * the arena is full. */
-TTR_MUST ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena,
-                                      bool *overlaps, uint64_t *value);
+TTR_MUST ttr_status ctf2_find_option_overlap(const struct type *variant, struct arena *arena,
+                                             bool *overlaps, uint64_t *value);
 
 #endif

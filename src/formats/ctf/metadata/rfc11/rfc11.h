@@ -19,7 +19,7 @@
 #define RFC11_FIELDS_MAX 65536u
 
 /* Reports whether a map can list all values of the labels. */
-bool rfc11_lists_labels(const struct type_labels *labels);
+bool rfc11_can_list_labels(const struct type_labels *labels);
 
 /* Sets the alignment of all types that do not state one, and of the fixed headers (4.1.2, 6.1). May
  * be called again with another value before layouts are compiled; probing does so. Types of unknown
@@ -37,13 +37,13 @@ TTR_MUST bool rfc11_make_event_header(struct ctf_description *description,
 
 /* Reports whether a stream file may belong to a section S: it is called S, S_N or S-N, where N is
  * the CPU. */
-bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint32_t *cpu);
+bool rfc11_is_file_of_section(ttr_text section, const char *file, bool *has_cpu, uint32_t *cpu);
 
 /* Returns the section of a stream file: the one with the longest name S such that the file is
  * called S, S_N or S-N, where N is the CPU. Returns NULL if there is none. */
-const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description,
-                                                     const char *file, bool *has_cpu,
-                                                     uint32_t *cpu);
+const struct ctf_stream_class *rfc11_find_section_of_file(const struct ctf_description *description,
+                                                          const char *file, bool *has_cpu,
+                                                          uint32_t *cpu);
 
 /* Reports whether a text can only be plain RFC v1.1 metadata: blanks and comments, then a block of
  * the language. False for text that starts with TSDL's comment "CTF 1.8". */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/keymap.h"
+#include "base/key_map.h"
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
 #define LABELS_FIRST 8u
@@ -87,15 +87,15 @@ static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text
     if (d || !init_built_in_type(name, &found))
         return d;
     found.name.p = arena_copy(arena, name.p, name.n);
-    d = arena_take(arena, sizeof *d);
+    d = arena_alloc(arena, sizeof *d);
     if (!d || !found.name.p) {
-        (void)rfc11_refuse_memory(&parser->lexer);
+        (void)rfc11_fail_memory(&parser->lexer);
         return NULL;
     }
     *d = found;
     if (rfc11_names_put(&parser->state->types, arena, d->name, d))
         return d;
-    (void)rfc11_refuse_memory(&parser->lexer);
+    (void)rfc11_fail_memory(&parser->lexer);
     return NULL;
 }
 
@@ -110,22 +110,22 @@ static struct rfc11_declaration *parse_type_use(struct rfc11_parser *parser)
     bool is_abstract = rfc11_is_word(lexer, "abstract_type");
     if (!is_abstract && !rfc11_is_word(lexer, "type")) {
         if (lexer->token.kind != RFC11_WORD) {
-            (void)rfc11_expected(lexer, "a type: a name, or type { ... }");
+            (void)rfc11_fail_expected(lexer, "a type: a name, or type { ... }");
             return NULL;
         }
         struct rfc11_token name = lexer->token;
         struct rfc11_declaration *d = find_type(parser, name.text);
         if (!d && lexer->status == TTR_OK)
-            (void)rfc11_refuse(lexer, name.at, "no type of this name was declared up to here");
-        return d && rfc11_next(lexer) ? d : NULL;
+            (void)rfc11_fail_at(lexer, name.at, "no type of this name was declared up to here");
+        return d && rfc11_next_token(lexer) ? d : NULL;
     }
-    struct rfc11_declaration *d = arena_take(lexer->arena, sizeof *d);
+    struct rfc11_declaration *d = arena_alloc(lexer->arena, sizeof *d);
     if (!d) {
-        (void)rfc11_refuse_memory(lexer);
+        (void)rfc11_fail_memory(lexer);
         return NULL;
     }
     *d = (struct rfc11_declaration){.is_abstract = is_abstract};
-    return rfc11_next(lexer) && parse_body(parser, d) ? d : NULL;
+    return rfc11_next_token(lexer) && parse_body(parser, d) ? d : NULL;
 }
 
 struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser)
@@ -140,12 +140,12 @@ static bool parse_power_of_two(struct rfc11_parser *parser, uint32_t least, uint
                                uint32_t *bits)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number of bits"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number of bits"))
         return false;
     if (number.is_negative || number.value < least || number.value > most ||
         (number.value & (number.value - 1)) != 0)
-        return rfc11_refuse(&parser->lexer, number.at,
-                            "expected a power of two from %u to %u, in bits", least, most);
+        return rfc11_fail_at(&parser->lexer, number.at,
+                             "expected a power of two from %u to %u, in bits", least, most);
     *bits = (uint32_t)number.value;
     return true;
 }
@@ -172,46 +172,46 @@ static bool parse_byte_order(struct rfc11_parser *parser, struct rfc11_declarati
     bool is_native = rfc11_is_word(lexer, "native");
     bool is_big = rfc11_is_word(lexer, "be") || rfc11_is_word(lexer, "network");
     if (!is_native && !is_big && !rfc11_is_word(lexer, "le"))
-        return rfc11_expected(lexer, "native, network, be or le");
+        return rfc11_fail_expected(lexer, "native, network, be or le");
     d->is_big_endian = is_native ? parser->description->is_big_endian : is_big;
-    return rfc11_next(lexer);
+    return rfc11_next_token(lexer);
 }
 
 static bool parse_size(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number of bits"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number of bits"))
         return false;
     if (number.is_negative || number.value < 1 || number.value > 64)
-        return rfc11_refuse(&parser->lexer, number.at, "expected a size from 1 to 64 bits");
+        return rfc11_fail_at(&parser->lexer, number.at, "expected a size from 1 to 64 bits");
     d->size = (uint32_t)number.value;
     return true;
 }
 
 static bool parse_signed(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return rfc11_take_bool(parser, &d->is_signed);
+    return rfc11_parse_bool(parser, &d->is_signed);
 }
 
 static bool parse_float(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return rfc11_take_bool(parser, &d->is_float);
+    return rfc11_parse_bool(parser, &d->is_float);
 }
 
 static bool parse_length_field(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return rfc11_take_name(&parser->lexer, &d->length_field,
-                           "the name of a field before the sequence");
+    return rfc11_parse_name(&parser->lexer, &d->length_field,
+                            "the name of a field before the sequence");
 }
 
 static bool parse_base(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a base"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a base"))
         return false;
     if (number.is_negative ||
         (number.value != 2 && number.value != 8 && number.value != 10 && number.value != 16))
-        return rfc11_refuse(&parser->lexer, number.at, "expected the base 2, 8, 10 or 16");
+        return rfc11_fail_at(&parser->lexer, number.at, "expected the base 2, 8, 10 or 16");
     d->base = (uint8_t)number.value;
     return true;
 }
@@ -221,19 +221,19 @@ static bool parse_encoding(struct rfc11_parser *parser, struct rfc11_declaration
     struct rfc11_lexer *lexer = &parser->lexer;
     bool is_ascii = rfc11_is_word(lexer, "ASCII") || rfc11_is_word(lexer, "ascii");
     if (!is_ascii && !rfc11_is_word(lexer, "UTF8") && !rfc11_is_word(lexer, "utf8"))
-        return rfc11_expected(lexer, "UTF8 or ASCII");
+        return rfc11_fail_expected(lexer, "UTF8 or ASCII");
     d->encoding = is_ascii ? ENCODING_ASCII : ENCODING_UTF8;
-    return rfc11_next(lexer);
+    return rfc11_next_token(lexer);
 }
 
 static bool parse_length(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number of elements"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number of elements"))
         return false;
     d->length = number.value;
     return !number.is_negative ||
-           rfc11_refuse(&parser->lexer, number.at, "an array cannot have fewer than no elements");
+           rfc11_fail_at(&parser->lexer, number.at, "an array cannot have fewer than no elements");
 }
 
 static bool parse_element(struct rfc11_parser *parser, struct rfc11_declaration *d)
@@ -249,7 +249,7 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
     if (!d->length_type)
         return false;
     return d->length_type->type.kind == TYPE_UINT ||
-           rfc11_refuse(&parser->lexer, at, "the length of a sequence is an unsigned integer");
+           rfc11_fail_at(&parser->lexer, at, "the length of a sequence is an unsigned integer");
 }
 
 /* --- Lists: { { a, b }, { c, d } }; like in the RFC's examples, [ may replace {, and commas
@@ -258,8 +258,9 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
 static bool open_list(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
-    return rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '[') ? rfc11_next(lexer)
-                                                                  : rfc11_expected(lexer, "'{'");
+    return rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '[')
+               ? rfc11_next_token(lexer)
+               : rfc11_fail_expected(lexer, "'{'");
 }
 
 static bool is_at_list_end(const struct rfc11_parser *parser)
@@ -269,14 +270,14 @@ static bool is_at_list_end(const struct rfc11_parser *parser)
 
 static bool skip_comma(struct rfc11_parser *parser)
 {
-    return !rfc11_is_mark(&parser->lexer, ',') || rfc11_next(&parser->lexer);
+    return !rfc11_is_mark(&parser->lexer, ',') || rfc11_next_token(&parser->lexer);
 }
 
 /* Parses the end of an item or list. */
 static bool close_list(struct rfc11_parser *parser)
 {
-    return is_at_list_end(parser) ? rfc11_next(&parser->lexer)
-                                  : rfc11_expected(&parser->lexer, "'}'");
+    return is_at_list_end(parser) ? rfc11_next_token(&parser->lexer)
+                                  : rfc11_fail_expected(&parser->lexer, "'}'");
 }
 
 /* Doubles a list in the arena if it is full. Returns NULL if memory is out. */
@@ -286,11 +287,11 @@ static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t
         return list;
     uint32_t capacity = n ? 2 * n : LABELS_FIRST;
     void *grown =
-        n < UINT32_MAX / 2 ? arena_take(&parser->description->arena, capacity * size) : NULL;
+        n < UINT32_MAX / 2 ? arena_alloc(&parser->description->arena, capacity * size) : NULL;
     if (grown && n)
         memcpy(grown, list, n * size);
     if (!grown)
-        (void)rfc11_refuse_memory(&parser->lexer);
+        (void)rfc11_fail_memory(&parser->lexer);
     return grown;
 }
 
@@ -300,8 +301,8 @@ static struct type_range *reserve_range(struct rfc11_parser *parser, struct type
 {
     if (n & (n - 1))
         return ranges;
-    struct type_range *grown = n < UINT32_MAX / 2 ? arena_take(&parser->description->arena,
-                                                               (n ? 2 * n : 1) * sizeof *grown)
+    struct type_range *grown = n < UINT32_MAX / 2 ? arena_alloc(&parser->description->arena,
+                                                                (n ? 2 * n : 1) * sizeof *grown)
                                                   : NULL;
     if (grown && n)
         memcpy(grown, ranges, n * sizeof *grown);
@@ -322,7 +323,7 @@ static bool add_label_value(struct rfc11_parser *parser, struct type_label *labe
     }
     ranges = reserve_range(parser, ranges, label->ranges_n);
     if (!ranges)
-        return rfc11_refuse_memory(&parser->lexer);
+        return rfc11_fail_memory(&parser->lexer);
     ranges[label->ranges_n++] = (struct type_range){.low = value, .high = value};
     label->ranges = ranges;
     return true;
@@ -330,11 +331,11 @@ static bool add_label_value(struct rfc11_parser *parser, struct type_label *labe
 
 /* Returns the label of that name, adding it if it is new. Returns NULL if memory is out. */
 static struct type_label *find_or_add_label(struct rfc11_parser *parser,
-                                            struct rfc11_declaration *d, struct keymap *seen,
+                                            struct rfc11_declaration *d, struct key_map *seen,
                                             ttr_text name)
 {
     const uint64_t key = hash_bytes(name.p, name.n);
-    const uint32_t *index = keymap_get(seen, key);
+    const uint32_t *index = key_map_get(seen, key);
     if (index && d->labels[*index].name.n == name.n &&
         memcmp(d->labels[*index].name.p, name.p, name.n) == 0)
         return &d->labels[*index];
@@ -343,15 +344,15 @@ static struct type_label *find_or_add_label(struct rfc11_parser *parser,
         return NULL;
     d->labels = labels;
     d->labels[d->labels_n] = (struct type_label){.name = name};
-    if (!index && !keymap_put(seen, key, d->labels_n)) {
-        (void)rfc11_refuse_memory(&parser->lexer);
+    if (!index && !key_map_put(seen, key, d->labels_n)) {
+        (void)rfc11_fail_memory(&parser->lexer);
         return NULL;
     }
     return &d->labels[d->labels_n++];
 }
 
-static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen,
-                      const struct rfc11_token *number, ttr_text name)
+static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                      struct key_map *seen, const struct rfc11_token *number, ttr_text name)
 {
     struct type_label *label = find_or_add_label(parser, d, seen, name);
     uint64_t value = number->is_negative ? 0 - number->value : number->value;
@@ -369,16 +370,16 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, 
 
 /* Parses entries of a map; a repeated label has several values. */
 static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                          struct keymap *seen)
+                          struct key_map *seen)
 {
     struct rfc11_token number;
     ttr_text name;
     if (!open_list(parser))
         return false;
     for (; !is_at_list_end(parser); d->entries++)
-        if (!open_list(parser) || !rfc11_take_number(&parser->lexer, &number, "a value") ||
-            !rfc11_take_mark(&parser->lexer, ',') ||
-            !rfc11_take_name(&parser->lexer, &name, "a string") ||
+        if (!open_list(parser) || !rfc11_parse_number(&parser->lexer, &number, "a value") ||
+            !rfc11_expect_mark(&parser->lexer, ',') ||
+            !rfc11_parse_name(&parser->lexer, &name, "a string") ||
             !add_label(parser, d, seen, &number, name) || !skip_comma(parser) ||
             !close_list(parser) || !skip_comma(parser))
             return false;
@@ -387,10 +388,10 @@ static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration 
 
 static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    struct keymap seen;
-    keymap_init(&seen, parser->description->alloc);
+    struct key_map seen;
+    key_map_init(&seen, parser->description->alloc);
     bool is_good = parse_entries(parser, d, &seen);
-    keymap_free(&seen);
+    key_map_free(&seen);
     return is_good;
 }
 
@@ -409,32 +410,32 @@ static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
 
 /* Checks that field names are unique in their structure (4.2.1). */
 static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d,
-                         struct keymap *seen, size_t at)
+                         struct key_map *seen, size_t at)
 {
     const struct type_member *last = &d->members[d->members_n - 1];
     uint64_t key = hash_bytes(last->name.p, last->name.n);
-    const uint32_t *index = keymap_get(seen, key);
+    const uint32_t *index = key_map_get(seen, key);
     if (index) {
         const ttr_text *other = &d->members[*index].name;
         if (other->n == last->name.n && memcmp(other->p, last->name.p, other->n) == 0)
-            return rfc11_refuse(&parser->lexer, at,
-                                "the structure has a field of this name already");
+            return rfc11_fail_at(&parser->lexer, at,
+                                 "the structure has a field of this name already");
     }
-    return keymap_put(seen, key, d->members_n - 1) || rfc11_refuse_memory(&parser->lexer);
+    return key_map_put(seen, key, d->members_n - 1) || rfc11_fail_memory(&parser->lexer);
 }
 
 static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                          struct keymap *seen)
+                          struct key_map *seen)
 {
     if (!open_list(parser))
         return false;
     while (!is_at_list_end(parser)) {
         ttr_text name;
         const struct rfc11_type *type = open_list(parser) ? rfc11_parse_type(parser) : NULL;
-        if (!type || !rfc11_take_mark(&parser->lexer, ','))
+        if (!type || !rfc11_expect_mark(&parser->lexer, ','))
             return false;
         size_t at = parser->lexer.token.at;
-        if (!rfc11_take_name(&parser->lexer, &name, "the name of the field") ||
+        if (!rfc11_parse_name(&parser->lexer, &name, "the name of the field") ||
             !add_member(parser, d, type, name) || !check_member(parser, d, seen, at) ||
             !skip_comma(parser) || !close_list(parser) || !skip_comma(parser))
             return false;
@@ -444,10 +445,10 @@ static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration 
 
 static bool parse_fields(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    struct keymap seen;
-    keymap_init(&seen, parser->description->alloc);
+    struct key_map seen;
+    key_map_init(&seen, parser->description->alloc);
     bool is_good = parse_members(parser, d, &seen);
-    keymap_free(&seen);
+    key_map_free(&seen);
     return is_good;
 }
 
@@ -503,7 +504,7 @@ static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaratio
     if (i == ATTRIBUTE_COUNT)
         return rfc11_skip_unknown(parser, &name, "a type");
     if (d->given & (1u << i))
-        return rfc11_refuse(&parser->lexer, name.at, "the type states this attribute twice");
+        return rfc11_fail_at(&parser->lexer, name.at, "the type states this attribute twice");
     d->given |= 1u << i;
     places[i] = name.at;
     return attributes[i].parse(parser, d) &&
@@ -591,39 +592,39 @@ static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
     struct rfc11_lexer *lexer = &parser->lexer;
     size_t places[ATTRIBUTE_COUNT] = {0};
     if (++parser->depth > TYPE_DEPTH_MAX)
-        return rfc11_refuse(lexer, lexer->token.at,
-                            "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
-    if (!rfc11_take_mark(lexer, '{'))
+        return rfc11_fail_at(lexer, lexer->token.at,
+                             "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
+    if (!rfc11_expect_mark(lexer, '{'))
         return false;
     while (!rfc11_is_mark(lexer, '}'))
         if (!parse_attribute(parser, d, places))
             return false;
     parser->depth--;
-    unsigned own = d->given;
+    unsigned ctx = d->given;
     inherit_attributes(d);
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
-        if ((own & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
-            return rfc11_refuse(lexer, places[i], "a type of this parent has no attribute %s",
-                                attributes[i].name);
-    return rfc11_next(lexer);
+        if ((ctx & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
+            return rfc11_fail_at(lexer, places[i], "a type of this parent has no attribute %s",
+                                 attributes[i].name);
+    return rfc11_next_token(lexer);
 }
 
 bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
-    struct rfc11_declaration *d = arena_take(lexer->arena, sizeof *d);
+    struct rfc11_declaration *d = arena_alloc(lexer->arena, sizeof *d);
     size_t at = lexer->token.at;
     if (!d)
-        return rfc11_refuse_memory(lexer);
+        return rfc11_fail_memory(lexer);
     *d = (struct rfc11_declaration){.is_abstract = is_abstract};
-    if (!rfc11_take_name(lexer, &d->name, "the name of the type"))
+    if (!rfc11_parse_name(lexer, &d->name, "the name of the type"))
         return false;
     if (rfc11_is_root_name(d->name))
-        return rfc11_refuse(lexer, at, "this type is built in");
+        return rfc11_fail_at(lexer, at, "this type is built in");
     if (rfc11_names_get(&parser->state->types, d->name))
-        return rfc11_refuse(lexer, at, "a type of this name was declared or used before");
+        return rfc11_fail_at(lexer, at, "a type of this name was declared or used before");
     if (!parse_body(parser, d) || (!is_abstract && !rfc11_make_type(parser, d, at)))
         return false;
     return rfc11_names_put(&parser->state->types, lexer->arena, d->name, d) ||
-           rfc11_refuse_memory(lexer);
+           rfc11_fail_memory(lexer);
 }

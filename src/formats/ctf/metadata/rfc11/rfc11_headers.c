@@ -29,7 +29,7 @@ struct fixed_field {
 static struct rfc11_type *make_fixed(struct ctf_description *description,
                                      const struct fixed_field *fields, uint32_t n, uint32_t more)
 {
-    struct type_member *members = arena_take(&description->arena, (n + more) * sizeof *members);
+    struct type_member *members = arena_alloc(&description->arena, (n + more) * sizeof *members);
     if (!members)
         return NULL;
     memset(members, 0, (n + more) * sizeof *members);
@@ -43,7 +43,7 @@ static struct rfc11_type *make_fixed(struct ctf_description *description,
         made->type.is_big_endian = description->is_big_endian;
         bool is_time = fields[i].role == CTF_ROLE_TIME || fields[i].role == CTF_ROLE_TIME_BEGIN ||
                        fields[i].role == CTF_ROLE_TIME_END;
-        made->type.clock = is_time ? rfc11_state_of(description)->clock : NULL;
+        made->type.clock = is_time ? rfc11_get_state(description)->clock : NULL;
         members[i] = (struct type_member){.name = static_text(fields[i].name),
                                           .shown = static_text(fields[i].name),
                                           .type = &made->type};
@@ -85,8 +85,8 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
                                         const struct rfc11_type *extension, uint64_t escape)
 {
     struct rfc11_type *made = rfc11_add_type(description, TYPE_OPTIONAL, RULE_FIXED);
-    struct type_range *range = arena_take(&description->arena, sizeof *range);
-    ttr_text *name = arena_take(&description->arena, sizeof *name);
+    struct type_range *range = arena_alloc(&description->arena, sizeof *range);
+    ttr_text *name = arena_alloc(&description->arena, sizeof *name);
     if (!made || !range || !name)
         return NULL;
     *range = (struct type_range){.low = escape, .high = escape};
@@ -163,7 +163,7 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
 static struct rfc11_header *find_or_make_header(struct ctf_description *description,
                                                 const struct ctf_stream_class *stream)
 {
-    struct rfc11_state *state = rfc11_state_of(description);
+    struct rfc11_state *state = rfc11_get_state(description);
     struct rfc11_header *made = state ? &state->made : NULL;
     if (!made)
         return NULL;
@@ -191,14 +191,14 @@ bool rfc11_make_event_header(struct ctf_description *description, struct ctf_str
     if (!made)
         return false;
     stream->event_header = &made->header->type;
-    stream->clock = stream->rfc_has_no_time ? NULL : rfc11_state_of(description)->clock;
+    stream->clock = stream->rfc_has_no_time ? NULL : rfc11_get_state(description)->clock;
     if (stream->rfc_has_event_size && !stream->event_context) {
         made->size = made->size ? made->size : make_size_context(description);
         if (!made->size)
             return false;
         stream->event_context = &made->size->type;
     }
-    rfc11_align_new(description);
+    rfc11_align_new_types(description);
     return true;
 }
 
@@ -217,7 +217,7 @@ static bool parse_cpu_of_file(const char *file, size_t n, uint32_t *cpu)
     return number <= UINT32_MAX;
 }
 
-bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint32_t *cpu)
+bool rfc11_is_file_of_section(ttr_text section, const char *file, bool *has_cpu, uint32_t *cpu)
 {
     size_t n = strlen(file);
     *cpu = 0;
@@ -227,8 +227,9 @@ bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint
     return !*has_cpu || parse_cpu_of_file(file + section.n, n - section.n, cpu);
 }
 
-const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description,
-                                                     const char *file, bool *has_cpu, uint32_t *cpu)
+const struct ctf_stream_class *rfc11_find_section_of_file(const struct ctf_description *description,
+                                                          const char *file, bool *has_cpu,
+                                                          uint32_t *cpu)
 {
     const struct ctf_stream_class *best = NULL;
     *has_cpu = false;
@@ -238,7 +239,7 @@ const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_descriptio
         bool is_of_cpu;
         uint32_t number;
         if ((best && stream->name.n <= best->name.n) ||
-            !rfc11_names_section(stream->name, file, &is_of_cpu, &number))
+            !rfc11_is_file_of_section(stream->name, file, &is_of_cpu, &number))
             continue;
         best = stream;
         *has_cpu = is_of_cpu;

@@ -7,41 +7,41 @@
 
 #include "base/status.h"
 
-bool rfc11_refuse(struct rfc11_lexer *lexer, size_t at, const char *format, ...)
+bool rfc11_fail_at(struct rfc11_lexer *lexer, size_t at, const char *format, ...)
 {
     char what[200];
     va_list values;
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    lexer->status = ctf_text_fail(lexer->text, at, lexer->error, "%s", what);
+    lexer->status = ctf_fail_at_text(lexer->text, at, lexer->error, "%s", what);
     return false;
 }
 
-bool rfc11_refuse_memory(struct rfc11_lexer *lexer)
+bool rfc11_fail_memory(struct rfc11_lexer *lexer)
 {
     lexer->status = fail_memory(lexer->error);
     return false;
 }
 
-bool rfc11_expected(struct rfc11_lexer *lexer, const char *what)
+bool rfc11_fail_expected(struct rfc11_lexer *lexer, const char *what)
 {
     const struct rfc11_token *token = &lexer->token;
     int n = token->text.n < 40 ? (int)token->text.n : 40;
     switch (token->kind) {
     case RFC11_END:
-        return rfc11_refuse(lexer, token->at, "expected %s, found the end of the metadata", what);
+        return rfc11_fail_at(lexer, token->at, "expected %s, found the end of the metadata", what);
     case RFC11_MARK:
-        return rfc11_refuse(lexer, token->at, "expected %s, found '%c'", what, token->mark);
+        return rfc11_fail_at(lexer, token->at, "expected %s, found '%c'", what, token->mark);
     case RFC11_NUMBER:
-        return rfc11_refuse(lexer, token->at, "expected %s, found a number", what);
+        return rfc11_fail_at(lexer, token->at, "expected %s, found a number", what);
     case RFC11_STRING:
-        return rfc11_refuse(lexer, token->at, "expected %s, found the string \"%.*s\"", what, n,
-                            token->text.p);
+        return rfc11_fail_at(lexer, token->at, "expected %s, found the string \"%.*s\"", what, n,
+                             token->text.p);
     case RFC11_WORD:
         break;
     }
-    return rfc11_refuse(lexer, token->at, "expected %s, found '%.*s'", what, n, token->text.p);
+    return rfc11_fail_at(lexer, token->at, "expected %s, found '%.*s'", what, n, token->text.p);
 }
 
 /* Returns the byte k positions ahead; 0 after the end. */
@@ -74,7 +74,7 @@ static bool skip_comment(struct rfc11_lexer *lexer)
             lexer->at += 2;
             return true;
         }
-    return rfc11_refuse(lexer, begin, "the comment has no end");
+    return rfc11_fail_at(lexer, begin, "the comment has no end");
 }
 
 static bool skip_blanks(struct rfc11_lexer *lexer)
@@ -116,15 +116,15 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
     for (unsigned digit; (digit = digit_of(peek_byte(lexer, 0))) < base; digits++, lexer->at++)
         if (__builtin_mul_overflow(token->value, base, &token->value) ||
             __builtin_add_overflow(token->value, digit, &token->value))
-            return rfc11_refuse(lexer, token->at, "the number does not fit in 64 bits");
+            return rfc11_fail_at(lexer, token->at, "the number does not fit in 64 bits");
     while ((peek_byte(lexer, 0) | 0x20) == 'u' || (peek_byte(lexer, 0) | 0x20) == 'l')
         lexer->at++;
     if (digits == 0 || is_word_byte(peek_byte(lexer, 0)))
-        return rfc11_refuse(
+        return rfc11_fail_at(
             lexer, token->at,
             "this is not a number: expected decimal, octal (0...) or hexadecimal (0x...) digits");
     if (token->is_negative && token->value > UINT64_C(1) << 63)
-        return rfc11_refuse(lexer, token->at, "the number is below the least of 64 bits");
+        return rfc11_fail_at(lexer, token->at, "the number is below the least of 64 bits");
     return true;
 }
 
@@ -154,7 +154,7 @@ static bool scan_escape(struct rfc11_lexer *lexer, char *to)
     bool is_hex = c == 'x';
     lexer->at += is_hex;
     return scan_escape_digits(lexer, is_hex ? 16 : 8, is_hex ? 2 : 3, to) ||
-           rfc11_refuse(
+           rfc11_fail_at(
                lexer, begin,
                "C has no such escape: \\n, \\t, \\\\, \\\", \\x41 and \\101 are some it has");
 }
@@ -173,10 +173,10 @@ static bool scan_string(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
     size_t quote = find_quote(lexer), n = 0;
     if (quote == lexer->text->n)
-        return rfc11_refuse(lexer, token->at, "the string has no end in its line");
-    char *to = arena_take(lexer->arena, quote - lexer->at);
+        return rfc11_fail_at(lexer, token->at, "the string has no end in its line");
+    char *to = arena_alloc(lexer->arena, quote - lexer->at);
     if (!to)
-        return rfc11_refuse_memory(lexer);
+        return rfc11_fail_memory(lexer);
     for (lexer->at++; lexer->at < quote; n++) {
         char c = lexer->text->p[lexer->at++];
         to[n] = c;
@@ -199,7 +199,7 @@ static bool scan_word(struct rfc11_lexer *lexer, struct rfc11_token *token)
     return true;
 }
 
-bool rfc11_next(struct rfc11_lexer *lexer)
+bool rfc11_next_token(struct rfc11_lexer *lexer)
 {
     if (!skip_blanks(lexer))
         return false;
@@ -217,7 +217,7 @@ bool rfc11_next(struct rfc11_lexer *lexer)
     if (is_word_byte(c))
         return scan_word(lexer, token);
     if (!strchr("{}[];,=.", c))
-        return rfc11_refuse(lexer, lexer->at, "the language has no such character");
+        return rfc11_fail_at(lexer, lexer->at, "the language has no such character");
     token->kind = RFC11_MARK;
     token->mark = c;
     lexer->at++;
@@ -236,30 +236,30 @@ bool rfc11_is_word(const struct rfc11_lexer *lexer, const char *word)
            memcmp(token->text.p, word, token->text.n) == 0;
 }
 
-bool rfc11_take_mark(struct rfc11_lexer *lexer, char mark)
+bool rfc11_expect_mark(struct rfc11_lexer *lexer, char mark)
 {
     char what[] = "'?'";
     what[1] = mark;
-    return rfc11_is_mark(lexer, mark) ? rfc11_next(lexer) : rfc11_expected(lexer, what);
+    return rfc11_is_mark(lexer, mark) ? rfc11_next_token(lexer) : rfc11_fail_expected(lexer, what);
 }
 
-bool rfc11_take_name(struct rfc11_lexer *lexer, ttr_text *name, const char *what)
+bool rfc11_parse_name(struct rfc11_lexer *lexer, ttr_text *name, const char *what)
 {
     if (lexer->token.kind != RFC11_WORD && lexer->token.kind != RFC11_STRING)
-        return rfc11_expected(lexer, what);
+        return rfc11_fail_expected(lexer, what);
     *name = lexer->token.text;
     if (lexer->token.kind == RFC11_WORD) {
         name->p = arena_copy(lexer->arena, name->p, name->n);
         if (!name->p)
-            return rfc11_refuse_memory(lexer);
+            return rfc11_fail_memory(lexer);
     }
-    return rfc11_next(lexer);
+    return rfc11_next_token(lexer);
 }
 
-bool rfc11_take_number(struct rfc11_lexer *lexer, struct rfc11_token *token, const char *what)
+bool rfc11_parse_number(struct rfc11_lexer *lexer, struct rfc11_token *token, const char *what)
 {
     if (lexer->token.kind != RFC11_NUMBER)
-        return rfc11_expected(lexer, what);
+        return rfc11_fail_expected(lexer, what);
     *token = lexer->token;
-    return rfc11_next(lexer);
+    return rfc11_next_token(lexer);
 }

@@ -36,29 +36,29 @@ struct rfc11_lexer {
 };
 
 /* Reads the next token. Returns false if it is invalid; the end of the text is a valid token. */
-bool rfc11_next(struct rfc11_lexer *lexer);
+bool rfc11_next_token(struct rfc11_lexer *lexer);
 
 /* Fails at an offset in the text. Always returns false. */
-bool rfc11_refuse(struct rfc11_lexer *lexer, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
+bool rfc11_fail_at(struct rfc11_lexer *lexer, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
 
 /* Fails because memory is out. Always returns false. */
-bool rfc11_refuse_memory(struct rfc11_lexer *lexer);
+bool rfc11_fail_memory(struct rfc11_lexer *lexer);
 
 /* Fails at the current token with "expected ..., found ...". Always returns false. */
-bool rfc11_expected(struct rfc11_lexer *lexer, const char *what);
+bool rfc11_fail_expected(struct rfc11_lexer *lexer, const char *what);
 
 /* Report whether the current token is this mark or word. */
 bool rfc11_is_mark(const struct rfc11_lexer *lexer, char mark);
 bool rfc11_is_word(const struct rfc11_lexer *lexer, const char *word);
 
 /* Consumes a mark; fails if the current token is another one. */
-bool rfc11_take_mark(struct rfc11_lexer *lexer, char mark);
+bool rfc11_expect_mark(struct rfc11_lexer *lexer, char mark);
 
 /* Consumes a name: a word or a string. Its bytes are in the arena. */
-bool rfc11_take_name(struct rfc11_lexer *lexer, ttr_text *name, const char *what);
+bool rfc11_parse_name(struct rfc11_lexer *lexer, ttr_text *name, const char *what);
 
 /* Consumes a number; negative ones are two's complement. `token` receives its token for messages.
  */
-bool rfc11_take_number(struct rfc11_lexer *lexer, struct rfc11_token *token, const char *what);
+bool rfc11_parse_number(struct rfc11_lexer *lexer, struct rfc11_token *token, const char *what);
 
 #endif

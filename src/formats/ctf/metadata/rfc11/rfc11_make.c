@@ -28,19 +28,19 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
                            size_t at)
 {
     if (d->kind == RFC11_KIND_NONE)
-        return rfc11_refuse(
+        return rfc11_fail_at(
             &parser->lexer, at,
             "the type has no parent: expected parent = integer, gcc_bitfield, enum, struct, array, "
             "sequence, string, or a type declared before");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i].kind == d->kind && !has_attribute(d, needed[i].attribute))
-            return rfc11_refuse(&parser->lexer, at, "the type is not concrete: %s is missing",
-                                needed[i].text);
+            return rfc11_fail_at(&parser->lexer, at, "the type is not concrete: %s is missing",
+                                 needed[i].text);
     if (d->wants_map && !has_attribute(d, ATTRIBUTE_MAP))
-        return rfc11_refuse(&parser->lexer, at,
-                            "the enumeration has no map = { { value, string }, ... }");
+        return rfc11_fail_at(&parser->lexer, at,
+                             "the enumeration has no map = { { value, string }, ... }");
     if (d->wants_unit && !has_attribute(d, ATTRIBUTE_UNIT_SIZE))
-        return rfc11_refuse(&parser->lexer, at, "the bitfield has no unit_size = bits");
+        return rfc11_fail_at(&parser->lexer, at, "the bitfield has no unit_size = bits");
     return true;
 }
 
@@ -51,20 +51,20 @@ static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declara
                      : d->size == 64 ? 0
                                      : UINT64_C(1) << d->size; /* 0: no limit */
     if (above && d->most >= above)
-        return rfc11_refuse(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
-                            d->size, d->is_signed ? "signed" : "unsigned");
+        return rfc11_fail_at(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
+                             d->size, d->is_signed ? "signed" : "unsigned");
     if (d->least && !d->is_signed)
-        return rfc11_refuse(&parser->lexer, d->least_at,
-                            "the value is negative, the enumeration is not signed");
+        return rfc11_fail_at(&parser->lexer, d->least_at,
+                             "the value is negative, the enumeration is not signed");
     if (d->least && 0 - d->least > above)
-        return rfc11_refuse(&parser->lexer, d->least_at,
-                            "the value is less than %u signed bits hold", d->size);
+        return rfc11_fail_at(&parser->lexer, d->least_at,
+                             "the value is less than %u signed bits hold", d->size);
     return true;
 }
 
 static struct rfc11_type *fail_out_of_memory(struct rfc11_parser *parser)
 {
-    (void)rfc11_refuse_memory(&parser->lexer);
+    (void)rfc11_fail_memory(&parser->lexer);
     return NULL;
 }
 
@@ -73,16 +73,16 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
 {
     bool is_bitfield = has_attribute(d, ATTRIBUTE_UNIT_SIZE);
     if (is_bitfield && d->size > d->unit_size) {
-        (void)rfc11_refuse(&parser->lexer, at,
-                           "a bitfield of %u bits does not fit in its unit of %u", d->size,
-                           d->unit_size);
+        (void)rfc11_fail_at(&parser->lexer, at,
+                            "a bitfield of %u bits does not fit in its unit of %u", d->size,
+                            d->unit_size);
         return NULL;
     }
     if (d->labels && !check_labels(parser, d))
         return NULL;
     if (d->is_float &&
         ((d->size != 32 && d->size != 64) || d->is_signed || d->labels || is_bitfield)) {
-        (void)rfc11_refuse(
+        (void)rfc11_fail_at(
             &parser->lexer, at,
             "float = true is for unsigned integers of 32 and 64 bits without labels");
         return NULL;
@@ -102,14 +102,14 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
                                    ? d->is_big_endian
                                    : parser->description->is_big_endian;
     if (has_attribute(d, ATTRIBUTE_MAP)) {
-        struct type_labels *labels = arena_take(&parser->description->arena, sizeof *labels);
+        struct type_labels *labels = arena_alloc(&parser->description->arena, sizeof *labels);
         if (!labels)
             return fail_out_of_memory(parser);
         *labels = (struct type_labels){
             .label = d->labels, .n = d->labels_n, .is_signed = d->is_signed, .entries = d->entries};
-        type_labels_settle(labels);
+        type_labels_cache_counts(labels);
         made->type.labels = labels;
-        made->type.hint = TTR_HINT_ENUM;
+        made->type.hint = TTR_DISPLAY_ENUM;
     }
     return made;
 }
@@ -125,11 +125,11 @@ static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made,
                          const struct rfc11_type *inside, size_t at)
 {
     if (inside->depth >= TYPE_DEPTH_MAX)
-        return rfc11_refuse(&parser->lexer, at, "types are more than %u levels inside one another",
-                            TYPE_DEPTH_MAX);
+        return rfc11_fail_at(&parser->lexer, at, "types are more than %u levels inside one another",
+                             TYPE_DEPTH_MAX);
     if (inside->fields > RFC11_FIELDS_MAX - made->fields)
-        return rfc11_refuse(&parser->lexer, at, "the type has more than %u fields in all",
-                            RFC11_FIELDS_MAX);
+        return rfc11_fail_at(&parser->lexer, at, "the type has more than %u fields in all",
+                             RFC11_FIELDS_MAX);
     made->fields += inside->fields;
     if (made->depth <= inside->depth)
         made->depth = (uint8_t)(inside->depth + 1);
@@ -154,8 +154,9 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser,
     return made;
 }
 
-const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser,
-                                            const struct rfc11_type *type, uint32_t context_n)
+const struct rfc11_type *rfc11_mark_context_members(struct rfc11_parser *parser,
+                                                    const struct rfc11_type *type,
+                                                    uint32_t context_n)
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
     if (!made)
@@ -179,8 +180,9 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
         rfc11_add_type(parser->description, is_array ? TYPE_ARRAY : TYPE_SEQUENCE, RULE_COMPOUND);
     if (!made)
         return fail_out_of_memory(parser);
-    if (is_array && d->element->is_empty && d->length > LAYOUT_SPINS) {
-        (void)rfc11_refuse(&parser->lexer, at, "more than %u elements of size zero", LAYOUT_SPINS);
+    if (is_array && d->element->is_empty && d->length > LAYOUT_EMPTY_ELEMENTS_MAX) {
+        (void)rfc11_fail_at(&parser->lexer, at, "more than %u elements of size zero",
+                            LAYOUT_EMPTY_ELEMENTS_MAX);
         return NULL;
     }
     if (!count_inside(parser, made, d->element, at))
@@ -216,8 +218,8 @@ static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made,
     if (!has_attribute(d, ATTRIBUTE_ALIGN))
         return true;
     if (d->kind == RFC11_STRING_KIND && d->align < 8)
-        return rfc11_refuse(&parser->lexer, at,
-                            "a string begins at a byte: expected align = 8 or more");
+        return rfc11_fail_at(&parser->lexer, at,
+                             "a string begins at a byte: expected align = 8 or more");
     bool is_basic = made->rule == RULE_BASIC;
     made->type.minimum_align = is_basic ? 0 : rfc11_log2(d->align);
     if (made->rule != RULE_COMPOUND)
@@ -232,9 +234,10 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
     if (d->made)
         return d->made;
     if (d->is_abstract && !(d->is_built_in && d->kind == RFC11_STRING_KIND)) {
-        (void)rfc11_refuse(&parser->lexer, at,
-                           "an abstract type has no place in the trace: derive a concrete one from "
-                           "it with type { parent = ...; }");
+        (void)rfc11_fail_at(
+            &parser->lexer, at,
+            "an abstract type has no place in the trace: derive a concrete one from "
+            "it with type { parent = ...; }");
         return NULL;
     }
     if (!check_complete(parser, d, at))

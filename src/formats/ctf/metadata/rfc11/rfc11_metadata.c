@@ -18,7 +18,7 @@ struct unpacking {
     const uint8_t *bytes;
     size_t n;
     const char *file;
-    struct rfc11_unpacking how;
+    struct rfc11_unpack_options how;
     struct buffer text, pieces, unpacked;
     size_t packets;
     enum rfc11_fault fault; /* error of the first packet without a valid header */
@@ -33,7 +33,7 @@ static void note_unpacking(const struct unpacking *u, ttr_severity severity, uin
     if (!u->description->note)
         return;
     (void)snprintf(text, sizeof text, "packet %zu of the metadata: %s", u->packets, what);
-    u->description->note(u->description->note_own, severity, offset, code, text);
+    u->description->note(u->description->note_ctx, severity, offset, code, text);
 }
 
 /* Returns the offset of the next magic number, or n. */
@@ -74,13 +74,13 @@ static void check_checksum(const struct unpacking *u, const struct rfc11_packet 
     uint32_t checksum;
     if (!rfc11_checksum(packet->checksum_scheme, u->bytes + at + RFC11_HEADER,
                         content - RFC11_HEADER, &checksum))
-        note_unpacking(u, TTR_NOTE_ODD, at + 47, "ctf.unknown-checksum",
+        note_unpacking(u, TTR_SEVERITY_ODD, at + 47, "ctf.unknown-checksum",
                        "its checksum scheme is none of 0 to 3, so nothing was checked");
     else if (checksum != packet->checksum && packet->checksum_scheme == RFC11_CHECKSUM_NONE)
-        note_unpacking(u, TTR_NOTE_ODD, at + 16, "ctf.checksum-without-scheme",
+        note_unpacking(u, TTR_SEVERITY_ODD, at + 16, "ctf.checksum-without-scheme",
                        "it has a checksum but no scheme for it");
     else if (checksum != packet->checksum)
-        note_unpacking(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.checksum",
+        note_unpacking(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.checksum",
                        "its content does not have the checksum of its header");
 }
 
@@ -94,10 +94,10 @@ static bool is_packet_of_trace(struct unpacking *u, const struct rfc11_packet *p
         d->is_big_endian = packet->is_big_endian;
     }
     if (packet->is_big_endian != d->is_big_endian)
-        note_unpacking(u, TTR_NOTE_DAMAGE, at, "ctf.byte-order",
+        note_unpacking(u, TTR_SEVERITY_DAMAGE, at, "ctf.byte-order",
                        "its byte order is not that of the packets before");
     if (packet->session_id != d->session_id)
-        note_unpacking(u, TTR_NOTE_DAMAGE, at + 4, "ctf.session-id",
+        note_unpacking(u, TTR_SEVERITY_DAMAGE, at + 4, "ctf.session-id",
                        "its session_id is not that of the packets before");
     return packet->session_id == d->session_id;
 }
@@ -105,7 +105,7 @@ static bool is_packet_of_trace(struct unpacking *u, const struct rfc11_packet *p
 static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_packet *packet,
                                         size_t at, ttr_error *error)
 {
-    switch (rfc11_unpack(packet, u->bytes + at, &u->how, &u->unpacked)) {
+    switch (rfc11_unpack_content(packet, u->bytes + at, &u->how, &u->unpacked)) {
     case RFC11_PLAIN:
         append_text_runs(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER,
                          at + RFC11_HEADER, 1);
@@ -114,7 +114,7 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
         (void)fail(error, TTR_E_UNSUPPORTED, at + 46,
                    "%s: the metadata is encrypted: specify its key with " RFC11_KEY_ADVICE,
                    u->file);
-        return fail_option(error, TTR_E_UNSUPPORTED, RFC11_KEY_OPTION);
+        return error_set_option(error, TTR_E_UNSUPPORTED, RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return fail(
             error, TTR_E_UNSUPPORTED, at + 45,
@@ -126,7 +126,7 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
         return fail(error, TTR_E_LIMIT, at, "%s: packet %zu unpacks to more than %llu bytes",
                     u->file, u->packets, (unsigned long long)u->how.max);
     case RFC11_DAMAGED:
-        note_unpacking(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.unpack",
+        note_unpacking(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.unpack",
                        u->how.reason); /* fall through */
     case RFC11_UNPACKED:
         append_text_runs(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
@@ -148,13 +148,13 @@ static ttr_status append_metadata_packet(struct unpacking *u, size_t *at, ttr_er
     enum rfc11_fault fault = rfc11_read_header(u->bytes + here, left, &packet);
     if (fault != RFC11_FINE) {
         u->fault = u->fault ? u->fault : fault;
-        note_unpacking(u, TTR_NOTE_DAMAGE, here, "ctf.packet-header", rfc11_fault_text(fault));
+        note_unpacking(u, TTR_SEVERITY_DAMAGE, here, "ctf.packet-header", rfc11_fault_text(fault));
         *at = fault == RFC11_SHORT ? u->n : find_magic(u->bytes, u->n, here + 1);
         return TTR_OK;
     }
     *at = packet.packet_size < left ? here + packet.packet_size : u->n;
     if (packet.content_size > left) {
-        note_unpacking(u, TTR_NOTE_DAMAGE, u->n, "ctf.cut", "the file ends inside it");
+        note_unpacking(u, TTR_SEVERITY_DAMAGE, u->n, "ctf.cut", "the file ends inside it");
         u->is_cut = true;
         packet.content_size = (uint32_t)left;
     }
@@ -169,7 +169,7 @@ static ttr_status copy_text_to_arena(struct unpacking *u, struct ctf_text *text,
 {
     struct arena *arena = &u->description->arena;
     const char *p = arena_copy(arena, u->text.n ? u->text.bytes : (const uint8_t *)"", u->text.n);
-    struct ctf_piece *pieces = arena_take(arena, u->pieces.n + 1);
+    struct ctf_piece *pieces = arena_alloc(arena, u->pieces.n + 1);
     if (!p || !pieces)
         return fail_memory(error);
     if (u->pieces.n)

@@ -33,7 +33,7 @@ static bool check_stated_once(struct rfc11_parser *parser, const struct rfc11_to
 {
     for (size_t i = 0; i < *n; i++)
         if (stated[i].n == name->text.n && memcmp(stated[i].p, name->text.p, name->text.n) == 0)
-            return rfc11_refuse(&parser->lexer, name->at, "the block states this twice");
+            return rfc11_fail_at(&parser->lexer, name->at, "the block states this twice");
     if (*n < STATED_MAX)
         stated[(*n)++] = name->text;
     return true;
@@ -46,7 +46,7 @@ static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *t
     ttr_text stated[STATED_MAX];
     size_t stated_n = 0;
     bool is_block = false;
-    if (!rfc11_take_mark(lexer, '{'))
+    if (!rfc11_expect_mark(lexer, '{'))
         return false;
     while (!rfc11_is_mark(lexer, '}')) {
         const uint64_t repeatable = parser->repeatable;
@@ -56,7 +56,7 @@ static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *t
             !check_stated_once(parser, &name, stated, &stated_n))
             return false;
     }
-    return rfc11_next(lexer) && rfc11_end_attribute(parser, true);
+    return rfc11_next_token(lexer) && rfc11_end_attribute(parser, true);
 }
 
 /* --- trace --- */
@@ -73,11 +73,11 @@ static bool parse_unsigned_number(struct rfc11_parser *parser, uint64_t least, u
                                   uint64_t *value)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number"))
         return false;
     if (number.is_negative || number.value < least || number.value > most)
-        return rfc11_refuse(&parser->lexer, number.at, "expected a number from %llu to %llu",
-                            (unsigned long long)least, (unsigned long long)most);
+        return rfc11_fail_at(&parser->lexer, number.at, "expected a number from %llu to %llu",
+                             (unsigned long long)least, (unsigned long long)most);
     *value = number.value;
     return true;
 }
@@ -85,10 +85,11 @@ static bool parse_unsigned_number(struct rfc11_parser *parser, uint64_t least, u
 static bool parse_signed_number(struct rfc11_parser *parser, int64_t *value)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number"))
         return false;
     if (!number.is_negative && number.value > INT64_MAX)
-        return rfc11_refuse(&parser->lexer, number.at, "the number does not fit in 64 signed bits");
+        return rfc11_fail_at(&parser->lexer, number.at,
+                             "the number does not fit in 64 signed bits");
     *value = (int64_t)(number.is_negative ? 0 - number.value : number.value);
     return true;
 }
@@ -99,8 +100,8 @@ static bool parse_alignment(struct rfc11_parser *parser, struct trace_block *tra
     trace->has_alignment = true;
     trace->alignment = rfc11_is_word(lexer, "packed") ? CTF_ALIGN_PACKED : CTF_ALIGN_NATURAL_64;
     if (trace->alignment != CTF_ALIGN_PACKED && !rfc11_is_word(lexer, "natural"))
-        return rfc11_expected(lexer, "packed or natural");
-    return rfc11_next(lexer);
+        return rfc11_fail_expected(lexer, "packed or natural");
+    return rfc11_next_token(lexer);
 }
 
 static bool parse_word_size(struct rfc11_parser *parser)
@@ -111,7 +112,7 @@ static bool parse_word_size(struct rfc11_parser *parser)
         return false;
     parser->state->word_size = (uint32_t)bits;
     return bits == 32 || bits == 64 ||
-           rfc11_refuse(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
+           rfc11_fail_at(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
 }
 
 /* Parses an offset (extension, decision 11). An offset counts from 1970 unless clock_absolute is
@@ -136,7 +137,7 @@ static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool
     uint8_t taken[16] = {0};
     ttr_text text;
     bool is_one = true;
-    if (!rfc11_take_name(&parser->lexer, &text, "a UUID"))
+    if (!rfc11_parse_name(&parser->lexer, &text, "a UUID"))
         return false;
     for (size_t i = 0; i < text.n && is_one; i++) {
         int digit = hex_digit_value(text.p[i]);
@@ -150,7 +151,7 @@ static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool
     if (*has_uuid)
         memcpy(uuid, taken, sizeof taken);
     else
-        rfc11_note(parser, TTR_NOTE_ODD, at, "ctf.unknown-attribute",
+        rfc11_note(parser, TTR_SEVERITY_ODD, at, "ctf.unknown-attribute",
                    "expected a UUID of 32 hexadecimal digits: this was passed over");
     return true;
 }
@@ -168,10 +169,10 @@ static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc1
     } else if (is_named(name, "clock_offset")) {
         *is_good = parse_clock_offset(parser, &clock->offset_cycles);
     } else if (is_named(name, "clock_name")) {
-        *is_good = rfc11_take_name(&parser->lexer, &clock->name, "the name of the clock");
+        *is_good = rfc11_parse_name(&parser->lexer, &clock->name, "the name of the clock");
         clock->id = clock->name;
     } else if (is_named(name, "clock_description")) {
-        *is_good = rfc11_take_name(&parser->lexer, &clock->description, "a string");
+        *is_good = rfc11_parse_name(&parser->lexer, &clock->description, "a string");
     } else if (is_named(name, "clock_uuid")) {
         *is_good = parse_uuid_value(parser, clock->uuid, &clock->has_uuid);
     } else if (is_named(name, "clock_precision")) {
@@ -191,17 +192,17 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
     if (is_block)
         return rfc11_skip_unknown(parser, name, "the trace");
     if (is_named(name, "major"))
-        is_good = rfc11_take_number(&parser->lexer, &trace->major, "a number");
+        is_good = rfc11_parse_number(&parser->lexer, &trace->major, "a number");
     else if (is_named(name, "minor"))
-        is_good = rfc11_take_number(&parser->lexer, &trace->minor, "a number");
+        is_good = rfc11_parse_number(&parser->lexer, &trace->minor, "a number");
     else if (is_named(name, "alignment"))
         is_good = parse_alignment(parser, trace);
     else if (is_named(name, "word_size"))
         is_good = parse_word_size(parser);
     else if (is_named(name, "clock_absolute"))
-        is_good = trace->has_origin = rfc11_take_bool(parser, &trace->is_absolute);
+        is_good = trace->has_origin = rfc11_parse_bool(parser, &trace->is_absolute);
     else if (is_named(name, "discarded_at_end")) /* decision 54 */
-        is_good = rfc11_take_bool(parser, &parser->description->rfc_discarded_at_end);
+        is_good = rfc11_parse_bool(parser, &parser->description->rfc_discarded_at_end);
     else if (is_named(name, "uuid"))
         is_good =
             parse_uuid_value(parser, parser->description->uuid, &parser->description->has_uuid);
@@ -213,19 +214,19 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
 static bool check_version(struct rfc11_parser *parser, const struct trace_block *trace, size_t at)
 {
     if (trace->major.kind != RFC11_NUMBER || trace->minor.kind != RFC11_NUMBER)
-        return rfc11_refuse(&parser->lexer, at,
-                            "the trace states no version: expected major = 1; minor = 1;");
+        return rfc11_fail_at(&parser->lexer, at,
+                             "the trace states no version: expected major = 1; minor = 1;");
     if (trace->major.is_negative || trace->major.value != 1 || trace->minor.is_negative ||
         trace->minor.value > 1) {
-        (void)rfc11_refuse(&parser->lexer, trace->major.at,
-                           "this version is not known: expected major = 1; minor = 1;");
+        (void)rfc11_fail_at(&parser->lexer, trace->major.at,
+                            "this version is not known: expected major = 1; minor = 1;");
         parser->lexer.status = TTR_E_UNSUPPORTED;
         if (parser->lexer.error)
             parser->lexer.error->status = TTR_E_UNSUPPORTED;
         return false;
     }
     if (trace->minor.value == 0)
-        rfc11_note(parser, TTR_NOTE_ODD, trace->minor.at, "ctf.version",
+        rfc11_note(parser, TTR_SEVERITY_ODD, trace->minor.at, "ctf.version",
                    "this is version 1.0; it is read as 1.1");
     parser->description->minor = (uint32_t)trace->minor.value;
     return true;
@@ -237,7 +238,7 @@ static bool parse_trace(struct rfc11_parser *parser)
     struct ctf_description *d = parser->description;
     size_t at = parser->lexer.token.at;
     if (parser->state->has_trace)
-        return rfc11_refuse(&parser->lexer, at, "the trace was described before");
+        return rfc11_fail_at(&parser->lexer, at, "the trace was described before");
     if (!parse_block(parser, parse_trace_attribute, &trace) || !check_version(parser, &trace, at))
         return false;
     parser->state->has_trace = true;
@@ -264,13 +265,13 @@ static bool parse_environment_entry(struct rfc11_parser *parser, const struct rf
     entry.is_number = parser->lexer.token.kind == RFC11_NUMBER;
     bool is_good = entry.is_number
                        ? parse_signed_number(parser, &entry.number)
-                       : rfc11_take_name(&parser->lexer, &entry.text, "a number or a string");
-    const char *own =
+                       : rfc11_parse_name(&parser->lexer, &entry.text, "a number or a string");
+    const char *ctx =
         is_good ? arena_copy(&parser->description->arena, name->text.p, name->text.n) : NULL;
-    struct ctf_environment *place = own ? ctf_add_environment(parser->description) : NULL;
+    struct ctf_environment *place = ctx ? ctf_add_environment(parser->description) : NULL;
     if (is_good && !place)
-        return rfc11_refuse_memory(&parser->lexer);
-    entry.name = (ttr_text){own, name->text.n};
+        return rfc11_fail_memory(&parser->lexer);
+    entry.name = (ttr_text){ctx, name->text.n};
     if (place)
         *place = entry;
     return is_good && rfc11_end_attribute(parser, false);
@@ -307,7 +308,7 @@ static bool parse_context_attribute(struct rfc11_parser *parser, const struct rf
 {
     struct section_block *section = to;
     if (!is_block && is_named(name, "event_size"))
-        return rfc11_take_bool(parser, &section->has_event_size) &&
+        return rfc11_parse_bool(parser, &section->has_event_size) &&
                rfc11_end_attribute(parser, false);
     if (is_block || !is_named(name, "context_type"))
         return rfc11_skip_unknown(parser, name, "an event context");
@@ -316,8 +317,8 @@ static bool parse_context_attribute(struct rfc11_parser *parser, const struct rf
     if (!section->context)
         return false;
     if (section->context->type.kind != TYPE_STRUCT)
-        return rfc11_refuse(&parser->lexer, section->context_at,
-                            "the context of events is a type inheriting from struct");
+        return rfc11_fail_at(&parser->lexer, section->context_at,
+                             "the context of events is a type inheriting from struct");
     return rfc11_end_attribute(parser, true);
 }
 
@@ -330,7 +331,7 @@ static bool parse_section_event_attribute(struct rfc11_parser *parser,
     if (is_block && is_named(name, "context"))
         return parse_block(parser, parse_context_attribute, to);
     if (!is_block && is_named(name, "timestamps")) {
-        bool is_good = rfc11_take_bool(parser, &has_time);
+        bool is_good = rfc11_parse_bool(parser, &has_time);
         section->has_no_time = !has_time;
         return is_good && rfc11_end_attribute(parser, false);
     }
@@ -338,8 +339,8 @@ static bool parse_section_event_attribute(struct rfc11_parser *parser,
         return rfc11_skip_unknown(parser, name, "the events of a section");
     section->header = rfc11_is_word(lexer, "type1") ? 1 : 2;
     if (section->header == 2 && !rfc11_is_word(lexer, "type2"))
-        return rfc11_expected(lexer, "type1 or type2");
-    return rfc11_next(lexer) && rfc11_end_attribute(parser, false);
+        return rfc11_fail_expected(lexer, "type1 or type2");
+    return rfc11_next_token(lexer) && rfc11_end_attribute(parser, false);
 }
 
 static bool parse_section_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
@@ -356,7 +357,7 @@ static bool parse_section_attribute(struct rfc11_parser *parser, const struct rf
         return rfc11_skip_unknown(parser, name, "a section");
     section->name_at = parser->lexer.token.at;
     section->has_name = true;
-    return rfc11_take_name(&parser->lexer, &section->name, "the name of the section") &&
+    return rfc11_parse_name(&parser->lexer, &section->name, "the name of the section") &&
            rfc11_end_attribute(parser, false);
 }
 
@@ -364,25 +365,26 @@ static bool check_section(struct rfc11_parser *parser, const struct section_bloc
                           size_t at)
 {
     if (!section->has_name || section->name.n == 0)
-        return rfc11_refuse(&parser->lexer, at, "the section has no name");
+        return rfc11_fail_at(&parser->lexer, at, "the section has no name");
     if (memchr(section->name.p, '/', section->name.n) ||
         memchr(section->name.p, '\0', section->name.n))
-        return rfc11_refuse(&parser->lexer, section->name_at,
-                            "the name of a section is that of its files, so '/' cannot be in it");
+        return rfc11_fail_at(&parser->lexer, section->name_at,
+                             "the name of a section is that of its files, so '/' cannot be in it");
     if (rfc11_names_get(&parser->state->sections, section->name))
-        return rfc11_refuse(&parser->lexer, section->name_at,
-                            "a section of this name was declared before");
+        return rfc11_fail_at(&parser->lexer, section->name_at,
+                             "a section of this name was declared before");
     if (!section->header)
-        return rfc11_refuse(&parser->lexer, at,
-                            "the section declares no event header: expected event "
-                            "{ header_type = type1; } or type2");
+        return rfc11_fail_at(&parser->lexer, at,
+                             "the section declares no event header: expected event "
+                             "{ header_type = type1; } or type2");
     if (!section->has_event_size || !section->context)
         return true;
     const struct type_member *size =
-        type_member_named(&section->context->type, (ttr_text){"payload_size", 12});
+        type_find_member(&section->context->type, (ttr_text){"payload_size", 12});
     return (size && size->type->kind == TYPE_UINT) ||
-           rfc11_refuse(&parser->lexer, section->context_at,
-                        "event_size = true, but this structure has no unsigned field payload_size");
+           rfc11_fail_at(
+               &parser->lexer, section->context_at,
+               "event_size = true, but this structure has no unsigned field payload_size");
 }
 
 static bool parse_section(struct rfc11_parser *parser)
@@ -395,7 +397,7 @@ static bool parse_section(struct rfc11_parser *parser)
         return false;
     struct ctf_stream_class *stream = ctf_add_stream(d);
     if (!stream)
-        return rfc11_refuse_memory(&parser->lexer);
+        return rfc11_fail_memory(&parser->lexer);
     stream->id = section.has_id ? section.id : d->streams_n - 1;
     stream->name = section.name;
     stream->offset = ctf_text_offset(parser->lexer.text, at);
@@ -405,7 +407,7 @@ static bool parse_section(struct rfc11_parser *parser)
     stream->event_context = section.context ? &section.context->type : NULL;
     return (rfc11_make_event_header(d, stream) &&
             rfc11_names_put(&parser->state->sections, &d->arena, stream->name, stream)) ||
-           rfc11_refuse_memory(&parser->lexer);
+           rfc11_fail_memory(&parser->lexer);
 }
 
 /* --- event --- */
@@ -427,11 +429,11 @@ static bool parse_section_name(struct rfc11_parser *parser, struct event_block *
 {
     size_t at = parser->lexer.token.at;
     ttr_text name;
-    if (!rfc11_take_name(&parser->lexer, &name, "the name of a section"))
+    if (!rfc11_parse_name(&parser->lexer, &name, "the name of a section"))
         return false;
     event->stream = rfc11_names_get(&parser->state->sections, name);
     return event->stream ||
-           rfc11_refuse(&parser->lexer, at, "no section of this name was declared up to here");
+           rfc11_fail_at(&parser->lexer, at, "no section of this name was declared up to here");
 }
 
 static bool parse_event_fields(struct rfc11_parser *parser, struct event_block *event)
@@ -441,8 +443,8 @@ static bool parse_event_fields(struct rfc11_parser *parser, struct event_block *
     if (!event->fields)
         return false;
     return event->fields->type.kind == TYPE_STRUCT ||
-           rfc11_refuse(&parser->lexer, event->fields_at,
-                        "the fields of an event are a type inheriting from struct");
+           rfc11_fail_at(&parser->lexer, event->fields_at,
+                         "the fields of an event are a type inheriting from struct");
 }
 
 static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
@@ -453,7 +455,7 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
     if (is_block)
         return rfc11_skip_unknown(parser, name, "an event");
     if (is_named(name, "name")) {
-        is_good = rfc11_take_name(&parser->lexer, &event->name, "the name of the event");
+        is_good = rfc11_parse_name(&parser->lexer, &event->name, "the name of the event");
     } else if (is_named(name, "id")) {
         event->id_at = parser->lexer.token.at;
         event->has_id = true;
@@ -464,7 +466,7 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
         event->has_level = true;
         is_good = parse_signed_number(parser, &event->level);
     } else if (is_named(name, "emf_uri")) {
-        is_good = rfc11_take_name(&parser->lexer, &event->emf_uri, "a string");
+        is_good = rfc11_parse_name(&parser->lexer, &event->emf_uri, "a string");
     } else if (is_named(name, "context_fields")) {
         is_good = parse_unsigned_number(parser, 0, RFC11_FIELDS_MAX, &event->context_n);
     } else if (is_named(name, "fields")) {
@@ -483,15 +485,16 @@ static bool check_event(struct rfc11_parser *parser, struct event_block *event, 
     if (!event->stream && parser->description->streams_n == 1)
         event->stream = parser->description->streams[0];
     if (!event->stream)
-        return rfc11_refuse(lexer, at,
-                            "the event states no section, and there is not exactly one up to here");
+        return rfc11_fail_at(
+            lexer, at, "the event states no section, and there is not exactly one up to here");
     if (event->name.n == 0)
-        rfc11_note(parser, TTR_NOTE_ODD, at, "ctf.unnamed-event", "an event has no name");
+        rfc11_note(parser, TTR_SEVERITY_ODD, at, "ctf.unnamed-event", "an event has no name");
     if (!event->has_id && event->stream->events_n)
-        return rfc11_refuse(lexer, at, "the event states no id, and its section has another event");
+        return rfc11_fail_at(lexer, at,
+                             "the event states no id, and its section has another event");
     if (ctf_find_event(event->stream, event->id))
-        return rfc11_refuse(lexer, event->has_id ? event->id_at : at,
-                            "the section has an event with this id already");
+        return rfc11_fail_at(lexer, event->has_id ? event->id_at : at,
+                             "the section has an event with this id already");
     return true;
 }
 
@@ -503,14 +506,14 @@ static bool parse_event(struct rfc11_parser *parser)
         return false;
     struct ctf_event_class *event = ctf_add_event(parser->description, block.stream, block.id);
     if (!event)
-        return rfc11_refuse_memory(&parser->lexer);
+        return rfc11_fail_memory(&parser->lexer);
     event->name = block.name;
     event->offset = ctf_text_offset(parser->lexer.text, at);
     event->has_log_level = block.has_level;
     event->log_level = block.level;
     event->emf_uri = block.emf_uri;
     if (block.fields && block.context_n)
-        block.fields = rfc11_with_context(parser, block.fields, (uint32_t)block.context_n);
+        block.fields = rfc11_mark_context_members(parser, block.fields, (uint32_t)block.context_n);
     event->payload = block.fields ? &block.fields->type : NULL;
     return parser->lexer.status == TTR_OK;
 }
@@ -523,15 +526,15 @@ static bool parse_unknown(struct rfc11_parser *parser)
     struct rfc11_lexer *lexer = &parser->lexer;
     struct rfc11_token name = lexer->token;
     if (name.kind != RFC11_WORD)
-        return rfc11_expected(lexer, "trace, section, event, type or abstract_type");
-    if (!rfc11_next(lexer))
+        return rfc11_fail_expected(lexer, "trace, section, event, type or abstract_type");
+    if (!rfc11_next_token(lexer))
         return false;
-    if (lexer->token.kind == RFC11_WORD && !rfc11_next(lexer))
+    if (lexer->token.kind == RFC11_WORD && !rfc11_next_token(lexer))
         return false;
     if (!rfc11_is_mark(lexer, '{'))
-        return rfc11_refuse(lexer, name.at,
-                            "expected trace, section, event, type or abstract_type, found '%.*s'",
-                            name.text.n < 40 ? (int)name.text.n : 40, name.text.p);
+        return rfc11_fail_at(lexer, name.at,
+                             "expected trace, section, event, type or abstract_type, found '%.*s'",
+                             name.text.n < 40 ? (int)name.text.n : 40, name.text.p);
     return rfc11_skip_unknown(parser, &name, "the metadata");
 }
 
@@ -546,13 +549,13 @@ static bool parse_top_level_block(struct rfc11_parser *parser)
                   {"section", parse_section},
                   {"event", parse_event}};
     if (rfc11_is_mark(lexer, ';'))
-        return rfc11_next(lexer);
+        return rfc11_next_token(lexer);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (rfc11_is_word(lexer, blocks[i].word))
-            return rfc11_next(lexer) && blocks[i].parse(parser);
+            return rfc11_next_token(lexer) && blocks[i].parse(parser);
     bool is_abstract = rfc11_is_word(lexer, "abstract_type");
     if (is_abstract || rfc11_is_word(lexer, "type"))
-        return rfc11_next(lexer) && rfc11_parse_declaration(parser, is_abstract) &&
+        return rfc11_next_token(lexer) && rfc11_parse_declaration(parser, is_abstract) &&
                rfc11_end_attribute(parser, true);
     return parse_unknown(parser);
 }
@@ -560,24 +563,24 @@ static bool parse_top_level_block(struct rfc11_parser *parser)
 ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_text *text,
                        ttr_error *error)
 {
-    struct rfc11_state *state = rfc11_state_of(description);
+    struct rfc11_state *state = rfc11_get_state(description);
     if (!state || (!description->packet_header && !rfc11_make_packet_header(description)))
         return fail_memory(error);
     description->version = CTF_RFC_1_1;
     struct rfc11_parser parser = {.description = description, .state = state};
     parser.lexer = (struct rfc11_lexer){.text = text, .arena = &description->arena, .error = error};
-    bool is_good = rfc11_next(&parser.lexer);
+    bool is_good = rfc11_next_token(&parser.lexer);
     while (is_good && parser.lexer.token.kind != RFC11_END)
         is_good = parse_top_level_block(&parser);
     if (is_good && !state->has_trace)
         rfc11_note(
-            &parser, TTR_NOTE_ODD, 0, "ctf.version",
+            &parser, TTR_SEVERITY_ODD, 0, "ctf.version",
             "the metadata have no block trace { major = 1; minor = 1; }; they are read as version "
             "1.1");
     if (parser.states_alignment)
         rfc11_set_alignment(description,
                             description->alignment); /* types may come before the trace block */
     else
-        rfc11_align_new(description);
+        rfc11_align_new_types(description);
     return parser.lexer.status;
 }

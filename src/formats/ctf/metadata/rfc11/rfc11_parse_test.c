@@ -15,10 +15,10 @@ struct scene {
     size_t n;
 };
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void take_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct scene *scene = own;
+    struct scene *scene = ctx;
     size_t n = strlen(scene->notes);
     assert_true(strlen(text) > 0);
     (void)snprintf(scene->notes + n, sizeof scene->notes - n, "%d %s %llu\n", (int)severity, code,
@@ -36,7 +36,7 @@ static void parse(struct scene *scene, const char *metadata)
     *scene = (struct scene){.n = 0};
     ctf_description_init(&scene->description, alloc_default());
     scene->description.note = take_note;
-    scene->description.note_own = scene;
+    scene->description.note_ctx = scene;
     parse_more(scene, metadata);
 }
 
@@ -399,7 +399,7 @@ static void enumeration_labels_have_their_values(void **state)
                    "7=again)@1 c, u1@1 d}@8");
     const struct type *a = scene.description.streams[0]->events[0]->payload->members[0].type;
     assert_true(a->labels->is_signed);
-    assert_int_equal(a->hint, TTR_HINT_ENUM);
+    assert_int_equal(a->hint, TTR_DISPLAY_ENUM);
     end(&scene);
 }
 
@@ -420,7 +420,7 @@ static void repeated_label_has_several_values(void **state)
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         assert_true((int64_t)labels->label[0].ranges[i].low == ranges[i][0] &&
                     (int64_t)labels->label[0].ranges[i].high == ranges[i][1]);
-    assert_null(type_label_of(labels, 1, 1));
+    assert_null(type_find_label(labels, 1, 1));
     end(&scene);
 }
 
@@ -587,7 +587,7 @@ static void file_matches_section_with_longest_name(void **state)
         bool has_cpu;
         uint32_t cpu;
         const struct ctf_stream_class *section =
-            rfc11_section_of_file(&scene.description, cases[i].file, &has_cpu, &cpu);
+            rfc11_find_section_of_file(&scene.description, cases[i].file, &has_cpu, &cpu);
         if (!cases[i].section) {
             assert_null(section);
             continue;

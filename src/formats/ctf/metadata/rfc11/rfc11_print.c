@@ -18,7 +18,7 @@ struct printer {
     struct buffer *to;
     struct arena arena;       /* memory of the names */
     struct rfc11_names named; /* name to the type that is declared by it in the text */
-    struct pairmap visited;   /* types already visited; 1: declared by name in the text */
+    struct pair_map visited;  /* types already visited; 1: declared by name in the text */
     ttr_error *error;
     ttr_status status;
     const struct ctf_stream_class *stream; /* current stream class, for messages */
@@ -146,15 +146,15 @@ static const char *find_unsayable_reason(const struct type *type)
 static bool print_type_use(struct printer *p, const struct type *type, unsigned indent,
                            ttr_text field);
 
-bool rfc11_lists_labels(const struct type_labels *labels)
+bool rfc11_can_list_labels(const struct type_labels *labels)
 {
-    const uint64_t values = type_labels_values(labels);
+    const uint64_t values = type_labels_value_count(labels);
     return values <= RFC11_LABELS_MIN || values / RFC11_LABELS_EACH <= labels->entries;
 }
 
 static bool print_map(struct printer *p, const struct type *type, ttr_text field)
 {
-    if (!rfc11_lists_labels(type->labels))
+    if (!rfc11_can_list_labels(type->labels))
         return fail_unsayable(p, field, "ranges of so many values in enumerations");
     (void)put(p, " map = {");
     for (uint32_t i = 0; i < type->labels->n; i++) {
@@ -264,7 +264,7 @@ static bool print_type_body(struct printer *p, const struct type *type, unsigned
 static bool print_type_use(struct printer *p, const struct type *type, unsigned indent,
                            ttr_text field)
 {
-    const uint32_t *is_named = pairmap_get(&p->visited, (uintptr_t)type, 0);
+    const uint32_t *is_named = pair_map_get(&p->visited, (uintptr_t)type, 0);
     if (is_named && *is_named) {
         buffer_add(p->to, type->name.p, type->name.n);
         return true;
@@ -277,7 +277,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
 {
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
                     !rfc11_names_get(&p->named, type->name);
-    if (!pairmap_put(&p->visited, (uintptr_t)type, 0, has_name))
+    if (!pair_map_put(&p->visited, (uintptr_t)type, 0, has_name))
         return fail_print_memory(p);
     if (!has_name)
         return true;
@@ -294,7 +294,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
 static bool declare_inside(struct printer *p, const struct type *type, unsigned depth,
                            ttr_text field)
 {
-    if (!type || pairmap_get(&p->visited, (uintptr_t)type, 0))
+    if (!type || pair_map_get(&p->visited, (uintptr_t)type, 0))
         return true;
     if (depth > TYPE_DEPTH_MAX)
         return fail_unsayable(p, field, "room for types so deep inside one another");
@@ -381,7 +381,7 @@ static bool is_plain_size(const struct ctf_description *d, const struct type *co
     uint8_t align =
         d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32 ? 4 : 3;
     if (context->members_n != 1 || context->minimum_align ||
-        !type_member_named(context, (ttr_text){"payload_size", 12}))
+        !type_find_member(context, (ttr_text){"payload_size", 12}))
         return false;
     const struct type *size = context->members[0].type;
     return size->kind == TYPE_UINT && size->bits == 16 && size->align == align &&
@@ -508,9 +508,9 @@ ttr_status rfc11_print(const struct ctf_description *description, struct buffer 
 {
     struct printer p = {.description = description, .to = to, .error = error};
     arena_init(&p.arena, to->alloc);
-    pairmap_init(&p.visited, to->alloc);
+    pair_map_init(&p.visited, to->alloc);
     (void)print_metadata(&p);
-    pairmap_free(&p.visited);
+    pair_map_free(&p.visited);
     arena_free(&p.arena);
     return p.status == TTR_OK && to->failed ? fail_memory(error) : p.status;
 }

@@ -27,7 +27,7 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name)
 static bool grow_names(struct rfc11_names *names, struct arena *arena)
 {
     size_t n = names->buckets_n ? 2 * names->buckets_n : BUCKETS_FIRST;
-    struct rfc11_name **buckets = arena_take(arena, n * sizeof *buckets);
+    struct rfc11_name **buckets = arena_alloc(arena, n * sizeof *buckets);
     if (!buckets)
         return false;
     memset(buckets, 0, n * sizeof *buckets);
@@ -46,7 +46,7 @@ bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text na
 {
     if (names->n >= names->buckets_n && !grow_names(names, arena))
         return false;
-    struct rfc11_name *entry = arena_take(arena, sizeof *entry);
+    struct rfc11_name *entry = arena_alloc(arena, sizeof *entry);
     if (!entry)
         return false;
     *entry = (struct rfc11_name){.name = name, .hash = hash_bytes(name.p, name.n), .thing = thing};
@@ -57,11 +57,11 @@ bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text na
     return true;
 }
 
-struct rfc11_state *rfc11_state_of(struct ctf_description *description)
+struct rfc11_state *rfc11_get_state(struct ctf_description *description)
 {
     if (description->parser)
         return description->parser;
-    struct rfc11_state *state = arena_take(&description->arena, sizeof *state);
+    struct rfc11_state *state = arena_alloc(&description->arena, sizeof *state);
     if (!state)
         return NULL;
     *state = (struct rfc11_state){.clock = description->clocks_n ? description->clocks[0]
@@ -77,8 +77,8 @@ struct rfc11_state *rfc11_state_of(struct ctf_description *description)
 struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind,
                                   enum rfc11_rule rule)
 {
-    struct rfc11_state *state = rfc11_state_of(description);
-    struct rfc11_type *made = state ? arena_take(&description->arena, sizeof *made) : NULL;
+    struct rfc11_state *state = rfc11_get_state(description);
+    struct rfc11_type *made = state ? arena_alloc(&description->arena, sizeof *made) : NULL;
     if (!made)
         return NULL;
     *made =
@@ -161,7 +161,7 @@ void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment
     state->unaligned = NULL;
 }
 
-void rfc11_align_new(struct ctf_description *description)
+void rfc11_align_new_types(struct ctf_description *description)
 {
     struct rfc11_state *state = description->parser;
     set_alignment_from(state->unaligned, description->alignment);
@@ -175,30 +175,30 @@ void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t
 {
     const struct ctf_description *description = parser->description;
     if (description->note)
-        description->note(description->note_own, severity, ctf_text_offset(parser->lexer.text, at),
+        description->note(description->note_ctx, severity, ctf_text_offset(parser->lexer.text, at),
                           code, text);
 }
 
 bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
-    if (rfc11_is_mark(lexer, '.') && !rfc11_next(lexer))
+    if (rfc11_is_mark(lexer, '.') && !rfc11_next_token(lexer))
         return false;
     if (lexer->token.kind != RFC11_WORD)
-        return rfc11_expected(lexer, "an attribute or '}'");
+        return rfc11_fail_expected(lexer, "an attribute or '}'");
     *name = lexer->token;
-    if (!rfc11_next(lexer))
+    if (!rfc11_next_token(lexer))
         return false;
     *is_block = rfc11_is_mark(lexer, '{');
-    return *is_block || rfc11_take_mark(lexer, '=');
+    return *is_block || rfc11_expect_mark(lexer, '=');
 }
 
 bool rfc11_end_attribute(struct rfc11_parser *parser, bool ended_with_brace)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     if (rfc11_is_mark(lexer, ';'))
-        return rfc11_next(lexer);
-    return ended_with_brace || rfc11_expected(lexer, "';'");
+        return rfc11_next_token(lexer);
+    return ended_with_brace || rfc11_fail_expected(lexer, "';'");
 }
 
 bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name,
@@ -209,16 +209,16 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     unsigned depth = 0;
     (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over",
                    where, name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
-    rfc11_note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
+    rfc11_note(parser, TTR_SEVERITY_ODD, name->at, "ctf.unknown-attribute", text);
     parser->repeatable++;
     while (true) {
         bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['),
              is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
         if (lexer->token.kind == RFC11_END || (is_close && depth == 0))
-            return rfc11_expected(lexer, "';'");
+            return rfc11_fail_expected(lexer, "';'");
         bool is_end = depth == 0 && rfc11_is_mark(lexer, ';');
         depth = is_open ? depth + 1 : is_close ? depth - 1 : depth;
-        if (!rfc11_next(lexer))
+        if (!rfc11_next_token(lexer))
             return false;
         if (is_end)
             return true;
@@ -227,7 +227,7 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     }
 }
 
-bool rfc11_take_bool(struct rfc11_parser *parser, bool *value)
+bool rfc11_parse_bool(struct rfc11_parser *parser, bool *value)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     const struct rfc11_token *token = &lexer->token;
@@ -235,6 +235,6 @@ bool rfc11_take_bool(struct rfc11_parser *parser, bool *value)
     *value = rfc11_is_word(lexer, "true") || rfc11_is_word(lexer, "TRUE") ||
              (is_number && token->value == 1);
     if (!*value && !is_number && !rfc11_is_word(lexer, "false") && !rfc11_is_word(lexer, "FALSE"))
-        return rfc11_expected(lexer, "true or false");
-    return rfc11_next(lexer);
+        return rfc11_fail_expected(lexer, "true or false");
+    return rfc11_next_token(lexer);
 }

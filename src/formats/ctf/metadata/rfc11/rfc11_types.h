@@ -70,14 +70,14 @@ struct rfc11_state {
 };
 
 /* Returns the parser's state, creating it if needed. Returns NULL if memory is out. */
-struct rfc11_state *rfc11_state_of(struct ctf_description *description);
+struct rfc11_state *rfc11_get_state(struct ctf_description *description);
 
 /* Allocates a zeroed type and appends it to the list. Returns NULL if memory is out. */
 struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind,
                                   enum rfc11_rule rule);
 
 /* Sets the alignment of the types that were made since the last call. */
-void rfc11_align_new(struct ctf_description *description);
+void rfc11_align_new_types(struct ctf_description *description);
 
 /* Returns the logarithm of a power of two. */
 static inline uint8_t rfc11_log2(uint32_t power)
@@ -156,8 +156,9 @@ bool rfc11_is_root_name(ttr_text name);
 
 /* Copies a payload struct and marks its first `context_n` members as the event's context. Returns
  * NULL if memory is out. */
-const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser,
-                                            const struct rfc11_type *type, uint32_t context_n);
+const struct rfc11_type *rfc11_mark_context_members(struct rfc11_parser *parser,
+                                                    const struct rfc11_type *type,
+                                                    uint32_t context_n);
 
 /* Makes the type of a complete declaration, once. Returns NULL on failure; `at` is the offset for
  * messages. */
@@ -191,6 +192,6 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
                         const char *where);
 
 /* Parses true or false. */
-bool rfc11_take_bool(struct rfc11_parser *parser, bool *value);
+bool rfc11_parse_bool(struct rfc11_parser *parser, bool *value);
 
 #endif

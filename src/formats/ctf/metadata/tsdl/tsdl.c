@@ -1,7 +1,7 @@
 /* TSDL, the metadata language of CTF 1.8: parses a text into a description.
  *
  * Stages, in this order:
- *   tsdl_lex.c       tokens
+ *   tsdl_next_token.c       tokens
  *   tsdl_parse.c     syntax tree, by recursive descent
  *   tsdl_blocks.c    blocks (trace, env, clock, stream, event), in dependency order
  *   tsdl_resolve.c   named types, structures, variants, arrays; tsdl_class.c: numbers and
@@ -36,7 +36,7 @@ static bool check_opening(struct tsdl_reading *reading)
 static struct tsdl_state *get_parser_state(struct ctf_description *description)
 {
     if (!description->parser &&
-        (description->parser = arena_take(&description->arena, sizeof(struct tsdl_state))))
+        (description->parser = arena_alloc(&description->arena, sizeof(struct tsdl_state))))
         memset(description->parser, 0, sizeof(struct tsdl_state));
     return description->parser;
 }
@@ -60,7 +60,7 @@ static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_descripti
         !tsdl_resolve_text(&resolver, first))
         return false;
     if (reading->is_cut)
-        tsdl_note(&resolver, TTR_NOTE_DAMAGE, reading->cut_at, "ctf.cut-metadata",
+        tsdl_note(&resolver, TTR_SEVERITY_DAMAGE, reading->cut_at, "ctf.cut-metadata",
                   "the metadata end inside this declaration");
     return true;
 }

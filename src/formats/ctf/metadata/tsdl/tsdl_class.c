@@ -13,7 +13,7 @@
 
 struct tsdl_type *tsdl_new_type(struct tsdl_resolver *resolver, enum type_kind kind)
 {
-    struct tsdl_type *type = tsdl_take(resolver, sizeof *type);
+    struct tsdl_type *type = tsdl_alloc(resolver, sizeof *type);
     if (!type)
         return NULL;
     type->type.kind = (uint8_t)kind;
@@ -78,7 +78,7 @@ static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statemen
     ttr_text path = word_of_attribute(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
         memcmp(path.p + path.n - 6, ".value", 6) != 0) {
-        tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-map",
+        tsdl_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-map",
                   "a number is mapped to clock.NAME.value; this map is ignored");
         return true;
     }
@@ -179,7 +179,7 @@ static bool get_class_values(struct tsdl_resolver *resolver, const struct tsdl_s
         if (!tsdl_get_attribute(resolver, attribute, class_attributes, &values->seen, &which))
             return false;
         if (class_attributes[which] && !(has >> which & 1))
-            tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-attribute",
+            tsdl_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
                       "the attribute '%s' has no meaning here", class_attributes[which]);
         else if (class_attributes[which] && !get_class_value(resolver, attribute, which, values))
             return false;
@@ -203,7 +203,7 @@ static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_speci
     type->type.base = values.base;
     type->encoding = values.encoding;
     if (values.clock && (values.is_signed || values.bits > 64)) {
-        tsdl_note(resolver, TTR_NOTE_ODD, specifier->at, "ctf.wrong-map",
+        tsdl_note(resolver, TTR_SEVERITY_ODD, specifier->at, "ctf.wrong-map",
                   "a clock's value is an unsigned number of at most 64 bits; this map is ignored");
     } else if (values.clock) {
         type->type.clock = type->clock = values.clock;
@@ -225,11 +225,11 @@ static bool make_float(struct tsdl_resolver *resolver, const struct tsdl_specifi
     bool is_known = (exponent == 5 && mantissa == 11) || (exponent == 8 && mantissa == 24) ||
                     (exponent == 11 && mantissa == 53) || (exponent == 15 && mantissa == 113);
     if (!is_known)
-        tsdl_note(resolver, TTR_NOTE_ODD, specifier->at, "ctf.unknown-float",
+        tsdl_note(resolver, TTR_SEVERITY_ODD, specifier->at, "ctf.unknown-float",
                   "no floating point format has exp_dig %u and mant_dig %u: given as bits",
                   (unsigned)exponent, (unsigned)mantissa);
     if (is_known && mantissa > 53)
-        tsdl_note(resolver, TTR_NOTE_REMARK, specifier->at, "ctf.wide-float",
+        tsdl_note(resolver, TTR_SEVERITY_REMARK, specifier->at, "ctf.wide-float",
                   "floating point numbers of 128 bits are given as the nearest ones of 64");
     type->type.kind = is_known ? TYPE_FLOAT : TYPE_BITS;
     type->type.bits = (uint32_t)(exponent + mantissa);
@@ -262,7 +262,7 @@ static const struct tsdl_type *share_equal_type(struct tsdl_resolver *resolver,
     if (known)
         return known;
     struct tsdl_type *pair =
-        tsdl_take(resolver, 2 * sizeof *pair); /* the type, and a copy of its bytes as the key */
+        tsdl_alloc(resolver, 2 * sizeof *pair); /* the type, and a copy of its bytes as the key */
     if (!pair)
         return NULL;
     memcpy(&pair[0], like, sizeof *like);
@@ -385,21 +385,21 @@ static bool start_label_table(struct tsdl_resolver *resolver,
     if (slots_n > UINT32_MAX / 2)
         return tsdl_fail(resolver->reading, specifier->at, "too many labels");
     *gathered = (struct gathered){.slots_n = (uint32_t)slots_n};
-    return (gathered->range = tsdl_tree_take(resolver->reading, n * sizeof *gathered->range)) &&
-           (gathered->label = tsdl_tree_take(resolver->reading, n * sizeof *gathered->label)) &&
-           (gathered->name = tsdl_tree_take(resolver->reading, n * sizeof *gathered->name)) &&
+    return (gathered->range = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->range)) &&
+           (gathered->label = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->label)) &&
+           (gathered->name = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->name)) &&
            (gathered->ranges_n =
-                tsdl_tree_take(resolver->reading, n * sizeof *gathered->ranges_n)) &&
-           (gathered->slot = tsdl_tree_take(resolver->reading, slots_n * sizeof *gathered->slot));
+                tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->ranges_n)) &&
+           (gathered->slot = tsdl_tree_alloc(resolver->reading, slots_n * sizeof *gathered->slot));
 }
 
 /* Builds the table of labels, each with its ranges in the order of the text. */
 static const struct type_labels *build_label_table(struct tsdl_resolver *resolver,
                                                    const struct gathered *gathered, bool is_signed)
 {
-    struct type_labels *labels = tsdl_take(resolver, sizeof *labels);
-    struct type_label *label = tsdl_take(resolver, gathered->labels_n * sizeof *label);
-    struct type_range *ranges = tsdl_take(resolver, gathered->n * sizeof *ranges);
+    struct type_labels *labels = tsdl_alloc(resolver, sizeof *labels);
+    struct type_label *label = tsdl_alloc(resolver, gathered->labels_n * sizeof *label);
+    struct type_range *ranges = tsdl_alloc(resolver, gathered->n * sizeof *ranges);
     if (!labels || !label || !ranges)
         return NULL;
     for (uint32_t i = 0; i < gathered->labels_n; i++) {
@@ -413,7 +413,7 @@ static const struct type_labels *build_label_table(struct tsdl_resolver *resolve
         ((struct type_range *)(uintptr_t)mine->ranges)[mine->ranges_n++] = gathered->range[i];
     }
     *labels = (struct type_labels){.label = label, .n = gathered->labels_n, .is_signed = is_signed};
-    type_labels_settle(labels);
+    type_labels_cache_counts(labels);
     return labels;
 }
 
@@ -456,7 +456,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
     type->type.labels = build_label_table(resolver, &gathered, is_signed);
     if (gathered.labels_n >= INDEX_FROM) {
         type->index_n = gathered.slots_n;
-        if (!(type->index = tsdl_take(resolver, gathered.slots_n * sizeof *type->index)))
+        if (!(type->index = tsdl_alloc(resolver, gathered.slots_n * sizeof *type->index)))
             return NULL;
         memcpy(type->index, gathered.slot, gathered.slots_n * sizeof *type->index);
     }

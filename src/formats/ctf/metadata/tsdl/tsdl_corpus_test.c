@@ -49,7 +49,7 @@ static void read_file(const char *path, struct buffer *bytes)
         uint8_t *at = buffer_room(bytes, 65536);
         assert_non_null(at);
         n = fread(at, 1, 65536, file);
-        buffer_filled(bytes, n);
+        buffer_commit(bytes, n);
     }
     (void)fclose(file);
 }
@@ -61,7 +61,7 @@ static ttr_status parse_bytes(struct ctf_description *description, const uint8_t
     bool is_packetised;
     struct ctf_text text = {.file = "metadata"};
     ctf_description_init(description, alloc_default());
-    if (ctf_sniff(bytes, n, &is_packetised) != CTF_1_8)
+    if (ctf_detect_metadata_language(bytes, n, &is_packetised) != CTF_1_8)
         return TTR_E_UNSUPPORTED;
     ttr_status status = ctf_unpack_metadata(description, bytes, n, NULL, &text, error);
     return status == TTR_OK ? tsdl_parse(description, &text, error) : status;

@@ -53,7 +53,7 @@ bool tsdl_fail(struct tsdl_reading *reading, size_t at, const char *format, ...)
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    reading->status = ctf_text_fail(reading->text, at, reading->error, "%s", what);
+    reading->status = ctf_fail_at_text(reading->text, at, reading->error, "%s", what);
     return false;
 }
 
@@ -63,14 +63,14 @@ bool tsdl_fail_memory(struct tsdl_reading *reading)
     return false;
 }
 
-void *tsdl_tree_take(struct tsdl_reading *reading, size_t size)
+void *tsdl_tree_alloc(struct tsdl_reading *reading, size_t size)
 {
     void *block = NULL;
     if (reading->tree.total > reading->tree_max)
         reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET,
                                "%s: metadata needs too much memory to read (%zu bytes for %zu)",
                                reading->text->file, reading->tree.total, reading->text->n);
-    else if (!(block = arena_take(&reading->tree, size)))
+    else if (!(block = arena_alloc(&reading->tree, size)))
         (void)tsdl_fail_memory(reading);
     else
         memset(block, 0, size);
@@ -239,7 +239,7 @@ static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token
                           size_t end)
 {
     const char *p = reading->text->p;
-    char *to = tsdl_tree_take(reading, end - begin + 1);
+    char *to = tsdl_tree_alloc(reading, end - begin + 1);
     size_t n = 0;
     if (!to)
         return false;
@@ -362,7 +362,7 @@ static bool is_zero_padding(const struct ctf_text *text, size_t at)
     return at == text->n;
 }
 
-bool tsdl_lex(struct tsdl_reading *reading, struct tsdl_token *token)
+bool tsdl_next_token(struct tsdl_reading *reading, struct tsdl_token *token)
 {
     size_t at = token->end;
     if (!skip_blanks(reading, &at))

@@ -34,7 +34,7 @@ static bool grow_name_table(struct tsdl_names *names, struct arena *arena)
 {
     struct tsdl_names old = *names;
     size_t slots_n = old.slots_n ? 2 * old.slots_n : NAMES_FIRST;
-    struct tsdl_name *slot = arena_take(arena, slots_n * sizeof *slot);
+    struct tsdl_name *slot = arena_alloc(arena, slots_n * sizeof *slot);
     if (!slot)
         return false;
     memset(slot, 0, slots_n * sizeof *slot);

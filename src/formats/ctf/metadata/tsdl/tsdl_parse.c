@@ -38,7 +38,7 @@ struct parser {
 
 static bool next(struct parser *p)
 {
-    return tsdl_lex(p->reading, &p->token);
+    return tsdl_next_token(p->reading, &p->token);
 }
 
 static bool is_sign(const struct parser *p, char sign)
@@ -93,12 +93,12 @@ static bool join_path_words(struct parser *p, size_t begin, size_t end, ttr_text
     *text = (ttr_text){source + begin, end - begin};
     if (is_plain)
         return true;
-    char *to = tsdl_tree_take(p->reading, end - begin);
+    char *to = tsdl_tree_alloc(p->reading, end - begin);
     if (!to)
         return false;
     size_t n = 0;
     for (struct tsdl_token token = {.end = begin}; token.end < end;) {
-        if (!tsdl_lex(p->reading, &token))
+        if (!tsdl_next_token(p->reading, &token))
             return false;
         if (!is_word(&token)) {
             to[n++] = '.';
@@ -134,7 +134,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
 {
     unsigned parentheses = 0;
     bool has_sign = false;
-    struct tsdl_value *value = tsdl_tree_take(p->reading, sizeof *value);
+    struct tsdl_value *value = tsdl_tree_alloc(p->reading, sizeof *value);
     if (!value)
         return NULL;
     value->at = p->token.at;
@@ -225,7 +225,7 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
     specifier->name = words[0];
     if (words_n == 1)
         return true;
-    char *to = tsdl_tree_take(p->reading, size);
+    char *to = tsdl_tree_alloc(p->reading, size);
     if (!to)
         return false;
     specifier->name = (ttr_text){to, size - 1};
@@ -282,7 +282,7 @@ static struct tsdl_enumerator *parse_enumerator(struct parser *p)
         (void)fail_unexpected_token(p, "a label");
         return NULL;
     }
-    struct tsdl_enumerator *enumerator = tsdl_tree_take(p->reading, sizeof *enumerator);
+    struct tsdl_enumerator *enumerator = tsdl_tree_alloc(p->reading, sizeof *enumerator);
     if (!enumerator)
         return NULL;
     enumerator->at = p->token.at;
@@ -382,7 +382,7 @@ static bool parse_kind(struct parser *p, struct tsdl_specifier *specifier)
 /* Parses a type specifier. Returns NULL on failure. */
 static const struct tsdl_specifier *parse_specifier(struct parser *p)
 {
-    struct tsdl_specifier *specifier = tsdl_tree_take(p->reading, sizeof *specifier);
+    struct tsdl_specifier *specifier = tsdl_tree_alloc(p->reading, sizeof *specifier);
     if (!specifier)
         return NULL;
     specifier->at = p->token.at;
@@ -396,7 +396,7 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
 {
     const struct tsdl_dimension **link = &declarator->dimension;
     while (is_sign(p, '[')) {
-        struct tsdl_dimension *dimension = tsdl_tree_take(p->reading, sizeof *dimension);
+        struct tsdl_dimension *dimension = tsdl_tree_alloc(p->reading, sizeof *dimension);
         if (!dimension || !next(p))
             return false;
         if (is_sign(p, ']'))
@@ -413,7 +413,7 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
 static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_name)
 {
     unsigned parentheses = 0;
-    struct tsdl_declarator *declarator = tsdl_tree_take(p->reading, sizeof *declarator);
+    struct tsdl_declarator *declarator = tsdl_tree_alloc(p->reading, sizeof *declarator);
     if (!declarator)
         return NULL;
     while (is_sign(p, '*') || is_sign(p, '(') ||
@@ -540,7 +540,7 @@ static bool parse_declaration(struct parser *p, struct tsdl_statement *statement
 
 static struct tsdl_statement *append_statement(struct parser *p)
 {
-    struct tsdl_statement *statement = tsdl_tree_take(p->reading, sizeof *statement);
+    struct tsdl_statement *statement = tsdl_tree_alloc(p->reading, sizeof *statement);
     if (statement)
         statement->at = p->token.at;
     return statement;

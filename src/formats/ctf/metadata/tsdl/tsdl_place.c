@@ -49,8 +49,8 @@ struct placing {
     const struct ctf_clock *clock; /* clock given to a timestamp without one */
 };
 
-uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name,
-                        char *escaped, const struct type_label *labels[3])
+uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct tsdl_type *tag,
+                                 ttr_text name, char *escaped, const struct type_label *labels[3])
 {
     uint32_t n = 0;
     ttr_text bare = {name.p + 1, name.n - 1}, longer = {escaped + 1, name.n + 1};
@@ -80,8 +80,8 @@ static bool check_variant_tag(struct tsdl_resolver *resolver, const struct tsdl_
     const struct type_label *labels[3];
     for (uint32_t i = 0; i < variant->type.members_n; i++) {
         ttr_text name = variant->type.members[i].name;
-        char *escaped = tsdl_tree_take(resolver->reading, name.n + 2);
-        if (!escaped || tsdl_labels_of(variant, tag, name, escaped, labels))
+        char *escaped = tsdl_tree_alloc(resolver->reading, name.n + 2);
+        if (!escaped || tsdl_find_option_labels(variant, tag, name, escaped, labels))
             return escaped != NULL;
     }
     return tsdl_fail(resolver->reading, at, "no label of this tag names an option of the variant");
@@ -112,8 +112,8 @@ static ttr_text pop_path_name(ttr_text *path)
     return name;
 }
 
-const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path, ttr_text *names,
-                                    uint32_t *names_n)
+const struct tsdl_type *tsdl_resolve_path(const struct tsdl_type *from, ttr_text path,
+                                          ttr_text *names, uint32_t *names_n)
 {
     while (path.n) {
         int64_t i =
@@ -160,7 +160,8 @@ static const struct tsdl_type *follow_relative(struct placing *p, const struct t
             continue;
         memcpy(names, p->names, frame->names_n * sizeof *names);
         *names_n = frame->names_n;
-        const struct tsdl_type *target = tsdl_follow(frame->type, reference->path, names, names_n);
+        const struct tsdl_type *target =
+            tsdl_resolve_path(frame->type, reference->path, names, names_n);
         if (target)
             return target;
     }
@@ -215,7 +216,7 @@ static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path
         if ((uint64_t)member < frame->member) {
             memcpy(names, p->names, frame->names_n * sizeof *names);
             *names_n = frame->names_n;
-            return tsdl_follow(frame->type, path, names, names_n);
+            return tsdl_resolve_path(frame->type, path, names, names_n);
         }
         path = rest;
     }
@@ -230,10 +231,10 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
     path.p += prefix_n;
     path.n -= prefix_n;
     const struct type *from = root_of(p, root_prefixes[which].root);
-    const struct tsdl_type *target = root_prefixes[which].root == p->place->root
-                                         ? follow_own(p, path, names, names_n)
-                                     : from ? tsdl_follow(tsdl_type_of(from), path, names, names_n)
-                                            : NULL;
+    const struct tsdl_type *target =
+        root_prefixes[which].root == p->place->root ? follow_own(p, path, names, names_n)
+        : from ? tsdl_resolve_path(tsdl_type_of(from), path, names, names_n)
+               : NULL;
     if (!target)
         (void)fail_reference(p, user, "is not an earlier field");
     return target;
@@ -258,7 +259,7 @@ static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_
                                                                           : p->place->at;
     if (!target || !tsdl_check_target(p->resolver, target, user, at))
         return NULL;
-    ttr_text *kept = tsdl_take(p->resolver, names_n * sizeof *kept);
+    ttr_text *kept = tsdl_alloc(p->resolver, names_n * sizeof *kept);
     if (!kept)
         return NULL;
     memcpy(kept, names, names_n * sizeof *kept);
@@ -275,14 +276,14 @@ static bool set_option_ranges(struct placing *p, const struct tsdl_type *variant
                               char *escaped)
 {
     const struct type_label *labels[3];
-    uint32_t labels_n = tsdl_labels_of(variant, tag, option->name, escaped, labels), n = 0;
+    uint32_t labels_n = tsdl_find_option_labels(variant, tag, option->name, escaped, labels), n = 0;
     for (uint32_t i = 0; i < labels_n; i++)
         n += labels[i]->ranges_n;
     option->ranges_n = n;
     option->ranges = labels_n ? labels[0]->ranges : NULL;
     if (labels_n < 2)
         return true;
-    struct type_range *ranges = tsdl_take(p->resolver, n * sizeof *ranges);
+    struct type_range *ranges = tsdl_alloc(p->resolver, n * sizeof *ranges);
     option->ranges = ranges;
     for (uint32_t i = 0; ranges && i < labels_n; i++) {
         memcpy(ranges, labels[i]->ranges, labels[i]->ranges_n * sizeof *ranges);
@@ -297,7 +298,7 @@ static bool set_options_ranges(struct placing *p, struct tsdl_type *variant,
     size_t longest = 0;
     for (uint32_t i = 0; i < variant->type.members_n; i++)
         longest = options[i].name.n > longest ? options[i].name.n : longest;
-    char *escaped = tsdl_tree_take(p->resolver->reading, longest + 2);
+    char *escaped = tsdl_tree_alloc(p->resolver->reading, longest + 2);
     if (!escaped)
         return false;
     for (uint32_t i = 0; i < variant->type.members_n; i++)
@@ -391,7 +392,7 @@ static bool place_members(struct placing *p, const struct tsdl_type *from,
 static bool place_compound(struct placing *p, const struct tsdl_type *from, struct tsdl_type *to)
 {
     const struct tsdl_type *tag = NULL;
-    struct type_member *members = tsdl_take(p->resolver, from->type.members_n * sizeof *members);
+    struct type_member *members = tsdl_alloc(p->resolver, from->type.members_n * sizeof *members);
     if (!members)
         return false;
     if (from->type.members_n)
@@ -412,7 +413,7 @@ static const struct type *place_type(struct placing *p, const struct tsdl_type *
 {
     if (!from->has_references && !p->marks_roles)
         return &from->type;
-    struct tsdl_type *to = tsdl_take(p->resolver, sizeof *to);
+    struct tsdl_type *to = tsdl_alloc(p->resolver, sizeof *to);
     if (!to)
         return NULL;
     *to = *from;

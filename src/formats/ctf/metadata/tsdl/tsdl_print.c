@@ -37,10 +37,10 @@ static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
 static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
                        struct tsdl_names *taken)
 {
-    ttr_text *name = arena_take(&p->arena, sizeof *name);
+    ttr_text *name = arena_alloc(&p->arena, sizeof *name);
     char made[48];
     if (!name)
-        return tsdl_refuse_memory(p);
+        return tsdl_print_refuse_memory(p);
     *name = is_clock_name(p, (*clock)->name) ? (*clock)->name : (*clock)->id;
     bool is_taken = !is_clock_name(p, *name) || tsdl_names_find(taken, 0, *name);
     for (size_t i = (size_t)(clock - p->description->clocks); is_taken;
@@ -48,13 +48,13 @@ static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
         int n = snprintf(made, sizeof made, "clock_%zu", i);
         *name = (ttr_text){arena_copy(&p->arena, made, (size_t)n), (size_t)n};
         if (!name->p)
-            return tsdl_refuse_memory(p);
+            return tsdl_print_refuse_memory(p);
         is_taken = tsdl_names_find(taken, 0, *name) != NULL;
     }
     return (tsdl_names_add(taken, &p->arena, 0, *name, *clock) &&
             tsdl_names_add(&p->clocks, &p->arena, 0, (ttr_text){(const char *)clock, sizeof *clock},
                            name)) ||
-           tsdl_refuse_memory(p);
+           tsdl_print_refuse_memory(p);
 }
 
 static bool name_clocks(struct tsdl_printer *p)
@@ -68,37 +68,37 @@ static bool name_clocks(struct tsdl_printer *p)
 
 static void print_uuid_attribute(struct tsdl_printer *p, const uint8_t uuid[16])
 {
-    tsdl_put(p, "\"");
+    tsdl_print_format(p, "\"");
     for (size_t i = 0; i < 16; i++)
-        tsdl_put(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-    tsdl_put(p, "\"");
+        tsdl_print_format(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    tsdl_print_format(p, "\"");
 }
 
 /* Prints keyword { */
 static void print_block_start(struct tsdl_printer *p, const char *keyword)
 {
-    tsdl_put(p, "\n%s {", keyword);
+    tsdl_print_format(p, "\n%s {", keyword);
     p->indent = 1;
 }
 
 static void print_block_end(struct tsdl_printer *p)
 {
     p->indent = 0;
-    tsdl_put_line(p);
-    tsdl_put(p, "};\n");
+    tsdl_print_line(p);
+    tsdl_print_format(p, "};\n");
 }
 
 /* Prints name = */
 static void print_attribute_start(struct tsdl_printer *p, const char *name)
 {
-    tsdl_put_line(p);
-    tsdl_put(p, "%s = ", name);
+    tsdl_print_line(p);
+    tsdl_print_format(p, "%s = ", name);
 }
 
 static void print_unsigned_attribute(struct tsdl_printer *p, const char *name, uint64_t number)
 {
     print_attribute_start(p, name);
-    tsdl_put(p, "%" PRIu64 ";", number);
+    tsdl_print_format(p, "%" PRIu64 ";", number);
 }
 
 /* Prints a signed number; the minimum needs special care, since its magnitude does not fit in its
@@ -106,8 +106,8 @@ static void print_unsigned_attribute(struct tsdl_printer *p, const char *name, u
 static void print_signed_attribute(struct tsdl_printer *p, const char *name, int64_t number)
 {
     print_attribute_start(p, name);
-    tsdl_put(p, "%s%" PRIu64 ";", number < 0 ? "-" : "",
-             number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    tsdl_print_format(p, "%s%" PRIu64 ";", number < 0 ? "-" : "",
+                      number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
 static void print_string_attribute(struct tsdl_printer *p, const char *name, ttr_text text)
@@ -116,7 +116,7 @@ static void print_string_attribute(struct tsdl_printer *p, const char *name, ttr
         return;
     print_attribute_start(p, name);
     tsdl_put_string(p, text);
-    tsdl_put(p, ";");
+    tsdl_print_format(p, ";");
 }
 
 static bool print_trace_attributes(struct tsdl_printer *p)
@@ -128,11 +128,11 @@ static bool print_trace_attributes(struct tsdl_printer *p)
     if (description->has_uuid) {
         print_attribute_start(p, "uuid");
         print_uuid_attribute(p, description->uuid);
-        tsdl_put(p, ";");
+        tsdl_print_format(p, ";");
     }
     print_attribute_start(p, "byte_order");
-    tsdl_put(p, "%s;", description->is_big_endian ? "be" : "le");
-    if (!tsdl_put_root(p, "packet.header", ROOT_PACKET_HEADER, description->packet_header))
+    tsdl_print_format(p, "%s;", description->is_big_endian ? "be" : "le");
+    if (!tsdl_print_root(p, "packet.header", ROOT_PACKET_HEADER, description->packet_header))
         return false;
     print_block_end(p);
     return true;
@@ -148,12 +148,12 @@ static void print_entry_name(struct tsdl_printer *p, ttr_text name)
         bool is_fine = p->description->version == CTF_1_8 || tsdl_is_word_character(c) ||
                        (c == '.' && !begins && i + 1 < name.n);
         if (begins && c >= '0' && c <= '9')
-            tsdl_put(p, "_");
-        tsdl_put_text(p, is_fine ? (ttr_text){name.p + i, 1} : (ttr_text){"_", 1});
+            tsdl_print_format(p, "_");
+        tsdl_print_text(p, is_fine ? (ttr_text){name.p + i, 1} : (ttr_text){"_", 1});
         begins = is_fine && c == '.';
     }
     if (name.n == 0)
-        tsdl_put(p, "_");
+        tsdl_print_format(p, "_");
 }
 
 static void print_environment_block(struct tsdl_printer *p)
@@ -164,15 +164,16 @@ static void print_environment_block(struct tsdl_printer *p)
     print_block_start(p, "env");
     for (size_t i = 0; i < description->environment_n; i++) {
         const struct ctf_environment *entry = &description->environment[i];
-        tsdl_put_line(p);
+        tsdl_print_line(p);
         print_entry_name(p, entry->name);
-        tsdl_put(p, " = ");
+        tsdl_print_format(p, " = ");
         if (entry->is_number)
-            tsdl_put(p, "%s%" PRIu64, entry->number < 0 ? "-" : "",
-                     entry->number < 0 ? 0 - (uint64_t)entry->number : (uint64_t)entry->number);
+            tsdl_print_format(p, "%s%" PRIu64, entry->number < 0 ? "-" : "",
+                              entry->number < 0 ? 0 - (uint64_t)entry->number
+                                                : (uint64_t)entry->number);
         else
             tsdl_put_string(p, entry->text);
-        tsdl_put(p, ";");
+        tsdl_print_format(p, ";");
     }
     print_block_end(p);
 }
@@ -198,13 +199,13 @@ static void print_clock_block(struct tsdl_printer *p, const struct ctf_clock *cl
     uint8_t uuid[16];
     const bool is_uid =
         !clock->has_uuid && clock->ns.n == 0 &&
-        tsdl_take_uuid(clock->uid, uuid); /* CTF 1.8 clocks have a UUID where CTF 2 has a uid */
+        tsdl_parse_uuid(clock->uid, uuid); /* CTF 1.8 clocks have a UUID where CTF 2 has a uid */
     print_block_start(p, "clock");
     print_string_attribute(p, "name", tsdl_clock_name(p, clock));
     if (clock->has_uuid || is_uid) {
         print_attribute_start(p, "uuid");
         print_uuid_attribute(p, is_uid ? uuid : clock->uuid);
-        tsdl_put(p, ";");
+        tsdl_print_format(p, ";");
     }
     print_string_attribute(p, "description", clock->description);
     print_unsigned_attribute(p, "freq", clock->frequency);
@@ -216,7 +217,7 @@ static void print_clock_block(struct tsdl_printer *p, const struct ctf_clock *cl
         print_signed_attribute(p, "offset", clock->offset_cycles);
     if (clock->is_absolute || (clock->is_unix && needs_absolute_clocks(p->description))) {
         print_attribute_start(p, "absolute");
-        tsdl_put(p, "TRUE;");
+        tsdl_print_format(p, "TRUE;");
     }
     print_block_end(p);
 }
@@ -235,9 +236,9 @@ static bool print_stream_block(struct tsdl_printer *p, const struct ctf_stream_c
     print_block_start(p, "stream");
     if (needs_stream_id(p, stream))
         print_unsigned_attribute(p, "id", stream->id);
-    if (!tsdl_put_root(p, "packet.context", ROOT_PACKET_CONTEXT, stream->packet_context) ||
-        !tsdl_put_root(p, "event.header", ROOT_EVENT_HEADER, stream->event_header) ||
-        !tsdl_put_root(p, "event.context", ROOT_COMMON_CONTEXT, stream->event_context))
+    if (!tsdl_print_root(p, "packet.context", ROOT_PACKET_CONTEXT, stream->packet_context) ||
+        !tsdl_print_root(p, "event.header", ROOT_EVENT_HEADER, stream->event_header) ||
+        !tsdl_print_root(p, "event.context", ROOT_COMMON_CONTEXT, stream->event_context))
         return false;
     print_block_end(p);
     return true;
@@ -249,15 +250,15 @@ static bool print_event_block_of(struct tsdl_printer *p, const struct ctf_event_
     print_block_start(p, "event");
     print_attribute_start(p, "name"); /* printed even if empty, since Babeltrace requires it */
     tsdl_put_string(p, event->name);
-    tsdl_put(p, ";");
+    tsdl_print_format(p, ";");
     print_unsigned_attribute(p, "id", event->id);
     if (needs_stream_id(p, event->stream))
         print_unsigned_attribute(p, "stream_id", event->stream->id);
     if (event->has_log_level)
         print_signed_attribute(p, "loglevel", event->log_level);
     print_string_attribute(p, "model.emf.uri", event->emf_uri);
-    if (!tsdl_put_root(p, "context", ROOT_SPECIFIC_CONTEXT, event->context) ||
-        !tsdl_put_root(p, "fields", ROOT_PAYLOAD, event->payload))
+    if (!tsdl_print_root(p, "context", ROOT_SPECIFIC_CONTEXT, event->context) ||
+        !tsdl_print_root(p, "fields", ROOT_PAYLOAD, event->payload))
         return false;
     print_block_end(p);
     p->event = NULL;
@@ -291,13 +292,13 @@ static bool print_stream_blocks(struct tsdl_printer *p)
 /* Prints the complete text. Clocks come first, because fields refer to them. */
 static bool print_tsdl_text(struct tsdl_printer *p)
 {
-    tsdl_put(p, "/* CTF 1.8 */\n");
+    tsdl_print_format(p, "/* CTF 1.8 */\n");
     if (!print_trace_attributes(p))
         return false;
     print_environment_block(p);
     for (size_t i = 0; i < p->description->clocks_n; i++)
         print_clock_block(p, p->description->clocks[i]);
-    return (p->gathers || tsdl_put_aliases(p)) && print_stream_blocks(p);
+    return (p->gathers || tsdl_print_aliases(p)) && print_stream_blocks(p);
 }
 
 ttr_status tsdl_print(const struct ctf_description *description, struct buffer *to,
@@ -310,13 +311,13 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     size_t before = to->n;
     p.aliases_end = &p.aliases;
     arena_init(&p.arena, description->alloc);
-    pairmap_init(&p.labelled, description->alloc);
+    pair_map_init(&p.labelled, description->alloc);
     bool is_fine =
         /* the first pass collects needs of selectors, the second one prints */
         name_clocks(&p) && print_tsdl_text(&p);
     p.gathers = false;
     is_fine = is_fine && print_tsdl_text(&p);
-    pairmap_free(&p.labelled);
+    pair_map_free(&p.labelled);
     arena_free(&p.arena);
     if (is_fine && !to->failed)
         return TTR_OK;

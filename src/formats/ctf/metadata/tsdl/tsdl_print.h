@@ -8,7 +8,7 @@
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 #define PRINT_DEPTH (TYPE_DEPTH_MAX + 4u)
@@ -64,7 +64,7 @@ struct tsdl_printer {
     struct tsdl_names options;
     struct tsdl_names members; /* member indexes of large structures */
     uint32_t scopes_n;
-    struct pairmap
+    struct pair_map
         labelled; /* address of a type with long labels to 1, or to 1 + the number of its alias */
     struct tsdl_alias *aliases, **aliases_end; /* enumerations that are used more than once */
     uint32_t aliases_n;
@@ -97,13 +97,13 @@ static inline bool tsdl_is_word_character(char c)
 
 /* Record that TSDL cannot express the description. `what` completes the sentence "CTF 1.8 has no ".
  * Both return false. */
-bool tsdl_refuse(struct tsdl_printer *p, const char *what);
-bool tsdl_refuse_memory(struct tsdl_printer *p);
+bool tsdl_print_refuse(struct tsdl_printer *p, const char *what);
+bool tsdl_print_refuse_memory(struct tsdl_printer *p);
 
 /* Append formatted text, a quoted string, or a new line with its indentation. */
-void tsdl_put(struct tsdl_printer *p, const char *format, ...) TTR_PRINTF(2, 3);
-void tsdl_put_text(struct tsdl_printer *p, ttr_text text);
-void tsdl_put_line(struct tsdl_printer *p);
+void tsdl_print_format(struct tsdl_printer *p, const char *format, ...) TTR_PRINTF(2, 3);
+void tsdl_print_text(struct tsdl_printer *p, ttr_text text);
+void tsdl_print_line(struct tsdl_printer *p);
 void tsdl_put_string(struct tsdl_printer *p, ttr_text text);
 
 /* Reports whether a name is a valid identifier. */
@@ -111,13 +111,13 @@ bool tsdl_is_identifier(ttr_text name);
 
 /* Chooses the identifier for a member or option, such that readers show its name. Returns false if
  * there is none. */
-TTR_MUST bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
-                           const struct type_member *member, ttr_text *word);
+TTR_MUST bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
+                                      const struct type_member *member, ttr_text *word);
 
 /* Chooses the identifier for a member of a root. If the member has a role, it is the name that
  * implies the role. */
-TTR_MUST bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
-                               const struct type_member *member, ttr_text *word);
+TTR_MUST bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
+                                    const struct type_member *member, ttr_text *word);
 
 /* Returns the name of a clock in this text. */
 ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock);
@@ -126,22 +126,22 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
 TTR_MUST bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame);
 
 /* Prints a root: "packet.header := struct { ... };". */
-TTR_MUST bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root,
-                            const struct type *type);
+TTR_MUST bool tsdl_print_root(struct tsdl_printer *p, const char *name, enum type_root root,
+                              const struct type *type);
 
 /* Prints the named types: long enumerations that are used more than once. */
-TTR_MUST bool tsdl_put_aliases(struct tsdl_printer *p);
+TTR_MUST bool tsdl_print_aliases(struct tsdl_printer *p);
 
 /* Prints the path to a length or selector, as seen from the current position. */
-TTR_MUST bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *reference);
+TTR_MUST bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *reference);
 
 /* Records which enumeration a variant or optional needs. Returns false if the selector's own labels
  * contradict it. */
 TTR_MUST bool tsdl_add_need(struct tsdl_printer *p, const struct type *user);
 
 /* Prints the labels of an integer: those needed by a selection, or its own. */
-TTR_MUST bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type,
-                              const struct tsdl_need *need);
+TTR_MUST bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
+                                const struct tsdl_need *need);
 
 /* Returns the need that applies to the current field, or NULL. */
 const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p);

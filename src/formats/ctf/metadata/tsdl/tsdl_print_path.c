@@ -50,15 +50,15 @@ static void print_path_step(struct tsdl_printer *p, const struct way *way, bool 
 {
     if (!way->prints)
         return;
-    tsdl_put(p, "%s", is_first ? "" : ".");
-    tsdl_put_text(p, word);
+    tsdl_print_format(p, "%s", is_first ? "" : ".");
+    tsdl_print_text(p, word);
 }
 
 /* Reports whether a member of that name is reachable through options and arrays only. */
 static bool leads_to_member(const struct type *type, ttr_text name, unsigned depth)
 {
     if (type->kind == TYPE_STRUCT)
-        return type_member_named(type, name) != NULL;
+        return type_find_member(type, name) != NULL;
     if (type->kind == TYPE_OPTIONAL)
         return depth < PRINT_DEPTH && leads_to_member(type->element, name, depth + 1);
     for (uint32_t i = 0; type->kind == TYPE_VARIANT && depth < PRINT_DEPTH && i < type->members_n;
@@ -79,12 +79,12 @@ static bool enter_only_option(struct tsdl_printer *p, struct way *way)
         if (!leads_to_member(type->members[i].type, way->names[0], 0))
             continue;
         if (option)
-            return tsdl_refuse(p, "path to a field that is in several options");
+            return tsdl_print_refuse(p, "path to a field that is in several options");
         option = &type->members[i];
         way->type = option->type;
     }
-    if (!way->type || (option && !tsdl_word_of(p, type, option, &word)))
-        return way->type || tsdl_refuse(p, "path to such a field");
+    if (!way->type || (option && !tsdl_choose_member_word(p, type, option, &word)))
+        return way->type || tsdl_print_refuse(p, "path to such a field");
     print_path_step(p, way, false, word);
     return true;
 }
@@ -98,13 +98,13 @@ static bool follow_path(struct tsdl_printer *p, struct way *way)
                 return false;
         const struct type_member *member = way->first;
         if (!member && way->type->kind == TYPE_STRUCT)
-            member = type_member_named(way->type, way->names[0]);
+            member = type_find_member(way->type, way->names[0]);
         way->first = NULL;
         struct tsdl_spot spot = {way->type, way->root, way->is_top, way->is_in_array};
         ttr_text word;
         if (!member)
-            return tsdl_refuse(p, "path into the elements of an array");
-        if (!tsdl_choose_word(p, &spot, member, &word))
+            return tsdl_print_refuse(p, "path into the elements of an array");
+        if (!tsdl_choose_root_word(p, &spot, member, &word))
             return false;
         print_path_step(p, way, is_first, word);
         way->type = member->type;
@@ -124,7 +124,7 @@ bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame)
     for (uint32_t i = 0; i < type->members_n; i++)
         if (!tsdl_names_add(&p->members, &p->arena, frame->scope, type->members[i].name,
                             &type->members[i]))
-            return tsdl_refuse_memory(p);
+            return tsdl_print_refuse_memory(p);
     return true;
 }
 
@@ -138,7 +138,7 @@ static const struct type_member *find_earlier_member(const struct tsdl_printer *
     if (frame->scope)
         member = tsdl_names_find(&p->members, frame->scope, name);
     else if (frame->type->kind == TYPE_STRUCT)
-        member = type_member_named(frame->type, name);
+        member = type_find_member(frame->type, name);
     return member && member < frame->type->members + frame->member ? member : NULL;
 }
 
@@ -192,17 +192,17 @@ static bool start_path(struct tsdl_printer *p, const struct type_reference *refe
         .names = reference->names + skipped,
         .names_n = reference->names_n - skipped,
         .first = is_relative ? find_earlier_member(p, frame, reference->names[skipped]) : NULL};
-    return way->type && way->names_n ? true : tsdl_refuse(p, "path to such a field");
+    return way->type && way->names_n ? true : tsdl_print_refuse(p, "path to such a field");
 }
 
-bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *reference)
+bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *reference)
 {
     struct way way;
     const char *prefix;
     if (!start_path(p, reference, &way, &prefix))
         return false;
     way.prints = true;
-    tsdl_put(p, "%s", prefix);
+    tsdl_print_format(p, "%s", prefix);
     return follow_path(p, &way);
 }
 
@@ -216,15 +216,15 @@ static bool adopt_option_label(struct tsdl_printer *p, const struct type_member 
     if (p->description->version == CTF_1_8 || !is_longer || !tsdl_is_identifier(label) ||
         tsdl_names_find(&p->options, 0, (ttr_text){(const char *)&option, sizeof option}))
         return true;
-    const struct type_member **key = arena_take(&p->arena, sizeof *key);
-    ttr_text *word = arena_take(&p->arena, sizeof *word);
+    const struct type_member **key = arena_alloc(&p->arena, sizeof *key);
+    ttr_text *word = arena_alloc(&p->arena, sizeof *word);
     if (!key || !word)
-        return tsdl_refuse_memory(p);
+        return tsdl_print_refuse_memory(p);
     *key = option;
     *word = label;
     return tsdl_names_add(&p->options, &p->arena, 0, (ttr_text){(const char *)key, sizeof *key},
                           word) ||
-           tsdl_refuse_memory(p);
+           tsdl_print_refuse_memory(p);
 }
 
 /* How the labels of a selector match the options of a variant. */
@@ -236,24 +236,25 @@ struct fit {
 static bool match_labels_to_options(struct tsdl_printer *p, const struct type *selector,
                                     const struct type *user, struct fit *fit)
 {
-    struct type_member *words = arena_take(&p->arena, user->members_n * sizeof *words);
+    struct type_member *words = arena_alloc(&p->arena, user->members_n * sizeof *words);
     struct tsdl_type variant = {.type = *user}, tag = {.type = *selector};
     if (!words)
-        return tsdl_refuse_memory(p);
+        return tsdl_print_refuse_memory(p);
     variant.type.members = words;
     *fit = (struct fit){true, true};
     for (uint32_t i = 0; i < user->members_n; i++) {
         words[i] = user->members[i];
-        if (!tsdl_word_of(p, user, &user->members[i], &words[i].name))
+        if (!tsdl_choose_member_word(p, user, &user->members[i], &words[i].name))
             return false;
     }
     for (uint32_t i = 0; i < user->members_n && fit->does; i++) {
         const struct type_member *option = &user->members[i];
         const struct type_label *labels[3];
-        char *escaped = arena_take(&p->arena, words[i].name.n + 2);
+        char *escaped = arena_alloc(&p->arena, words[i].name.n + 2);
         if (!escaped)
-            return tsdl_refuse_memory(p);
-        uint32_t labels_n = tsdl_labels_of(&variant, &tag, words[i].name, escaped, labels), n = 0;
+            return tsdl_print_refuse_memory(p);
+        uint32_t labels_n = tsdl_find_option_labels(&variant, &tag, words[i].name, escaped, labels),
+                 n = 0;
         for (uint32_t k = 0; k < labels_n && fit->does; k++) {
             size_t size = labels[k]->ranges_n * sizeof *option->ranges;
             fit->does = option->ranges_n - n >= labels[k]->ranges_n &&
@@ -264,7 +265,7 @@ static bool match_labels_to_options(struct tsdl_printer *p, const struct type *s
         ttr_text word = words[i].name;
         if (labels_n == 1 && fit->does &&
             (!adopt_option_label(p, option, labels[0]->name) ||
-             !tsdl_word_of(p, user, option, &word)))
+             !tsdl_choose_member_word(p, user, option, &word)))
             return false;
         fit->has_words &= is_same(word, labels_n == 1 ? labels[0]->name : option->shown);
     }
@@ -341,18 +342,19 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
     if (fit.does && (fit.has_words || p->description->version == CTF_1_8))
         return true;
     if (has_labels && !fit.does)
-        return tsdl_refuse(p, "selection by other values than the labels of the selector have");
+        return tsdl_print_refuse(p,
+                                 "selection by other values than the labels of the selector have");
     if (selector->kind < TYPE_BITS || selector->kind > TYPE_FLAGS || selector->bits > 64 ||
         user->ranges_n > RANGES_MAX)
-        return tsdl_refuse(p, "selection by such a field");
+        return tsdl_print_refuse(p, "selection by such a field");
     for (const struct tsdl_need *need = p->need; need; need = need->next)
         if (is_need_of_root(p, need, user->reference.root) &&
             is_same_reference(need->reference, &user->reference))
             return fit.does || is_same_use(need->user, user) ||
-                   tsdl_refuse(p, "two ways of selecting by one number without labels");
-    struct tsdl_need *need = arena_take(&p->arena, sizeof *need);
+                   tsdl_print_refuse(p, "two ways of selecting by one number without labels");
+    struct tsdl_need *need = arena_alloc(&p->arena, sizeof *need);
     if (!need)
-        return tsdl_refuse_memory(p);
+        return tsdl_print_refuse_memory(p);
     *need = (struct tsdl_need){p->need, &user->reference, p->stream, p->event, user};
     p->need = need;
     return true;
@@ -370,10 +372,10 @@ const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p)
 static void print_label_value(struct tsdl_printer *p, bool is_signed, uint64_t value)
 {
     if (is_signed)
-        tsdl_put(p, "%s%" PRIu64, (int64_t)value < 0 ? "-" : "",
-                 (int64_t)value < 0 ? 0 - value : value);
+        tsdl_print_format(p, "%s%" PRIu64, (int64_t)value < 0 ? "-" : "",
+                          (int64_t)value < 0 ? 0 - value : value);
     else
-        tsdl_put(p, "%" PRIu64, value);
+        tsdl_print_format(p, "%" PRIu64, value);
 }
 
 /* Prints name = 1 ... 3 for each range; values beyond the integer are dropped. */
@@ -385,18 +387,18 @@ static void print_label(struct tsdl_printer *p, const struct type *type, ttr_tex
     for (uint32_t i = 0; i < n; i++) {
         if (!clip_range_to_type(type, ranges[i], &range))
             continue;
-        tsdl_put_line(p);
+        tsdl_print_line(p);
         if (tsdl_is_identifier(name))
-            tsdl_put_text(p, name);
+            tsdl_print_text(p, name);
         else
             tsdl_put_string(p, name);
-        tsdl_put(p, " = ");
+        tsdl_print_format(p, " = ");
         print_label_value(p, is_signed, range.low);
         if (range.high != range.low) {
-            tsdl_put(p, " ... ");
+            tsdl_print_format(p, " ... ");
             print_label_value(p, is_signed, range.high);
         }
-        tsdl_put(p, ",");
+        tsdl_print_format(p, ",");
     }
 }
 
@@ -445,19 +447,20 @@ static bool print_own_labels(struct tsdl_printer *p, const struct type *type,
         ttr_text word = label->name;
         for (uint32_t k = 0; user && k < user->members_n; k++)
             if (is_same(user->members[k].shown, label->name) &&
-                !tsdl_word_of(p, user, &user->members[k], &word))
+                !tsdl_choose_member_word(p, user, &user->members[k], &word))
                 return false;
         print_label(p, type, word, label->ranges, label->ranges_n);
     }
     return true;
 }
 
-bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type, const struct tsdl_need *need)
+bool tsdl_print_labels(struct tsdl_printer *p, const struct type *type,
+                       const struct tsdl_need *need)
 {
     const struct type *user = need ? need->user : NULL;
     const struct type_range any = {1, UINT64_MAX}; /* range of "true" */
     bool is_truth = user && user->ranges_n == 0;
-    tsdl_put(p, " {");
+    tsdl_print_format(p, " {");
     p->indent++;
     bool has_own = type->labels && type->kind != TYPE_FLAGS;
     if (has_own && !print_own_labels(p, type, user))
@@ -465,7 +468,7 @@ bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type, const stru
     for (uint32_t i = 0; !has_own && user && user->kind == TYPE_VARIANT && i < user->members_n;
          i++) {
         ttr_text word;
-        if (!tsdl_word_of(p, user, &user->members[i], &word))
+        if (!tsdl_choose_member_word(p, user, &user->members[i], &word))
             return false;
         print_label(p, type, word, user->members[i].ranges, user->members[i].ranges_n);
     }
@@ -476,7 +479,7 @@ bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type, const stru
         print_complement(p, type, ranges, n);
     }
     p->indent--;
-    tsdl_put_line(p);
-    tsdl_put(p, "}");
+    tsdl_print_line(p);
+    tsdl_print_format(p, "}");
     return true;
 }

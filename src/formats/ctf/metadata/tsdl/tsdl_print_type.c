@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/keymap.h"
+#include "base/key_map.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
@@ -18,22 +18,22 @@ static bool print_specifier(struct tsdl_printer *p, const struct type *type);
 static void print_integer_type_of(struct tsdl_printer *p, const struct type *type)
 {
     bool is_bitfield = type->unit != 0;
-    tsdl_put(p, "integer { size = %u; align = %u; signed = %s;",
-             is_bitfield ? type->unit : type->bits,
-             1u << (is_bitfield ? type->minimum_align : type->align),
-             type->kind == TYPE_INT ? "true" : "false");
+    tsdl_print_format(p, "integer { size = %u; align = %u; signed = %s;",
+                      is_bitfield ? type->unit : type->bits,
+                      1u << (is_bitfield ? type->minimum_align : type->align),
+                      type->kind == TYPE_INT ? "true" : "false");
     if (type->is_big_endian != p->description->is_big_endian)
-        tsdl_put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
+        tsdl_print_format(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
     if (type->base)
-        tsdl_put(p, " base = %u;", type->base);
+        tsdl_print_format(p, " base = %u;", type->base);
     const struct ctf_clock *clock = type->clock;
     if (!clock && type->role == CTF_ROLE_TIME && p->stream)
         clock = p->stream->clock;
     if (clock) {
         ttr_text name = tsdl_clock_name(p, clock);
-        tsdl_put(p, " map = clock.%.*s.value;", (int)name.n, name.p);
+        tsdl_print_format(p, " map = clock.%.*s.value;", (int)name.n, name.p);
     }
-    tsdl_put(p, " }");
+    tsdl_print_format(p, " }");
 }
 
 /* Reports whether a type can be a named type: its labels are long, and its meaning does not depend
@@ -46,16 +46,16 @@ static bool can_be_named_type(const struct tsdl_printer *p, const struct type *t
 
 static bool collect_alias(struct tsdl_printer *p, const struct type *type)
 {
-    const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
+    const uint32_t *known = pair_map_get(&p->labelled, (uintptr_t)type, 0);
     if (known && *known > 1)
         return true;
-    if (!pairmap_put(&p->labelled, (uintptr_t)type, 0, known ? ++p->aliases_n + 1 : 1))
-        return tsdl_refuse_memory(p);
-    struct tsdl_alias *alias = known ? arena_take(&p->arena, sizeof *alias) : NULL;
+    if (!pair_map_put(&p->labelled, (uintptr_t)type, 0, known ? ++p->aliases_n + 1 : 1))
+        return tsdl_print_refuse_memory(p);
+    struct tsdl_alias *alias = known ? arena_alloc(&p->arena, sizeof *alias) : NULL;
     if (!known)
         return true;
     if (!alias)
-        return tsdl_refuse_memory(p);
+        return tsdl_print_refuse_memory(p);
     *alias = (struct tsdl_alias){.type = type};
     *p->aliases_end = alias;
     p->aliases_end = &alias->next;
@@ -65,22 +65,22 @@ static bool collect_alias(struct tsdl_printer *p, const struct type *type)
 static bool print_enumeration(struct tsdl_printer *p, const struct type *type,
                               const struct tsdl_need *need)
 {
-    tsdl_put(p, "enum : ");
+    tsdl_print_format(p, "enum : ");
     print_integer_type_of(p, type);
-    return tsdl_put_labels(p, type, need);
+    return tsdl_print_labels(p, type, need);
 }
 
 static bool print_number_type(struct tsdl_printer *p, const struct type *type)
 {
     const struct tsdl_need *need = tsdl_find_need(p);
     if (type->is_reversed)
-        return tsdl_refuse(p, "numbers with reversed bits");
+        return tsdl_print_refuse(p, "numbers with reversed bits");
     if (!need && can_be_named_type(p, type)) {
         if (p->gathers)
             return collect_alias(p, type);
-        const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
+        const uint32_t *known = pair_map_get(&p->labelled, (uintptr_t)type, 0);
         if (known && *known > 1) {
-            tsdl_put(p, "long_labels_%" PRIu32 "_t", *known - 1);
+            tsdl_print_format(p, "long_labels_%" PRIu32 "_t", *known - 1);
             return true;
         }
     }
@@ -90,14 +90,14 @@ static bool print_number_type(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-bool tsdl_put_aliases(struct tsdl_printer *p)
+bool tsdl_print_aliases(struct tsdl_printer *p)
 {
     uint32_t n = 0;
     for (const struct tsdl_alias *alias = p->aliases; alias; alias = alias->next) {
-        tsdl_put(p, "\ntypealias ");
+        tsdl_print_format(p, "\ntypealias ");
         if (!print_enumeration(p, alias->type, NULL))
             return false;
-        tsdl_put(p, " := long_labels_%" PRIu32 "_t;\n", ++n);
+        tsdl_print_format(p, " := long_labels_%" PRIu32 "_t;\n", ++n);
     }
     return true;
 }
@@ -106,14 +106,14 @@ static bool print_floating_point(struct tsdl_printer *p, const struct type *type
 {
     unsigned exponent = type->bits == 16 ? 5 : type->bits == 32 ? 8 : type->bits == 64 ? 11 : 15;
     if (type->is_reversed)
-        return tsdl_refuse(p, "numbers with reversed bits");
+        return tsdl_print_refuse(p, "numbers with reversed bits");
     if (type->bits != 16 && type->bits != 32 && type->bits != 64 && type->bits != 128)
-        return tsdl_refuse(p, "floating point numbers of more than 128 bits");
-    tsdl_put(p, "floating_point { exp_dig = %u; mant_dig = %u; align = %u;", exponent,
-             type->bits - exponent, 1u << type->align);
+        return tsdl_print_refuse(p, "floating point numbers of more than 128 bits");
+    tsdl_print_format(p, "floating_point { exp_dig = %u; mant_dig = %u; align = %u;", exponent,
+                      type->bits - exponent, 1u << type->align);
     if (type->is_big_endian != p->description->is_big_endian)
-        tsdl_put(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
-    tsdl_put(p, " }");
+        tsdl_print_format(p, " byte_order = %s;", type->is_big_endian ? "be" : "le");
+    tsdl_print_format(p, " }");
     return true;
 }
 
@@ -121,12 +121,12 @@ static bool print_string_class(struct tsdl_printer *p, const struct type *type)
 {
     static const char *const encodings[] = {"", " { encoding = ASCII; }", " { encoding = none; }"};
     if (type->encoding > ENCODING_NONE)
-        return tsdl_refuse(p, "text in UTF-16 or UTF-32");
+        return tsdl_print_refuse(p, "text in UTF-16 or UTF-32");
     if (type->kind == TYPE_STRING)
-        tsdl_put(p, "string%s", encodings[type->encoding]);
+        tsdl_print_format(p, "string%s", encodings[type->encoding]);
     else
-        tsdl_put(p, "integer { size = 8; align = 8; signed = false; encoding = %s; }",
-                 type->encoding == ENCODING_UTF8 ? "UTF8" : "ASCII");
+        tsdl_print_format(p, "integer { size = 8; align = 8; signed = false; encoding = %s; }",
+                          type->encoding == ENCODING_UTF8 ? "UTF8" : "ASCII");
     return true;
 }
 
@@ -135,15 +135,15 @@ static bool print_dimension(struct tsdl_printer *p, const struct type *type)
 {
     bool is_variable = type->kind == TYPE_SEQUENCE || type->reference.names_n;
     if (!is_variable) {
-        tsdl_put(p, "[%" PRIu64 "]", type->count);
+        tsdl_print_format(p, "[%" PRIu64 "]", type->count);
         return true;
     }
     if (type->has_inline_length)
-        return tsdl_refuse(p, "sequences with the length right before their elements");
-    tsdl_put(p, "[");
-    if (!tsdl_put_reference(p, &type->reference))
+        return tsdl_print_refuse(p, "sequences with the length right before their elements");
+    tsdl_print_format(p, "[");
+    if (!tsdl_print_reference(p, &type->reference))
         return false;
-    tsdl_put(p, "]");
+    tsdl_print_format(p, "]");
     return true;
 }
 
@@ -164,7 +164,7 @@ static const struct type *checked_element_of(struct tsdl_printer *p, const struc
         bool is_transparent =
             type->element->kind == TYPE_VARIANT || type->element->kind == TYPE_OPTIONAL;
         if (type->align > type->element->align && !is_transparent) {
-            (void)tsdl_refuse(p, "arrays aligned beyond their elements");
+            (void)tsdl_print_refuse(p, "arrays aligned beyond their elements");
             return NULL;
         }
     }
@@ -177,33 +177,33 @@ static bool print_declaration(struct tsdl_printer *p, const struct type *type, t
     const struct type *element = checked_element_of(p, type);
     if (!element)
         return false;
-    tsdl_put_line(p);
+    tsdl_print_line(p);
     p->arrays += tsdl_is_list(type);
     bool is_fine = print_specifier(p, element);
     p->arrays -= tsdl_is_list(type);
-    tsdl_put(p, " ");
-    tsdl_put_text(p, word);
+    tsdl_print_format(p, " ");
+    tsdl_print_text(p, word);
     if (!is_fine || !print_dimensions(p, type))
         return false;
     if (element->unit)
-        tsdl_put(p, " : %u", element->bits);
-    tsdl_put(p, ";");
+        tsdl_print_format(p, " : %u", element->bits);
+    tsdl_print_format(p, ";");
     return true;
 }
 
 /* Adds an identifier and reports whether readers can distinguish it from earlier ones. Babeltrace
  * drops one leading underscore and rejects duplicates. Names read from TSDL are not changed. */
-static bool add_distinct_word(struct tsdl_printer *p, struct keymap *words, ttr_text word)
+static bool add_distinct_word(struct tsdl_printer *p, struct key_map *words, ttr_text word)
 {
     bool is_known = p->description->version == CTF_1_8,
          drops = !is_known && word.n && word.p[0] == '_';
     uint64_t written = hash_bytes(word.p, word.n),
              shown = drops ? hash_bytes(word.p + 1, word.n - 1) : written;
-    if (keymap_get(words, shown) || keymap_get(words, written))
-        return tsdl_refuse(p,
-                           "two fields in one place whose names are the same where only letters, "
-                           "digits and underscores can be, or differ by one before them");
-    return keymap_put(words, shown, 1) || tsdl_refuse_memory(p);
+    if (key_map_get(words, shown) || key_map_get(words, written))
+        return tsdl_print_refuse(
+            p, "two fields in one place whose names are the same where only letters, "
+               "digits and underscores can be, or differ by one before them");
+    return key_map_put(words, shown, 1) || tsdl_print_refuse_memory(p);
 }
 
 /* Checks that all members have different names; each type is checked once. */
@@ -211,19 +211,20 @@ static bool are_words_distinct(struct tsdl_printer *p, const struct type *outer)
 {
     const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
     bool is_struct = outer->kind == TYPE_STRUCT,
-         is_fine = p->names_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
-    struct keymap words;
-    keymap_init(&words, p->description->alloc);
+         is_fine =
+             p->names_n < PRINT_DEPTH || tsdl_print_refuse(p, "types that deep inside one another");
+    struct key_map words;
+    key_map_init(&words, p->description->alloc);
     for (uint32_t i = 0; is_fine && p->gathers && i < outer->members_n; i++) {
         const struct type_member *member = &outer->members[i];
         ttr_text word;
         p->names[p->names_n++] = member->name;
-        is_fine = (is_struct ? tsdl_choose_word(p, &spot, member, &word)
-                             : tsdl_word_of(p, outer, member, &word)) &&
+        is_fine = (is_struct ? tsdl_choose_root_word(p, &spot, member, &word)
+                             : tsdl_choose_member_word(p, outer, member, &word)) &&
                   add_distinct_word(p, &words, word);
         p->names_n--;
     }
-    keymap_free(&words);
+    key_map_free(&words);
     return is_fine;
 }
 
@@ -233,9 +234,10 @@ static bool print_member(struct tsdl_printer *p, const struct type_member *membe
     const struct tsdl_spot spot = {p->frames[p->frames_n - 1].type, p->root, p->frames_n == 1,
                                    p->arrays > 0};
     if (p->names_n == PRINT_DEPTH)
-        return tsdl_refuse(p, "types that deep inside one another");
+        return tsdl_print_refuse(p, "types that deep inside one another");
     p->names[p->names_n++] = member->name;
-    if (!tsdl_choose_word(p, &spot, member, &word) || !print_declaration(p, member->type, word))
+    if (!tsdl_choose_root_word(p, &spot, member, &word) ||
+        !print_declaration(p, member->type, word))
         return false;
     p->names_n--;
     return true;
@@ -259,15 +261,15 @@ static bool print_members_and_brace(struct tsdl_printer *p, const struct type *t
     }
     p->indent--;
     p->frames_n--;
-    tsdl_put_line(p);
-    tsdl_put(p, "}");
+    tsdl_print_line(p);
+    tsdl_print_format(p, "}");
     return true;
 }
 
 static bool print_member_list(struct tsdl_printer *p, const struct type *type)
 {
     if (p->frames_n == PRINT_DEPTH)
-        return tsdl_refuse(p, "types that deep inside one another");
+        return tsdl_print_refuse(p, "types that deep inside one another");
     return print_members_and_brace(p, type, print_member);
 }
 
@@ -290,14 +292,14 @@ static bool print_struct_of(struct tsdl_printer *p, const struct type *type)
 {
     uint8_t align = align_of_members(type);
     if (type->align < align)
-        return tsdl_refuse(p, "structures aligned less than their members");
-    tsdl_put(p, "struct {");
+        return tsdl_print_refuse(p, "structures aligned less than their members");
+    tsdl_print_format(p, "struct {");
     if (!print_member_list(p, type))
         return false;
     if (type->align > align)
-        tsdl_put(p, " align(%u)", 1u << type->align);
+        tsdl_print_format(p, " align(%u)", 1u << type->align);
     else if (type->minimum_align)
-        tsdl_put(p, " align(%u)", 1u << type->minimum_align);
+        tsdl_print_format(p, " align(%u)", 1u << type->minimum_align);
     return true;
 }
 
@@ -306,25 +308,26 @@ static bool print_option(struct tsdl_printer *p, const struct type_member *optio
 {
     ttr_text word;
     const struct type *outer = p->frames[p->frames_n - 1].type;
-    return tsdl_word_of(p, outer, option, &word) && print_declaration(p, option->type, word);
+    return tsdl_choose_member_word(p, outer, option, &word) &&
+           print_declaration(p, option->type, word);
 }
 
 static bool print_variant_start(struct tsdl_printer *p, const struct type *type)
 {
     if (p->gathers && !tsdl_add_need(p, type))
         return false;
-    tsdl_put(p, "variant <");
+    tsdl_print_format(p, "variant <");
     size_t before = p->to->n;
-    if (!tsdl_put_reference(p, &type->reference))
+    if (!tsdl_print_reference(p, &type->reference))
         return false;
     /* Babeltrace's grammar allows only one word here. A path that was read from TSDL is printed
      * unchanged. */
     bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
     if (is_path && p->description->version != CTF_1_8)
-        return tsdl_refuse(p,
-                           "selectors that readers find elsewhere than in the structures around");
-    tsdl_put(p, "> {");
-    return p->frames_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
+        return tsdl_print_refuse(
+            p, "selectors that readers find elsewhere than in the structures around");
+    tsdl_print_format(p, "> {");
+    return p->frames_n < PRINT_DEPTH || tsdl_print_refuse(p, "types that deep inside one another");
 }
 
 static bool print_variant_of(struct tsdl_printer *p, const struct type *type)
@@ -339,12 +342,12 @@ static bool print_optional_variant(struct tsdl_printer *p, const struct type *ty
     if (!print_variant_start(p, type))
         return false;
     p->indent++;
-    tsdl_put_line(p);
-    tsdl_put(p, "struct { } absent;");
+    tsdl_print_line(p);
+    tsdl_print_format(p, "struct { } absent;");
     bool is_fine = print_option(p, &present);
     p->indent--;
-    tsdl_put_line(p);
-    tsdl_put(p, "}");
+    tsdl_print_line(p);
+    tsdl_print_format(p, "}");
     return is_fine;
 }
 
@@ -369,7 +372,7 @@ static bool print_specifier(struct tsdl_printer *p, const struct type *type)
     case TYPE_TEXT:
         return print_string_class(p, type);
     case TYPE_BLOB:
-        tsdl_put(p, "integer { size = 8; align = 8; signed = false; base = 16; }");
+        tsdl_print_format(p, "integer { size = 8; align = 8; signed = false; base = 16; }");
         return true;
     case TYPE_STRUCT:
         return print_struct_of(p, type);
@@ -378,21 +381,21 @@ static bool print_specifier(struct tsdl_printer *p, const struct type *type)
     case TYPE_OPTIONAL:
         return print_optional_variant(p, type);
     default:
-        return tsdl_refuse(p, "numbers of variable size");
+        return tsdl_print_refuse(p, "numbers of variable size");
     }
 }
 
-bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root,
-                   const struct type *type)
+bool tsdl_print_root(struct tsdl_printer *p, const char *name, enum type_root root,
+                     const struct type *type)
 {
     if (!type)
         return true;
     p->root = root;
     p->frames_n = p->names_n = p->arrays = 0;
-    tsdl_put_line(p);
-    tsdl_put(p, "%s := ", name);
+    tsdl_print_line(p);
+    tsdl_print_format(p, "%s := ", name);
     if (!print_specifier(p, type))
         return false;
-    tsdl_put(p, ";");
+    tsdl_print_format(p, ";");
     return true;
 }

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-bool tsdl_refuse(struct tsdl_printer *p, const char *what)
+bool tsdl_print_refuse(struct tsdl_printer *p, const char *what)
 {
     char place[240] = "";
     size_t n = 0;
@@ -26,13 +26,13 @@ bool tsdl_refuse(struct tsdl_printer *p, const char *what)
     return false;
 }
 
-bool tsdl_refuse_memory(struct tsdl_printer *p)
+bool tsdl_print_refuse_memory(struct tsdl_printer *p)
 {
     p->status = fail_memory(p->error);
     return false;
 }
 
-void tsdl_put(struct tsdl_printer *p, const char *format, ...)
+void tsdl_print_format(struct tsdl_printer *p, const char *format, ...)
 {
     char text[200];
     va_list values;
@@ -44,32 +44,32 @@ void tsdl_put(struct tsdl_printer *p, const char *format, ...)
     buffer_add(p->to, text, n < 0 ? 0 : (size_t)n);
 }
 
-void tsdl_put_text(struct tsdl_printer *p, ttr_text text)
+void tsdl_print_text(struct tsdl_printer *p, ttr_text text)
 {
     if (!p->gathers)
         buffer_add(p->to, text.p, text.n);
 }
 
-void tsdl_put_line(struct tsdl_printer *p)
+void tsdl_print_line(struct tsdl_printer *p)
 {
-    tsdl_put(p, "\n");
+    tsdl_print_format(p, "\n");
     for (unsigned i = 0; i < p->indent; i++)
-        tsdl_put(p, "\t");
+        tsdl_print_format(p, "\t");
 }
 
 void tsdl_put_string(struct tsdl_printer *p, ttr_text text)
 {
-    tsdl_put(p, "\"");
+    tsdl_print_format(p, "\"");
     for (size_t i = 0; i < text.n; i++) {
         uint8_t c = (uint8_t)text.p[i];
         if (c < ' ' || c == 0x7f)
-            tsdl_put(p, "\\%03o", c);
+            tsdl_print_format(p, "\\%03o", c);
         else if (c == '"' || c == '\\')
-            tsdl_put(p, "\\%c", c);
+            tsdl_print_format(p, "\\%c", c);
         else
-            tsdl_put_text(p, (ttr_text){text.p + i, 1});
+            tsdl_print_text(p, (ttr_text){text.p + i, 1});
     }
-    tsdl_put(p, "\"");
+    tsdl_print_format(p, "\"");
 }
 
 bool tsdl_is_identifier(ttr_text name)
@@ -95,9 +95,9 @@ static bool escape_identifier(struct tsdl_printer *p, ttr_text shown, ttr_text *
     *word = shown;
     if (tsdl_is_identifier(shown) && shown.p[0] != '_')
         return true;
-    char *to = arena_take(&p->arena, shown.n + 1);
+    char *to = arena_alloc(&p->arena, shown.n + 1);
     if (!to)
-        return tsdl_refuse_memory(p);
+        return tsdl_print_refuse_memory(p);
     to[0] = '_';
     for (size_t i = 0; i < shown.n; i++)
         to[i + 1] = tsdl_is_word_character(shown.p[i]) ? shown.p[i] : '_';
@@ -115,11 +115,11 @@ static bool name_option_by_index(struct tsdl_printer *p, unsigned place, ttr_tex
     int n = snprintf(made, sizeof made, "option_%u", place);
     char *kept = arena_copy(&p->arena, made, (size_t)n);
     *word = (ttr_text){kept, (size_t)n};
-    return kept || tsdl_refuse_memory(p);
+    return kept || tsdl_print_refuse_memory(p);
 }
 
-bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
-                  const struct type_member *member, ttr_text *word)
+bool tsdl_choose_member_word(struct tsdl_printer *p, const struct type *outer,
+                             const struct type_member *member, ttr_text *word)
 {
     ttr_text name = member->name, shown = member->shown;
     bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
@@ -170,8 +170,8 @@ static bool is_shown_name_used(const struct type *outer, const struct type_membe
     return false;
 }
 
-bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
-                      const struct type_member *member, ttr_text *word)
+bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
+                           const struct type_member *member, ttr_text *word)
 {
     const struct type *type = member->type;
     enum ctf_role means =
@@ -182,14 +182,15 @@ bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
     if (means == CTF_ROLE_CPU || (means && !can_have_role(type, means)))
         means = CTF_ROLE_NONE;
     if (means == role || ((is_mapped || role == CTF_ROLE_CPU) && means == CTF_ROLE_NONE))
-        return tsdl_word_of(p, spot->outer, member, word);
+        return tsdl_choose_member_word(p, spot->outer, member, word);
     const char *name = tsdl_role_name(spot->root, role);
     if (!role)
-        return tsdl_refuse(p, "such field: its name would imply a role that it does not have");
+        return tsdl_print_refuse(p,
+                                 "such field: its name would imply a role that it does not have");
     if (!name || spot->is_in_array || (spot->root != ROOT_EVENT_HEADER && !spot->is_top))
-        return tsdl_refuse(p, "way to mark the role of this field");
+        return tsdl_print_refuse(p, "way to mark the role of this field");
     *word = (ttr_text){name, strlen(name)};
     return !is_shown_name_used(spot->outer, member, *word) ||
-           tsdl_refuse(
+           tsdl_print_refuse(
                p, "way to mark the role of this field: another field has the name that implies it");
 }

@@ -37,7 +37,7 @@ static bool build_type_key(struct tsdl_resolver *resolver, const struct tsdl_spe
     *key = specifier->name;
     if (prefix_n == 0 && !pointers)
         return true;
-    char *to = tsdl_tree_take(resolver->reading, n + 1 + pointers);
+    char *to = tsdl_tree_alloc(resolver->reading, n + 1 + pointers);
     if (!to)
         return false;
     memcpy(to, prefixes[specifier->class], prefix_n);
@@ -60,7 +60,7 @@ static const struct tsdl_type *find_type(const struct tsdl_resolver *resolver, t
 static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 {
     static const char word[] = "const ";
-    char *to = tsdl_tree_take(resolver->reading, key->n + 1);
+    char *to = tsdl_tree_alloc(resolver->reading, key->n + 1);
     size_t n = 0;
     if (!to)
         return false;
@@ -103,13 +103,13 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
 static const struct tsdl_type *copy_if_shared(struct tsdl_resolver *resolver,
                                               const struct tsdl_type *type)
 {
-    struct tsdl_type *own = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
-    if (!own)
+    struct tsdl_type *ctx = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
+    if (!ctx)
         return type->is_shared ? NULL : type;
-    *own = *type;
-    own->origin = own;
-    own->is_shared = false;
-    return own;
+    *ctx = *type;
+    ctx->origin = ctx;
+    ctx->is_shared = false;
+    return ctx;
 }
 
 /* Adds a name for a type in the current scope. */
@@ -185,7 +185,7 @@ static bool set_reference(struct tsdl_resolver *resolver, struct tsdl_type *user
                          (int)value->text.n, value->text.p,
                          *what == 'l' ? "a number" : "a path such as event.fields.tag");
     for (const struct tsdl_open *open = resolver->open; open; open = open->outer) {
-        const struct tsdl_type *target = tsdl_follow(open->type, value->text, NULL, NULL);
+        const struct tsdl_type *target = tsdl_resolve_path(open->type, value->text, NULL, NULL);
         if (!target)
             continue;
         user->reference.owner = open->type;
@@ -322,14 +322,14 @@ static bool alloc_members(struct tsdl_resolver *resolver, const struct tsdl_spec
         return true;
     if (n > TSDL_FIELDS_MAX)
         return tsdl_fail(resolver->reading, specifier->at, "more than %u fields", TSDL_FIELDS_MAX);
-    if (!(type->type.members = tsdl_take(resolver, n * sizeof *type->type.members)))
+    if (!(type->type.members = tsdl_alloc(resolver, n * sizeof *type->type.members)))
         return false;
     if (n < INDEX_FROM)
         return true;
     while (index_n < 2 * n)
         index_n *= 2;
     type->index_n = (uint32_t)index_n;
-    return (type->index = tsdl_take(resolver, index_n * sizeof *type->index)) != NULL;
+    return (type->index = tsdl_alloc(resolver, index_n * sizeof *type->index)) != NULL;
 }
 
 /* Returns the element type after all array dimensions. */

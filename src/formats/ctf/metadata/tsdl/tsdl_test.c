@@ -16,14 +16,14 @@ struct parsed {
     char note[300]; /* last diagnostic */
 };
 
-static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void keep_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct parsed *parsed = own;
-    assert_true(severity != TTR_NOTE_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 ||
+    struct parsed *parsed = ctx;
+    assert_true(severity != TTR_SEVERITY_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 ||
                 strcmp(code, "ctf.cut-metadata") == 0);
     assert_true(strncmp(code, "ctf.", 4) == 0 && offset < UINT64_MAX);
-    *(severity >= TTR_NOTE_ODD ? &parsed->notes_n : &parsed->remarks_n) += 1;
+    *(severity >= TTR_SEVERITY_ODD ? &parsed->notes_n : &parsed->remarks_n) += 1;
     (void)snprintf(parsed->note, sizeof parsed->note, "%s", text);
 }
 
@@ -39,7 +39,7 @@ static void parse_any(struct parsed *parsed, const char *source)
     *parsed = (struct parsed){0};
     ctf_description_init(&parsed->description, alloc_default());
     parsed->description.note = keep_note;
-    parsed->description.note_own = parsed;
+    parsed->description.note_ctx = parsed;
     parse_more(parsed, source);
 }
 
@@ -78,7 +78,7 @@ static const struct type *at(const struct type *type, const char *path)
     while (*path) {
         size_t n = strcspn(path, ".");
         assert_non_null(type);
-        const struct type_member *member = type_member_named(type, (ttr_text){path, n});
+        const struct type_member *member = type_find_member(type, (ttr_text){path, n});
         if (!member)
             fail_msg("no member %s", path);
         type = member->type;
@@ -639,7 +639,7 @@ static void member_lookup_among_many_succeeds(void **state)
     struct parsed parsed;
     parse(&parsed, text);
     assert_reference(at(payload(&parsed), "s999"), ROOT_PAYLOAD, "f499");
-    assert_null(type_member_named(payload(&parsed), text_of("f1000")));
+    assert_null(type_find_member(payload(&parsed), text_of("f1000")));
     done(&parsed);
 }
 
@@ -675,8 +675,8 @@ static void parse_cut(struct parsed *parsed, const char *source, size_t n, bool 
     *parsed = (struct parsed){0};
     ctf_description_init(&parsed->description, alloc_default());
     parsed->description.note = keep_note;
-    parsed->description.note_own = parsed;
-    char *copy = arena_take(&parsed->description.arena, n + 1);
+    parsed->description.note_ctx = parsed;
+    char *copy = arena_alloc(&parsed->description.arena, n + 1);
     assert_non_null(copy);
     memcpy(copy, source, n);
     copy[n] = '\0';

@@ -1,6 +1,7 @@
 /* TSDL syntax: tokens, and the syntax tree made of them (CTF 1.8.3 appendix C).
  *
- *   text -> tsdl_lex -> tokens -> tsdl_parse_text -> statements -> tsdl_resolve_text -> description
+ *   text -> tsdl_next_token -> tokens -> tsdl_parse_text -> statements -> tsdl_resolve_text ->
+ * description
  *
  * Ownership: tokens and nodes borrow the text; decoded strings and nodes are in the arenas of the
  * reading and die with it. Thread rule: one thread per reading. */
@@ -33,7 +34,7 @@ bool tsdl_fail_memory(struct tsdl_reading *reading);
 
 /* Allocates zeroed bytes of the tree. Returns NULL, and records the failure, at the memory limit.
  */
-void *tsdl_tree_take(struct tsdl_reading *reading, size_t size);
+void *tsdl_tree_alloc(struct tsdl_reading *reading, size_t size);
 
 enum tsdl_token_kind {
     TSDL_TOKEN_END = 0,
@@ -88,7 +89,7 @@ struct tsdl_token {
 };
 
 /* Reads the token after `token->end`. Returns false if it is invalid. */
-TTR_MUST bool tsdl_lex(struct tsdl_reading *reading, struct tsdl_token *token);
+TTR_MUST bool tsdl_next_token(struct tsdl_reading *reading, struct tsdl_token *token);
 
 /* Returns the keyword that a word is, or 0. */
 uint8_t tsdl_keyword_of(ttr_text word);

@@ -104,7 +104,7 @@ struct tsdl_resolver {
 
 /* Allocates zeroed bytes in the description's arena. Returns NULL, and records the failure, at the
  * memory limit. */
-void *tsdl_take(struct tsdl_resolver *resolver, size_t size);
+void *tsdl_alloc(struct tsdl_resolver *resolver, size_t size);
 
 /* Copies a text into the description's arena. Returns false if memory is out. */
 TTR_MUST bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to);
@@ -190,7 +190,7 @@ bool tsdl_has_role(const struct type *type, enum ctf_role role);
 
 /* Parses a UUID such as "2a6422d0-6cee-11e0-8c08-cb07d7b3a564". Returns false for any other form.
  */
-bool tsdl_take_uuid(ttr_text text, uint8_t uuid[16]);
+bool tsdl_parse_uuid(ttr_text text, uint8_t uuid[16]);
 
 /* Returns the field name that implies a role in a root, or NULL. */
 const char *tsdl_role_name(enum type_root root, enum ctf_role role);
@@ -198,13 +198,13 @@ const char *tsdl_role_name(enum type_root root, enum ctf_role role);
 /* Finds the labels of `tag` that select the variant option `name`: the label of the same name, and
  * labels that differ from it by one leading underscore unless they name another option. Returns
  * their number. `escaped` must have room for the name and two bytes. */
-uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name,
-                        char *escaped, const struct type_label *labels[3]);
+uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct tsdl_type *tag,
+                                 ttr_text name, char *escaped, const struct type_label *labels[3]);
 
 /* Resolves a path "a.b.c" from a structure on, through structures only. Returns NULL if it does not
  * exist. Unless `names` is NULL, appends the names after the first `*names_n`. */
-const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path, ttr_text *names,
-                                    uint32_t *names_n);
+const struct tsdl_type *tsdl_resolve_path(const struct tsdl_type *from, ttr_text path,
+                                          ttr_text *names, uint32_t *names_n);
 
 /* Fails unless a type can be a length (or the tag, if `user` is a variant). */
 TTR_MUST bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *target,

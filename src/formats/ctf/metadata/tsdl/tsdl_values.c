@@ -9,7 +9,7 @@
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
-void *tsdl_take(struct tsdl_resolver *resolver, size_t size)
+void *tsdl_alloc(struct tsdl_resolver *resolver, size_t size)
 {
     struct tsdl_reading *reading = resolver->reading;
     struct arena *arena = &resolver->description->arena;
@@ -18,7 +18,7 @@ void *tsdl_take(struct tsdl_resolver *resolver, size_t size)
         reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET,
                                "%s: the description needs too much memory (%zu bytes)",
                                reading->text->file, arena->total);
-    else if (!(block = arena_take(arena, size)))
+    else if (!(block = arena_alloc(arena, size)))
         (void)tsdl_fail_memory(reading);
     else
         memset(block, 0, size);
@@ -27,7 +27,7 @@ void *tsdl_take(struct tsdl_resolver *resolver, size_t size)
 
 bool tsdl_copy_text(struct tsdl_resolver *resolver, ttr_text from, ttr_text *to)
 {
-    char *copy = tsdl_take(resolver, from.n + 1);
+    char *copy = tsdl_alloc(resolver, from.n + 1);
     if (!copy)
         return false;
     memcpy(copy, from.p, from.n);
@@ -50,7 +50,7 @@ static void emit_note(struct tsdl_resolver *resolver, ttr_severity severity, siz
     for (; resolver->line_at < at && resolver->line_at < text->n; resolver->line_at++)
         resolver->line += text->p[resolver->line_at] == '\n';
     (void)snprintf(whole, sizeof whole, "%s:%u: %s", text->file, resolver->line, what);
-    description->note(description->note_own, severity, ctf_text_offset(text, at), code, whole);
+    description->note(description->note_ctx, severity, ctf_text_offset(text, at), code, whole);
 }
 
 void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at, const char *code,
@@ -126,7 +126,7 @@ bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *
         return fail_value(resolver, attribute, "a string");
     const char *zero = memchr(value->text.p, 0, value->text.n);
     if (value->is_unescaped) {
-        tsdl_note(resolver, TTR_NOTE_ODD, value->at, "ctf.unescaped",
+        tsdl_note(resolver, TTR_SEVERITY_ODD, value->at, "ctf.unescaped",
                   "quotes or backslashes in '%.*s' are not escaped", (int)attribute->name.n,
                   attribute->name.p);
         resolver->description->has_unescaped = true;
@@ -142,7 +142,7 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-bool tsdl_take_uuid(ttr_text text, uint8_t uuid[16])
+bool tsdl_parse_uuid(ttr_text text, uint8_t uuid[16])
 {
     for (size_t i = 0, n = 0; text.n == 36 && i < 36; i++) {
         const int digit = hex_digit(text.p[i]);
@@ -161,7 +161,7 @@ bool tsdl_get_uuid(struct tsdl_resolver *resolver, const struct tsdl_statement *
                    uint8_t uuid[16])
 {
     const struct tsdl_value *value = value_of_attribute(attribute, TSDL_VALUE_STRING);
-    return (value && tsdl_take_uuid(value->text, uuid)) ||
+    return (value && tsdl_parse_uuid(value->text, uuid)) ||
            fail_value(resolver, attribute,
                       "a UUID such as \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\"");
 }
@@ -203,7 +203,7 @@ bool tsdl_get_attribute(struct tsdl_resolver *resolver, const struct tsdl_statem
         i++;
     *which = i;
     if (!names[i]) {
-        tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-attribute",
+        tsdl_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-attribute",
                   "the attribute '%.*s' is not known and passed over", (int)attribute->name.n,
                   attribute->name.p);
         return true;

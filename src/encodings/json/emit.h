@@ -1,0 +1,50 @@
+/* Unchecked appends for text writers that reserve the space of an entire event with one buffer_room
+ * call. Each function copies to `at` and returns the end of the copy. A number needs at most
+ * NUMBER_MAX bytes. */
+#ifndef TRACETTA_ENCODINGS_JSON_EMIT_H
+#define TRACETTA_ENCODINGS_JSON_EMIT_H
+
+#include <string.h>
+
+#include "base/number.h"
+#include "encodings/json/text_cache.h"
+
+/* Appends a constant text; inlining lets the compiler compute its length. */
+static inline char *emit_constant(char *at, const char *text)
+{
+    size_t n = strlen(text);
+    memcpy(at, text, n);
+    return at + n;
+}
+
+static inline char *emit_piece(char *at, ttr_text piece)
+{
+    memcpy(at, piece.p, piece.n);
+    return at + piece.n;
+}
+
+/* Appends a piece of a text cache in 16-byte blocks, which compile to single vector moves. Up to
+ * TEXT_CACHE_PADDING bytes after the piece may be overwritten. */
+static inline char *emit_cached_piece(char *at, ttr_text piece)
+{
+    for (size_t i = 0; i < piece.n; i += TEXT_CACHE_PADDING)
+        memcpy(at + i, piece.p + i, TEXT_CACHE_PADDING);
+    return at + piece.n;
+}
+
+static inline char *emit_u64(char *at, uint64_t x)
+{
+    return at + number_format_u64(at, x);
+}
+
+static inline char *emit_i64(char *at, int64_t x)
+{
+    return at + number_format_i64(at, x);
+}
+
+static inline char *emit_hex(char *at, uint64_t x)
+{
+    return at + number_format_hex(at, x);
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* Output position and open levels of the event that is printed; included by this folder only.
+ *
+ * Text is written directly into reserved room of the buffer.  A function first reserves all that it
+ * may write (reserve_room), then only advances `at`. */
+#ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_OUTPUT_H
+#define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_OUTPUT_H
+
+#include "encodings/json/emit.h"
+#include "formats/babeltrace2/babeltrace2.h"
+
+#define DEPTH_MAX 64u
+#define ROOM_MIN ((size_t)4096)
+#define VALUE_ROOM 192u /* bytes of any value without text, braces included */
+
+struct bt2_level {
+    bool is_array;
+    uint8_t choices;  /* closing braces to print after the field of this level */
+    uint64_t printed; /* members or elements printed so far */
+};
+
+struct bt2_output {
+    struct buffer *to;
+    char *at, *end; /* [at, end) is reserved in the buffer but not counted in buffer->n */
+    struct babeltrace2_cache *cache;
+    const ttr_fields *fields;
+    bool with_names, with_color;
+    unsigned depth; /* levels 0 to depth are open */
+    struct bt2_level level[DEPTH_MAX + 1];
+};
+
+/* The parts of an event in order, and whether the current one must be closed. */
+struct bt2_parts {
+    struct bt2_output output;
+    const struct babeltrace2_names *names;
+    const struct event_class *event_class;
+    bool has_part, is_open;
+    unsigned next; /* index in `order` of the next part */
+};
+
+static inline void output_begin_room(struct bt2_output *output, size_t n)
+{
+    if (n < ROOM_MIN)
+        n = ROOM_MIN;
+    output->at = output->end = (char *)buffer_room(output->to, n);
+    if (output->at)
+        output->end = output->at + n;
+}
+
+static inline void output_end_room(struct bt2_output *output)
+{
+    if (output->at)
+        buffer_commit(output->to,
+                      (size_t)(output->at - (char *)(output->to->bytes + output->to->n)));
+    output->at = output->end = NULL;
+}
+
+/* Reserves n bytes.  Returns false if memory is exhausted. */
+static inline bool reserve_room(struct bt2_output *output, size_t n)
+{
+    if ((size_t)(output->end - output->at) >= n)
+        return true;
+    output_end_room(output);
+    output_begin_room(output, n);
+    return (size_t)(output->end - output->at) >= n;
+}
+
+static inline void emit_color(struct bt2_output *output, const char *code)
+{
+    if (output->with_color)
+        output->at = emit_constant(output->at, code);
+}
+
+/* Returns the offset in the buffer of the next byte written. */
+static inline size_t output_offset(const struct bt2_output *output)
+{
+    return output->at ? (size_t)(output->at - (const char *)output->to->bytes) : 0;
+}
+
+/* How a value is printed, or which level it opens. */
+enum value_kind {
+    VALUE_OTHER,
+    VALUE_UNSIGNED,
+    VALUE_SIGNED,
+    VALUE_TEXT,
+    VALUE_STRUCT,
+    VALUE_ARRAY
+};
+
+static inline uint8_t value_kind_of(const ttr_value *value)
+{
+    bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
+    switch (value->type) {
+    case TTR_TYPE_STRUCT:
+        return VALUE_STRUCT;
+    case TTR_TYPE_ARRAY:
+        return VALUE_ARRAY;
+    case TTR_TYPE_TEXT:
+        return value->hint == TTR_DISPLAY_DECIMAL ? VALUE_OTHER : VALUE_TEXT;
+    case TTR_TYPE_UINT:
+    case TTR_TYPE_INT:
+        if (is_based || value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS)
+            return VALUE_OTHER;
+        return value->type == TTR_TYPE_INT ? VALUE_SIGNED : VALUE_UNSIGNED;
+    default:
+        return VALUE_OTHER;
+    }
+}
+
+/* Appends a number.  One digit, the usual case in arrays, avoids a function call. */
+static inline char *emit_unsigned(char *at, uint64_t x)
+{
+    if (x >= 10)
+        return emit_u64(at, x);
+    *at = (char)('0' + x);
+    return at + 1;
+}
+
+static inline char *emit_signed(char *at, uint64_t x)
+{
+    return (int64_t)x < 0 ? emit_i64(at, (int64_t)x) : emit_unsigned(at, x);
+}
+
+/* Appends ", [N] = ", and caches it for the first elements. */
+char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
+
+/* Like babeltrace2_emit_index; copies the text if it is cached. */
+static inline char *emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
+{
+    const struct babeltrace2_index *known = &cache->index[index % BABELTRACE2_INDEXES];
+    if (index >= BABELTRACE2_INDEXES || known->n == 0)
+        return babeltrace2_emit_index(cache, index, at);
+    memcpy(at, known, sizeof *known); /* copies the complete slot; only n bytes count */
+    return at + known->n;
+}
+
+/* Appends a text in quotes, up to its first zero. */
+void babeltrace2_add_quoted(struct bt2_output *output, ttr_text text);
+
+/* Appends a value that opens no level.  The caller has reserved VALUE_ROOM. */
+void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value);
+
+/* Append a float in the form of "%g", and an integer in base 2, 8 or 16. */
+char *babeltrace2_emit_float(char *at, double x);
+char *babeltrace2_emit_based(char *at, const ttr_value *value);
+
+/* babeltrace2_emit_hex appends a number in base 16; babeltrace2_hex_mask returns the bits of a
+ * value that are printed. */
+char *babeltrace2_emit_hex(char *at, uint64_t x);
+uint64_t babeltrace2_hex_mask(const ttr_value *value);
+
+/* Appends everything between the previous value and that of `field`, opening the level of a struct
+ * or array.  Returns false if no value follows. */
+bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field);
+
+/* Appends everything after the last value: braces, empty parts, the line feed. */
+void babeltrace2_end_parts(struct bt2_parts *parts);
+
+#define BLOCK 32u /* bytes per copy */
+
+/* Copies a text in blocks; BLOCK bytes after it must be readable and writable. */
+static inline char *emit_blocks(char *at, const char *text, size_t n)
+{
+    memcpy(at, text, BLOCK);
+    for (size_t i = BLOCK; __builtin_expect(i < n, 0); i += BLOCK)
+        memcpy(at + i, text + i, BLOCK);
+    return at + n;
+}
+
+/* Returns the packet number of an event, 0 if it has none. */
+static inline uint64_t packet_of(const struct schema *schema, const ttr_event *event)
+{
+    return schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
+}
+
+/* Returns the cached packet part of an event, NULL if another packet was printed since. */
+static inline const struct babeltrace2_packet *find_cached_packet(
+    const struct babeltrace2_cache *cache, const ttr_event *event, uint64_t number)
+{
+    const struct babeltrace2_packet *known = &cache->packet[event->source % BABELTRACE2_PACKETS];
+    return number && known->number == number && known->source == event->source ? known : NULL;
+}
+
+/* Counts an event whose first part is about to be printed, and makes the plan of its class when the
+ * threshold is reached. */
+void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
+                             struct babeltrace2_class *of_class);
+
+#endif

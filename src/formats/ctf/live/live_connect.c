@@ -1,0 +1,63 @@
+/* Connection to a relay daemon over TCP: opens a client and runs it until the session is attached
+ * or listed. */
+#include "base/status.h"
+#include "formats/ctf/live/ctf_live.h"
+
+#define ANSWER_MS 10000u /* limit for progress of an answer */
+#define DIAL_MS 5000u
+#define OPEN_MS 30000u /* limit for all steps until the session is attached */
+#define POLL_MS 100u
+
+static bool is_client_running(void *ctx)
+{
+    return context_should_continue(ctx);
+}
+
+static struct socket *dial_tcp(void *ctx, ttr_error *error)
+{
+    const struct live_tcp *tcp = ctx;
+    struct socket_target target = {.host = tcp->url.daemon,
+                                   .port = tcp->url.port,
+                                   .family = tcp->url.family,
+                                   .limit_ms = DIAL_MS,
+                                   .goes_on = is_client_running,
+                                   .ctx = tcp->t};
+    return socket_connect(&tcp->t->counted, &target, error);
+}
+
+void live_init_client(struct live_client *client, struct live_tcp *tcp,
+                      const struct live_config *how, live_list list, void *list_own)
+{
+    const struct live_options options = {
+        .dial = how->dial ? how->dial : dial_tcp,
+        .dial_own = how->dial ? how->dial_own : tcp,
+        .list = list,
+        .list_own = list_own,
+        .seek = how->seek ? how->seek : LIVE_SEEK_BEGIN,
+        .reconnect_ms = how->reconnect_ms,
+        .limit_ms = how->limit_ms ? how->limit_ms : ANSWER_MS,
+        .poll_ms = how->poll_ms == LIVE_NO_POLL ? 0
+                   : how->poll_ms               ? how->poll_ms
+                                                : POLL_MS,
+    };
+    live_client_init(client, &tcp->t->counted, &tcp->url, &options);
+}
+
+ttr_status live_run_until_attached(struct live_client *client, const ttr *t, ttr_error *error)
+{
+    uint64_t deadline = socket_now_ms() + OPEN_MS;
+    while (client->phase < LIVE_RUNNING) {
+        ttr_status status = live_client_step(client, error);
+        if (status != TTR_OK && status != TTR_AGAIN)
+            return status == TTR_END ? TTR_OK : status;
+        if (!context_should_continue(t))
+            return fail(error, TTR_AGAIN, NO_OFFSET, "opening %s was ended on request",
+                        client->url.daemon);
+        if (socket_now_ms() >= deadline)
+            return fail(error, TTR_E_IO, NO_OFFSET, "%s did not attach the viewer within %u s",
+                        client->url.daemon, OPEN_MS / 1000);
+        if (status == TTR_AGAIN)
+            live_client_wait(client, LIVE_SLICE_MS);
+    }
+    return TTR_OK;
+}

@@ -1,0 +1,141 @@
+/* Layouts of payloads, compiled when a field of a type is first read: most types of a trace have no
+ * events.
+ *
+ * Metadata of V3 to V5 may be wrong (NET-LIE-1): a boolean declared with four bytes may have one, a
+ * byte may have four. A type with such fields has up to four interpretations. The size of each
+ * payload shows which one is right; only the interpretations that are needed are compiled. */
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+enum { LIE_BOOLEAN = 1, LIE_BYTE = 2 };
+
+static const struct type *misdeclared_type(struct nettrace_reader *reader, const struct type *type,
+                                           unsigned lie);
+
+static const struct type *misdeclared_struct(struct nettrace_reader *reader,
+                                             const struct type *type, unsigned lie)
+{
+    struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
+    struct type_member *members =
+        copy ? arena_alloc(&reader->arena, type->members_n ? type->members_n * sizeof *members : 1)
+             : NULL;
+    if (!members)
+        return NULL;
+    for (uint32_t i = 0; i < type->members_n; i++) {
+        members[i] = type->members[i];
+        members[i].type = misdeclared_type(reader, type->members[i].type, lie);
+        if (!members[i].type)
+            return NULL;
+    }
+    *copy = *type;
+    copy->members = members;
+    return copy;
+}
+
+static const struct type *misdeclared_array(struct nettrace_reader *reader, const struct type *type,
+                                            unsigned lie)
+{
+    struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
+    const struct type *element = copy ? misdeclared_type(reader, type->element, lie) : NULL;
+    if (!element)
+        return NULL;
+    *copy = *type;
+    copy->element = element;
+    return copy;
+}
+
+/* Returns a copy of a type as it is if its metadata are wrong in the ways `lie`; NULL if memory is
+ * exhausted. The recursion is as deep as the metadata, which have a limit. */
+static const struct type *misdeclared_type(struct nettrace_reader *reader, const struct type *type,
+                                           unsigned lie)
+{
+    static const struct type boolean8 = {.kind = TYPE_BOOL, .bits = 8, .align = 3};
+    if (type == clr_type_of_code(NETTRACE_BOOLEAN))
+        return lie & LIE_BOOLEAN ? &boolean8 : type;
+    if (type == clr_type_of_code(NETTRACE_U8))
+        return lie & LIE_BYTE ? clr_type_of_code(NETTRACE_U32) : type;
+    if (type->kind == TYPE_STRUCT)
+        return misdeclared_struct(reader, type, lie);
+    return type->kind == TYPE_SEQUENCE ? misdeclared_array(reader, type, lie) : type;
+}
+
+/* True if a value of a type, or one inside it, has a role: it is converted before it is returned.
+ */
+static bool type_has_roles(const struct type *type)
+{
+    bool has = type->role != NETTRACE_ROLE_NONE || (type->element && type_has_roles(type->element));
+    for (uint32_t i = 0; i < type->members_n && !has; i++)
+        has = type_has_roles(type->members[i].type);
+    return has;
+}
+
+/* True if all converted values are direct members of the payload with one field each. Then `shown`
+ * has a bit for each of them. */
+static bool find_converted_members(const struct type *root, uint64_t *converted)
+{
+    *converted = 0;
+    for (uint32_t i = 0; i < root->members_n; i++) {
+        const struct type *type = root->members[i].type;
+        if (i >= 64 || type->element || type->members_n || type->role >= NETTRACE_ROLE_TEXT16)
+            return false;
+        *converted |= (uint64_t)(type->role != NETTRACE_ROLE_NONE) << i;
+    }
+    return true;
+}
+
+/* Compiles the layout of an interpretation. Returns NULL, with a note, if that is not possible. */
+static const struct layout *compile_layout(const struct nettrace_type *type, unsigned lie)
+{
+    struct nettrace_reader *reader = type->reader;
+    const struct type *root =
+        lie ? misdeclared_type(reader, type->layouts->root, lie) : type->layouts->root;
+    struct layout_spec spec = {.t = reader->t,
+                               .arena = &reader->arena,
+                               .root = {[ROOT_PAYLOAD] = root},
+                               .shows_hidden = true};
+    ttr_error error = {0};
+    const struct layout *layout = root ? layout_compile(&spec, &error) : NULL;
+    if (!root || error.status == TTR_E_NOMEM)
+        reader->is_out_of_memory = true; /* reported by the next read */
+    else if (!layout)
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, type->layouts->offset,
+                             "nettrace.bad-metadata", "the fields of \"%s\" cannot be decoded: %s",
+                             ttr_text_get(reader->t, type->name).p, error.text);
+    return layout;
+}
+
+static const struct layout *compiled_layout(const struct nettrace_type *type, unsigned lie)
+{
+    struct nettrace_layouts *layouts = type->layouts;
+    if (NETTRACE_UNLIKELY(!(layouts->tried >> lie & 1))) {
+        layouts->tried |= (uint8_t)(1u << lie);
+        layouts->layout[lie] = compile_layout(type, lie);
+        layouts->is_plain = layouts->layout[0] && type->kind != TTR_KIND_SAMPLE &&
+                            (!type_has_roles(layouts->root) ||
+                             find_converted_members(layouts->root, &layouts->converted));
+    }
+    return layouts->layout[lie];
+}
+
+/* True if a layout ends exactly at the end of the payload. */
+static bool layout_fits(const struct layout *layout, const ttr_event *event)
+{
+    struct layout_cursor run = {
+        .bits = bits_init(event->payload, 0, (uint64_t)event->payload_size * 8)};
+    return layout_find_record_end(layout, &run) == LAYOUT_OK && run.bits.at == run.bits.end;
+}
+
+const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
+                                              const ttr_event *event)
+{
+    const struct layout *first = type->layouts->root ? compiled_layout(type, 0) : NULL;
+    if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first || layout_fits(first, event))
+        return first;
+    for (unsigned lie = 1; lie < NETTRACE_LAYOUTS_MAX; lie++) {
+        const struct layout *other =
+            (lie & type->layouts->could_lie) == lie ? compiled_layout(type, lie) : NULL;
+        if (other && layout_fits(other, event))
+            return other;
+    }
+    return first;
+}

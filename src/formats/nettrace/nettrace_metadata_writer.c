@@ -1,0 +1,261 @@
+/* Metadata writer: a shape (nettrace_writer.h) in the encoding of each version.
+ * nettrace_metadata.c and nettrace_metadata6.c have the layouts.
+ *
+ * A shape has no version. Types that a version lacks must be excluded first, by
+ * nettrace_shape_fits():
+ *
+ *   version   largest type code    encoding of fields
+ *   V4        18 (string)          form 1: code, then name
+ *   V5        19 (array)           form 1 if it has no arrays, else form 2 in a tag of kind 2
+ *   V6        26 (boolean8)        u16 size, name, type
+ *
+ * Left out: messages, descriptions and other options of V6, which are counted as losses. */
+#include "base/utf.h"
+#include "formats/nettrace/nettrace_writer.h"
+
+#define ROW_MAX 60000u /* limit of a record: sizes of rows and fields in V6 have 16 bits */
+
+enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_LEVEL = 8, OPTION_VERSION = 9 };
+
+/* Encodings of fields. */
+enum field_form { FORM_1, FORM_2, FORM_V6 };
+
+static bool has_element(uint8_t code)
+{
+    return code == NETTRACE_ARRAY || code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC ||
+           code == NETTRACE_FIXED_ARRAY;
+}
+
+/* --- Types that versions have --- */
+
+static bool fields_fit_version(struct cursor *shape, uint8_t most);
+
+static bool type_fits_version(struct cursor *shape, uint8_t most)
+{
+    uint8_t code = cursor_u8(shape);
+    if (code > most)
+        return false;
+    if (code == NETTRACE_OBJECT)
+        return fields_fit_version(shape, most);
+    bool fits = !has_element(code) || type_fits_version(shape, most);
+    if (code == NETTRACE_FIXED_ARRAY)
+        (void)cursor_u16le(shape);
+    return fits;
+}
+
+static bool fields_fit_version(struct cursor *shape, uint8_t most)
+{
+    uint32_t n = cursor_u32le(shape);
+    for (uint32_t i = 0; i < n && !shape->failed; i++) {
+        (void)cursor_skip(shape, cursor_u32le(shape));
+        if (!type_fits_version(shape, most))
+            return false;
+    }
+    return !shape->failed;
+}
+
+bool nettrace_shape_fits(const struct cursor *shape, unsigned version)
+{
+    struct cursor c = *shape;
+    return fields_fit_version(&c, version >= NETTRACE_V6 ? NETTRACE_BOOLEAN8
+                                  : version == 5         ? NETTRACE_ARRAY
+                                                         : NETTRACE_STRING);
+}
+
+/* --- Names that UTF-16 cannot store --- */
+
+static struct nettrace_text_flaws text_flaws_of(ttr_text text)
+{
+    struct nettrace_text_flaws flaws = {false, false};
+    const uint8_t *p = (const uint8_t *)text.p, *end = p + text.n;
+    while (p < end) {
+        size_t n = *p < 0x80 ? 1 : utf8_char_length(p, (size_t)(end - p));
+        flaws.has_zeros |= *p == 0;
+        flaws.is_broken |= n == 0;
+        p += n ? n : 1;
+    }
+    return flaws;
+}
+
+static void add_text_flaws(struct nettrace_text_flaws *sum, ttr_text text)
+{
+    struct nettrace_text_flaws flaws = text_flaws_of(text);
+    sum->has_zeros |= flaws.has_zeros;
+    sum->is_broken |= flaws.is_broken;
+}
+
+static ttr_text read_shape_name(struct cursor *shape)
+{
+    uint32_t n = cursor_u32le(shape);
+    const uint8_t *p = cursor_read_bytes(shape, n);
+    return (ttr_text){p ? (const char *)p : "", p ? n : 0};
+}
+
+static void add_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor *shape)
+{
+    uint32_t n = cursor_u32le(shape);
+    for (uint32_t i = 0; i < n && !shape->failed; i++) {
+        add_text_flaws(sum, read_shape_name(shape));
+        uint8_t code = cursor_u8(shape);
+        for (; has_element(code);
+             code =
+                 /* fixed arrays, with a count after the type, come only from V6 */
+             cursor_u8(shape))
+            if (code == NETTRACE_FIXED_ARRAY)
+                return;
+        if (code == NETTRACE_OBJECT)
+            add_field_name_flaws(sum, shape);
+    }
+}
+
+struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info)
+{
+    struct nettrace_text_flaws flaws = {false, false};
+    struct cursor shape = info->shape;
+    add_text_flaws(&flaws, info->provider);
+    add_text_flaws(&flaws, info->name);
+    add_field_name_flaws(&flaws, &shape);
+    return flaws;
+}
+
+/* --- Fields --- */
+
+static void append_field_count(struct buffer *to, enum field_form form, uint32_t n)
+{
+    if (form == FORM_V6)
+        nettrace_append_u16(to, (uint16_t)n);
+    else
+        nettrace_append_u32(to, n);
+}
+
+static void append_fields(struct buffer *to, struct cursor *shape, enum field_form form);
+
+static void append_type(struct buffer *to, struct cursor *shape, enum field_form form)
+{
+    uint8_t code = cursor_u8(shape);
+    if (form == FORM_V6)
+        buffer_add_byte(to, code);
+    else
+        nettrace_append_u32(to, code);
+    if (code == NETTRACE_OBJECT)
+        append_fields(to, shape, form);
+    else if (has_element(code))
+        append_type(to, shape, form);
+    if (code == NETTRACE_FIXED_ARRAY)
+        nettrace_append_u16(to, cursor_u16le(shape));
+}
+
+/* Appends a field with its size before it. In form 2 the size includes itself, in V6 it does not.
+ */
+static void append_sized_field(struct buffer *to, struct cursor *shape, enum field_form form)
+{
+    size_t at = to->n;
+    ttr_text name = read_shape_name(shape);
+    if (form == FORM_V6) {
+        nettrace_append_u16(to, 0);
+        nettrace_append_string(to, name);
+    } else {
+        nettrace_append_u32(to, 0);
+        (void)nettrace_append_z16(to, name);
+    }
+    append_type(to, shape, form);
+    if (to->failed)
+        return;
+    if (form == FORM_V6)
+        store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
+    else
+        store_u32le(to->bytes + at, (uint32_t)(to->n - at));
+}
+
+static void append_fields(struct buffer *to, struct cursor *shape, enum field_form form)
+{
+    uint32_t n = cursor_u32le(shape);
+    append_field_count(to, form, n);
+    for (uint32_t i = 0; i < n && !shape->failed; i++) {
+        if (form != FORM_1) {
+            append_sized_field(to, shape, form);
+            continue;
+        }
+        ttr_text name = read_shape_name(shape);
+        append_type(to, shape, form);
+        (void)nettrace_append_z16(to, name);
+    }
+}
+
+/* --- Metadata --- */
+
+static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t size)
+{
+    nettrace_append_u32(to, size);
+    buffer_add_byte(to, (uint8_t)kind);
+}
+
+/* V4, V5: appends the fields in form 1, or in a tag if form 1 lacks their types. */
+static void append_field_description(struct buffer *to, unsigned version,
+                                     const struct nettrace_class_info *info)
+{
+    struct cursor shape = info->shape;
+    bool is_plain = nettrace_shape_fits(&info->shape, 4);
+    if (is_plain)
+        append_fields(to, &shape, FORM_1);
+    else
+        nettrace_append_u32(to, 0);
+    if (info->opcode && version >= 5) {
+        append_tag(to, NETTRACE_EXTRA_OPCODE, 1);
+        buffer_add_byte(to, info->opcode);
+    }
+    if (is_plain)
+        return;
+    size_t at = to->n;
+    append_tag(to, NETTRACE_EXTRA_PARAMS, 0);
+    append_fields(to, &shape, FORM_2);
+    if (!to->failed)
+        store_u32le(to->bytes + at, (uint32_t)(to->n - at - 5));
+}
+
+static void append_options(struct buffer *to, const struct nettrace_class_info *info)
+{
+    size_t at = to->n;
+    nettrace_append_u16(to, 0);
+    if (info->opcode) {
+        buffer_add_byte(to, OPTION_OPCODE);
+        buffer_add_byte(to, info->opcode);
+    }
+    if (info->keyword) {
+        buffer_add_byte(to, OPTION_KEYWORDS);
+        nettrace_append_u64(to, info->keyword);
+    }
+    if (info->level) {
+        buffer_add_byte(to, OPTION_LEVEL);
+        buffer_add_byte(to, info->level);
+    }
+    if (info->version) {
+        buffer_add_byte(to, OPTION_VERSION);
+        buffer_add_byte(to, (uint8_t)info->version);
+    }
+    if (!to->failed)
+        store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
+}
+
+bool nettrace_append_metadata(struct buffer *to, unsigned version,
+                              const struct nettrace_class_info *info)
+{
+    size_t at = to->n;
+    struct cursor shape = info->shape;
+    if (version >= NETTRACE_V6) {
+        nettrace_append_string(to, info->provider);
+        nettrace_append_varint(to, info->id);
+        nettrace_append_string(to, info->name);
+        append_fields(to, &shape, FORM_V6);
+        append_options(to, info);
+        return to->n - at <= ROW_MAX;
+    }
+    (void)nettrace_append_z16(to, info->provider);
+    nettrace_append_u32(to, info->id);
+    (void)nettrace_append_z16(to, info->name);
+    nettrace_append_u64(to, info->keyword);
+    nettrace_append_u32(to, info->version);
+    nettrace_append_u32(to, info->level);
+    append_field_description(to, version, info);
+    return to->n - at <= ROW_MAX;
+}

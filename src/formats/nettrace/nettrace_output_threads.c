@@ -1,0 +1,163 @@
+/* Threads of the output: their sequence numbers, and the numbers by which events refer to them. */
+#include <string.h>
+
+#include "formats/nettrace/nettrace_writer.h"
+
+#define NAME_BYTES_MAX 4095u /* of a thread; a row of the thread table has at most 64 KiB */
+
+enum { ROW_NAME = 1, ROW_PID = 2, ROW_TID = 3 };
+
+size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid)
+{
+    uint64_t process = nettrace_is_v6(w) ? pid : 0;
+    const uint32_t *known = pair_map_get(&w->thread_of, process, tid);
+    if (known)
+        return *known;
+    const struct alloc *alloc = w->thread_of.alloc;
+    if (!alloc_reserve(alloc, (void **)&w->threads, &w->threads_capacity, w->threads_n + 1,
+                       sizeof *w->threads) ||
+        !pair_map_put(&w->thread_of, process, tid, (uint32_t)w->threads_n))
+        return SIZE_MAX;
+    w->threads[w->threads_n] = (struct nettrace_output_thread){.pid = pid, .tid = tid};
+    return w->threads_n++;
+}
+
+/* Returns the entry of a thread id, NULL if memory is exhausted. */
+static struct nettrace_thread_id *thread_id_entry(struct ttr_writer *out, ttr_id id)
+{
+    struct nettrace_writer *w = out->ctx;
+    size_t n = w->by_id_n ? w->by_id_n : 64;
+    while (n <= id)
+        n *= 2;
+    if (n > w->by_id_n) {
+        struct nettrace_thread_id *by_id =
+            alloc_resize(&out->t->counted, w->by_id, w->by_id_n, n, sizeof *by_id);
+        if (!by_id)
+            return NULL;
+        memset(by_id + w->by_id_n, 0, (n - w->by_id_n) * sizeof *by_id);
+        w->by_id = by_id;
+        w->by_id_n = n;
+    }
+    return &w->by_id[id];
+}
+
+size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
+{
+    struct nettrace_writer *w = out->ctx;
+    ttr_thread thread = {0};
+    if (id < w->by_id_n && w->by_id[id].index)
+        return w->by_id[id].index - 1;
+    (void)ttr_thread_get(out->t, id, &thread);
+    size_t index = nettrace_thread_index_of_tid(w, thread.pid, thread.tid);
+    struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : thread_id_entry(out, id);
+    if (!entry)
+        return SIZE_MAX;
+    bool is_settled = thread.pid_known || id == 0; /* an unknown pid may become known later */
+    entry->index = is_settled || !nettrace_is_v6(w) ? (uint32_t)index + 1 : 0;
+    if (!w->threads[index].thread)
+        w->threads[index].thread = id;
+    return index;
+}
+
+/* V6: true if a thread's name can be stored in its row. Threads of two inputs may have the same pid
+ * and tid: they share the row of the first one. */
+static bool can_store_name(struct ttr_writer *out, const struct nettrace_output_thread *thread,
+                           ttr_id id, ttr_id name)
+{
+    ttr_thread first;
+    if (ttr_text_get(out->t, name).n > NAME_BYTES_MAX)
+        return false;
+    return thread->thread == id ||
+           (ttr_thread_get(out->t, thread->thread, &first) && first.thread_name == name);
+}
+
+bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset)
+{
+    const struct nettrace_writer *w = out->ctx;
+    ttr_thread about;
+    if (!ttr_thread_get(out->t, id, &about) || (!about.process_name && !about.thread_name))
+        return true;
+    struct nettrace_thread_id *entry = thread_id_entry(out, id);
+    if (!entry)
+        return false;
+    bool is_process = about.process_name && about.process_name != entry->process_name;
+    bool is_thread = about.thread_name && about.thread_name != entry->thread_name;
+    if (is_process || (is_thread && !(nettrace_is_v6(w) && can_store_name(out, &w->threads[index],
+                                                                          id, about.thread_name))))
+        output_count_loss(out, NETTRACE_LOST_THREAD_NAME, offset);
+    entry->process_name = about.process_name ? about.process_name : entry->process_name;
+    entry->thread_name = about.thread_name ? about.thread_name : entry->thread_name;
+    return true;
+}
+
+/* V6: appends a row of the thread table: u16 size, varint index, properties. */
+static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thread *thread)
+{
+    struct nettrace_writer *w = out->ctx;
+    struct buffer *to = &w->region.threads;
+    size_t at = to->n;
+    ttr_thread about = {0};
+    (void)ttr_thread_get(out->t, thread->thread, &about);
+    ttr_text name = ttr_text_get(out->t, about.thread_name);
+    thread->declared_name = about.thread_name;
+    nettrace_append_u16(to, 0);
+    nettrace_append_varint(to, thread->index);
+    if (name.n && name.n <= NAME_BYTES_MAX) {
+        buffer_add_byte(to, ROW_NAME);
+        nettrace_append_string(to, name);
+    }
+    buffer_add_byte(to, ROW_PID);
+    nettrace_append_varint(to, thread->pid);
+    buffer_add_byte(to, ROW_TID);
+    nettrace_append_varint(to, thread->tid);
+    if (!to->failed)
+        store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
+}
+
+/* Records that a thread was declared. Exhausted memory is reported after the event. */
+static void record_declared(struct ttr_writer *out, uint32_t index)
+{
+    struct nettrace_writer *w = out->ctx;
+    struct nettrace_region *region = &w->region;
+    if (alloc_reserve(&out->t->counted, (void **)&region->declared, &region->declared_capacity,
+                      (size_t)region->declared_n + 1, sizeof *region->declared))
+        region->declared[region->declared_n++] = index;
+    else
+        w->is_out_of_memory = true;
+}
+
+uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index)
+{
+    struct nettrace_writer *w = out->ctx;
+    struct nettrace_output_thread *thread = &w->threads[index];
+    if (!nettrace_is_v6(w))
+        return thread->tid;
+    if (thread->generation != w->region.generation) {
+        record_declared(out, (uint32_t)index);
+        thread->generation = w->region.generation;
+        thread->index = w->region.declared_n;
+        thread->sequence = 0;
+        append_thread_row(out, thread);
+    }
+    return thread->index;
+}
+
+bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index)
+{
+    const struct nettrace_writer *w = out->ctx;
+    const struct nettrace_output_thread *thread = &w->threads[index];
+    ttr_thread about;
+    return thread->generation == w->region.generation &&
+           ttr_thread_get(out->t, thread->thread, &about) &&
+           about.thread_name != thread->declared_name;
+}
+
+bool nettrace_threads_are_stale(struct ttr_writer *out)
+{
+    enum { INDICES_MAX = 4096 };
+    const struct nettrace_writer *w = out->ctx;
+    bool is_stale = w->region.declared_n > INDICES_MAX;
+    for (size_t i = 0; !is_stale && i < w->region.declared_n; i++)
+        is_stale = nettrace_thread_is_renamed(out, w->region.declared[i]);
+    return is_stale;
+}

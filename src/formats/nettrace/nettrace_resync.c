@@ -1,0 +1,381 @@
+/* Resynchronisation after damage for V1, V2 and V6, which have no marks between their parts.
+ * (Objects of V3 to V5 start with tags and a name, see nettrace_objects.c.)
+ *
+ * V1, V2. An event is accepted if its three sizes agree and its metadata number is defined. The
+ * first accepted position after the damage is the next event.
+ *
+ * V6. A block has only a size and a kind before it, and nearly any word could be that. So
+ * candidates are checked by content:
+ *
+ *   [size|kind] content          is_valid_content(): rows of that kind fill the content exactly
+ *               [size|kind] ...  is_block_chain_at(): three such blocks follow each other,
+ *                                or all up to the end of the input
+ *
+ * Order of calls: nettrace_read_block6() calls nettrace_measure_block6() for each block, before
+ * decoding. If the content is plausible and another block can start after it, the size is trusted.
+ * If not, find_other_block() looks for a chain at any other position. nettrace_resync() searches
+ * after bytes that are not a block.
+ *
+ * A block of events is large, so only its first header is checked at first
+ * (is_plausible_content()); the complete check follows only in doubt.
+ *
+ * Invariants: the scan stops at the size of a fixed window (SEARCH_BYTES), so results do not depend
+ * on how many bytes a read returns. The end mark, four zero bytes, is accepted only at the end of
+ * the input: zeros are everywhere.
+ *
+ * Cost: search->work limits the bytes checked to WORK_EACH times the input, so input that looks
+ * like blocks at each position costs a small multiple of its size.
+ *
+ * Left out: the Trace block, which is read only once, at the start. */
+#include "base/status.h"
+#include "formats/nettrace/nettrace.h"
+
+/* some blocks: recorders write up to about 1 MiB per block */
+#define SEARCH_BYTES ((uint64_t)8 << 20)
+#define WORK_EACH 16u    /* bytes of content checked per byte of input */
+#define METADATA_MIN 20u /* smallest payload of metadata of V1 and V2 */
+
+/* --- V1, V2 --- */
+
+/* True if an event with known metadata, or metadata, start at `p`. */
+static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p,
+                          const uint8_t *end)
+{
+    struct nettrace_header h = {.next = p};
+    const struct nettrace_header_range span = nettrace_header_range_over(p, end, CODEC_OLDEST);
+    if (!nettrace_header_next(&h, &span, false))
+        return false;
+    return h.metadata ? nettrace_find_type(&reader->types, h.metadata) != NULL
+                      : h.payload_size >= METADATA_MIN;
+}
+
+static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_t *p, size_t n)
+{
+    for (size_t at = 1; at < n; at++)
+        if (is_flat_event(reader, p + at, p + n))
+            return at;
+    return n;
+}
+
+/* --- V6 --- */
+
+enum { END_BYTES = 4, HEAD_BYTES = 4, KINDS = NETTRACE_BLOCK_LABELS + 1 };
+
+static uint32_t block6_size(const uint8_t *head)
+{
+    return load_u32le(head) & 0xffffff;
+}
+
+static unsigned block6_kind(const uint8_t *head)
+{
+    return head[3];
+}
+
+/* Parses the header of a block of events, moves `c` to its first event and decodes that. Returns
+ * false if one of them is invalid or the event has no metadata number. */
+static bool parse_first_event(struct cursor *c, struct nettrace_header_range *span,
+                              struct nettrace_header *h)
+{
+    struct cursor head = *c;
+    uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
+    uint64_t least = cursor_u64le(&head), most = cursor_u64le(&head);
+    if (size < NETTRACE_BLOCK_HEADER || flags > NETTRACE_BLOCK_COMPRESSED || least > most ||
+        !cursor_skip(c, size))
+        return false;
+    *span = nettrace_header_range_over(
+        c->p, c->end, flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6);
+    *h = (struct nettrace_header){.next = c->p};
+    return c->p == c->end || (nettrace_header_next(h, span, true) && h->metadata != 0);
+}
+
+/* The functions below move the cursor over valid content of one kind of block. They return false at
+ * the first invalid row. */
+static bool consume_events(struct cursor *c)
+{
+    struct nettrace_header h;
+    struct nettrace_header_range span;
+    if (!parse_first_event(c, &span, &h))
+        return false;
+    while (h.next < c->end && nettrace_header_next(&h, &span, true))
+        continue;
+    (void)cursor_skip(c, (uint64_t)((h.next > h.start ? h.next : h.start) - span.origin));
+    return c->p == c->end;
+}
+
+static bool consume_rows(struct cursor *c, uint16_t least)
+{
+    while (cursor_left(c) > 0) {
+        uint16_t size = cursor_u16le(c);
+        if (size < least || !cursor_skip(c, size))
+            return false;
+    }
+    return true;
+}
+
+static bool consume_metadata(struct cursor *c)
+{
+    enum { ROW_MIN = 6 };
+    return cursor_skip(c, cursor_u16le(c)) && consume_rows(c, ROW_MIN);
+}
+
+/* Any bytes form varints, so a large content is not trusted. */
+static bool consume_sequence_pairs(struct cursor *c)
+{
+    enum { BYTES_MAX = 65536 };
+    if (cursor_left(c) > BYTES_MAX)
+        return false;
+    while (cursor_left(c) > 0 && !c->failed)
+        (void)nettrace_read_varint(c), (void)nettrace_read_varint(c);
+    return true;
+}
+
+static bool consume_point(struct cursor *c)
+{
+    enum { FLAGS = 3 };
+    (void)cursor_u64le(c);
+    uint32_t flags = cursor_u32le(c), n = cursor_u32le(c);
+    return flags <= FLAGS && cursor_left(c) >= (uint64_t)n * 2 && (n > 0 || cursor_left(c) == 0) &&
+           consume_sequence_pairs(c);
+}
+
+static bool consume_stacks(struct cursor *c)
+{
+    (void)cursor_u32le(c);
+    for (uint32_t n = cursor_u32le(c); n > 0 && !c->failed; n--)
+        (void)cursor_skip(c, cursor_u32le(c));
+    return true;
+}
+
+static bool consume_label_lists(struct cursor *c)
+{
+    (void)cursor_u32le(c);
+    for (uint32_t n = cursor_u32le(c); n > 0; n--)
+        if (!nettrace_skip_label_list(c))
+            return false;
+    return true;
+}
+
+static bool consume_content(unsigned kind, struct cursor *c)
+{
+    switch (kind) {
+    case NETTRACE_BLOCK_EVENTS:
+        return consume_events(c);
+    case NETTRACE_BLOCK_METADATA:
+        return consume_metadata(c);
+    case NETTRACE_BLOCK_POINT:
+        return consume_point(c);
+    case NETTRACE_BLOCK_STACKS:
+        return consume_stacks(c);
+    case NETTRACE_BLOCK_THREADS:
+        return cursor_left(c) > 0 && consume_rows(c, 1);
+    case NETTRACE_BLOCK_GONE:
+        return cursor_left(c) > 0 && consume_sequence_pairs(c);
+    case NETTRACE_BLOCK_LABELS:
+        return consume_label_lists(c);
+    default:
+        return false;
+    }
+}
+
+/* True if the content of a block is valid for its kind and nothing is left. */
+static bool is_valid_content(unsigned kind, struct cursor *c)
+{
+    return consume_content(kind, c) && !c->failed && cursor_left(c) == 0;
+}
+
+/* Search for blocks in a part of the input. `is_end`: the part ends with the input. */
+struct block_search {
+    const uint8_t *p;
+    size_t n;
+    uint64_t work; /* remaining bytes of content that may be checked */
+    bool is_end;
+};
+
+/* True if a complete block starts at `at`; `size` is set to its size with the first word. An end
+ * mark counts only if the input ends after it. */
+static bool is_valid_block_at(struct block_search *search, size_t at, size_t *size)
+{
+    size_t left = search->n - at;
+    const uint8_t *p = search->p + at;
+    if (left < HEAD_BYTES)
+        return false;
+    *size = HEAD_BYTES + (size_t)block6_size(p);
+    if (*size == END_BYTES && block6_kind(p) == NETTRACE_BLOCK_END)
+        return search->is_end && left == END_BYTES;
+    if (*size > left || block6_kind(p) >= KINDS || search->work == 0)
+        return false;
+    struct cursor c = cursor_init(p + HEAD_BYTES, *size - HEAD_BYTES, 0);
+    bool is_whole = is_valid_content(block6_kind(p), &c);
+    search->work -= c.offset < search->work ? c.offset : search->work;
+    return is_whole;
+}
+
+/* True if three valid blocks follow each other from `at` on, or all up to the end. */
+static bool is_block_chain_at(struct block_search *search, size_t at)
+{
+    enum { CHAIN = 3 };
+    size_t size;
+    for (unsigned i = 0; i < CHAIN; i++) {
+        if (search->is_end && at == search->n && i > 0)
+            return true;
+        if (!is_valid_block_at(search, at, &size))
+            return false;
+        at += size;
+    }
+    return true;
+}
+
+/* Returns the first position from `from` on at which a chain of blocks starts; search->n if there
+ * is none. */
+static size_t find_block(struct block_search *search, size_t from)
+{
+    for (size_t at = from; at < search->n; at++)
+        if (is_block_chain_at(search, at))
+            return at;
+    return search->n;
+}
+
+static struct block_search search_window(const struct nettrace_bytes *bytes)
+{
+    size_t n = bytes->n < SEARCH_BYTES
+                   ? bytes->n
+                   /* a fixed amount, so that results do not depend on the size of the window */
+                   : (size_t)SEARCH_BYTES;
+    return (struct block_search){bytes->p, n, WORK_EACH * (uint64_t)n, bytes->n < SEARCH_BYTES};
+}
+
+/* True if the content fits the kind of a block; only the first event of a block of events is
+ * checked. */
+static bool is_plausible_content(unsigned kind, struct cursor c)
+{
+    struct nettrace_header h;
+    struct nettrace_header_range span;
+    return kind == NETTRACE_BLOCK_EVENTS ? parse_first_event(&c, &span, &h)
+                                         : is_valid_content(kind, &c);
+}
+
+/* Sets `may` if a block can start `skip` bytes after `at`: one of a known kind, or after one of an
+ * unknown kind up to eight more unknown ones. An end mark is accepted only at the end of the input
+ * or after an unknown kind. Bytes from `at` on stay in the window. */
+static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, uint64_t skip,
+                                  bool is_known, bool *may)
+{
+    enum { STRANGERS = 8 };
+    struct nettrace_bytes bytes;
+    for (unsigned i = 0; i < (is_known ? 1 : STRANGERS); i++) {
+        ttr_status status = nettrace_load_bytes(reader, at, skip + HEAD_BYTES + 1, &bytes);
+        *may = status == TTR_OK && bytes.n == skip;
+        if (status != TTR_OK || bytes.n < skip + HEAD_BYTES)
+            return status;
+        uint32_t size = block6_size(bytes.p + skip);
+        unsigned kind = block6_kind(bytes.p + skip);
+        *may =
+            kind == NETTRACE_BLOCK_END && size == 0 && (bytes.n == skip + HEAD_BYTES || !is_known);
+        if (kind == NETTRACE_BLOCK_END)
+            return TTR_OK;
+        skip += HEAD_BYTES;
+        if (kind < KINDS) {
+            status = nettrace_load_bytes(reader, at, skip + size, &bytes);
+            *may = status == TTR_OK && bytes.n >= skip + size &&
+                   is_plausible_content(kind, cursor_init(bytes.p + skip, size, 0));
+            return status;
+        }
+        skip += size;
+    }
+    return TTR_OK;
+}
+
+/* Searches for a chain of blocks at a position that the size does not predict. After an end mark
+ * any position counts, unless another trace starts there. */
+static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
+                                   struct nettrace_block_extent *extent, bool is_end)
+{
+    struct nettrace_bytes bytes;
+    ttr_status status = nettrace_load_bytes(reader, at, SEARCH_BYTES, &bytes);
+    if (status != TTR_OK)
+        return status;
+    struct block_search search = search_window(&bytes);
+    bool is_other = is_end && search.n >= HEAD_BYTES + NETTRACE_MAGIC_BYTES &&
+                    memcmp(bytes.p + HEAD_BYTES, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
+    size_t found = is_other ? search.n : find_block(&search, 1);
+    bool is_elsewhere = found < search.n && (is_end || found != HEAD_BYTES + extent->size);
+    extent->is_lost |= is_elsewhere;
+    extent->next = is_elsewhere ? at + found : 0;
+    return TTR_OK;
+}
+
+/* True if a block of an unknown kind holds events: then its kind is damaged. */
+static bool is_event_block_of_unknown_kind(unsigned kind, struct cursor c)
+{
+    return kind >= KINDS && cursor_left(&c) > NETTRACE_BLOCK_HEADER && consume_events(&c);
+}
+
+ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, uint32_t head,
+                                   struct nettrace_block_extent *extent)
+{
+    struct nettrace_bytes bytes;
+    bool may = false;
+    unsigned kind = head >> 24;
+    *extent = (struct nettrace_block_extent){.size = head & 0xffffff};
+    uint64_t whole = HEAD_BYTES + extent->size;
+    ttr_status status = nettrace_load_bytes(reader, at, whole, &bytes);
+    if (status != TTR_OK)
+        return status;
+    extent->is_cut = bytes.n < whole;
+    if (kind != NETTRACE_BLOCK_END && !extent->is_cut) {
+        status =
+            can_block_begin(reader, at, whole, kind < KINDS && kind != NETTRACE_BLOCK_TRACE, &may);
+        if (status == TTR_OK)
+            status = nettrace_load_bytes(reader, at, whole, &bytes);
+        if (status != TTR_OK)
+            return status;
+        struct cursor c = cursor_init(bytes.p + HEAD_BYTES, (size_t)extent->size, 0);
+        extent->is_strange = is_event_block_of_unknown_kind(kind, c);
+        bool has_known = kind < KINDS && kind != NETTRACE_BLOCK_TRACE,
+             is_fine = may && (!has_known || is_plausible_content(kind, c));
+        if (is_fine || extent->is_strange || (has_known && is_valid_content(kind, &c)))
+            return TTR_OK;
+    }
+    extent->is_lost = kind >= KINDS && !may;
+    return find_other_block(reader, at, extent, kind == NETTRACE_BLOCK_END);
+}
+
+/* --- All versions --- */
+
+/* Skips damaged bytes up to `found`; if nothing was found, up to the middle of the window, since a
+ * block may start before its end. */
+static ttr_status skip_damaged_bytes(struct nettrace_reader *reader, size_t n, size_t found,
+                                     bool is_end)
+{
+    uint64_t at = reader->at, passed = found < n || is_end ? found : n / 2;
+    reader->needs_resync = found == n && !is_end;
+    reader->is_over = found == n && is_end;
+    reader->at += passed;
+    return input_add_damage(
+        reader->in, at, passed, reader->is_over ? "nettrace.cut" : "nettrace.lost", reader->error,
+        reader->is_over ? "the trace ends inside an event or a block, or without an end mark; all "
+                          "complete events are kept"
+                        : "no event or block starts here; skipped up to the next one");
+}
+
+ttr_status nettrace_resync(struct nettrace_reader *reader)
+{
+    struct nettrace_bytes bytes;
+    ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, &bytes);
+    if (status != TTR_OK)
+        return status;
+    struct block_search search = search_window(&bytes);
+    bool is_v6 = reader->version >= NETTRACE_V6;
+    size_t found = is_v6 ? find_block(&search, reader->needs_resync ? 0 : 1)
+                         : find_flat_event(reader, bytes.p, search.n);
+    bool is_end_mark = !is_v6 && !reader->needs_resync && search.n > 0 &&
+                       bytes.p[0] == NETTRACE_END && found == search.n && search.is_end;
+    if (is_end_mark) {
+        reader->is_over = reader->has_end = true;
+        nettrace_queue_piece(reader, &(struct nettrace_piece){.offset = reader->at++,
+                                                              .size = 1,
+                                                              .kind = NETTRACE_PIECE_END});
+        return TTR_OK;
+    }
+    return skip_damaged_bytes(reader, search.n, found, search.is_end);
+}
