@@ -441,8 +441,8 @@ static void append_gap_event(struct live_reader *live, struct live_lane *queue)
                              .tag = TTR_GAP_PACKETS,
                              .source = queue->in ? queue->in->id : live->id,
                              .time = queue->has_horizon        ? queue->horizon
-                                     : live->told == INT64_MIN ? 0
-                                                               : live->told};
+                                     : live->returned_until == INT64_MIN ? 0
+                                                               : live->returned_until};
     queue->batch = (ttr_batch){.event = &queue->gap, .n = 1};
     queue->at = 0;
     live->gaps++;

@@ -103,7 +103,7 @@ static void compact_headers_of_lttng_are_two_loads(void **state)
                  &(struct ctf_event_header){.id = 256, .ticks = 0x0102030405060708}, 104);
 }
 
-static void compact_headers_are_read_in_big_endian_too(void **state)
+static void big_endian_compact_headers_decode(void **state)
 {
     (void)state;
     struct extended_header h;
@@ -131,7 +131,7 @@ static void large_headers_of_lttng_are_two_loads(void **state)
                  &(struct ctf_event_header){.id = 65535, .ticks = 1}, 112);
 }
 
-static void aligned_numbers_in_options_are_read_one_by_one(void **state)
+static void aligned_option_members_decode_individually(void **state)
 {
     (void)state;
     struct extended_header h;
@@ -169,7 +169,7 @@ static void plain_headers_may_have_other_members(void **state)
                  &(struct ctf_event_header){.id = 0x102, .ticks = 0x0807060504030201}, 128);
 }
 
-static void headers_that_begin_inside_bytes_are_read_bit_by_bit(void **state)
+static void unaligned_headers_decode_bitwise(void **state)
 {
     (void)state;
     struct type id = NUMBER(3, 0, CTF_ROLE_EVENT_ID, false),
@@ -221,7 +221,7 @@ static void truncated_headers_are_short(void **state)
     }
 }
 
-static void other_variants_are_left_to_the_layout(void **state)
+static void other_variants_use_layout(void **state)
 {
     (void)state;
     static const struct type_range hole = {0, 29};
@@ -250,14 +250,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact_headers_of_lttng_are_two_loads),
-        cmocka_unit_test(compact_headers_are_read_in_big_endian_too),
+        cmocka_unit_test(big_endian_compact_headers_decode),
         cmocka_unit_test(large_headers_of_lttng_are_two_loads),
-        cmocka_unit_test(aligned_numbers_in_options_are_read_one_by_one),
+        cmocka_unit_test(aligned_option_members_decode_individually),
         cmocka_unit_test(plain_headers_may_have_other_members),
-        cmocka_unit_test(headers_that_begin_inside_bytes_are_read_bit_by_bit),
+        cmocka_unit_test(unaligned_headers_decode_bitwise),
         cmocka_unit_test(header_without_id_selects_only_class),
         cmocka_unit_test(truncated_headers_are_short),
-        cmocka_unit_test(other_variants_are_left_to_the_layout),
+        cmocka_unit_test(other_variants_use_layout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,8 +242,8 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     const struct decoder *decoder = decoder_detect(bytes, n, &match);
     if (!decoder || strcmp(decoder->name, names[scheme]) != 0) {
         how->is_short = match == DECODER_MAYBE;
-        how->reason = scheme == RFC11_GZIP ? "the content is no gzip member"
-                                           : "the content is no bzip2 stream";
+        how->reason = scheme == RFC11_GZIP ? "the content is not a gzip member"
+                                           : "the content is not a bzip2 stream";
         return RFC11_DAMAGED;
     }
     void *state = alloc_zero(to->alloc, 1, decoder->state_size);

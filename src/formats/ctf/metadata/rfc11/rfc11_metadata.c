@@ -112,7 +112,8 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
         break;
     case RFC11_NO_KEY:
         (void)fail(error, TTR_E_UNSUPPORTED, at + 46,
-                   "%s: the metadata is enciphered: give its key with " RFC11_KEY_ADVICE, u->file);
+                   "%s: the metadata is encrypted: specify its key with " RFC11_KEY_ADVICE,
+                   u->file);
         return error_set_option(error, TTR_E_UNSUPPORTED, RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return fail(
