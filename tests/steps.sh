@@ -34,13 +34,14 @@ fuzz()
     tests/fuzz/run "$ASAN_BUILD" "$1" $(($2 * ${TTR_FUZZ_TIMES:-1}))
 }
 
-# fuzz_all TIMES: all fuzz steps of ./check, each with so many times its inputs.
+# fuzz_all TIMES: all fuzz steps of ./check and the targets that have none, each with TIMES times its inputs.
 fuzz_all()
 {
     local status=0 command
     while read -r command; do
         TTR_FUZZ_TIMES=$1 $command || status=1
-    done < <(cat tests/steps src/formats/*/steps | tr -d "'" | sed -n 's/^.*| *\(fuzz [a-z0-9_]* [0-9]*\) *$/\1/p')
+    done < <(printf 'fuzz %s 400\n' trace_dat trace_pipe_raw roundtrip_nettrace tracepoint
+        cat tests/steps src/formats/*/steps | tr -d "'" | sed -n 's/^.*| *\(fuzz [a-z0-9_]* [0-9]*\) *$/\1/p')
     return $status
 }
 
@@ -97,7 +98,7 @@ changed_files()
     fi
 }
 
-# changed_tests: names of the tests of the folders with changed files.
+# changed_tests: names of the tests of the folders with changed files that exist.
 changed_tests()
 {
     changed_files | sed -nE -e 's#^include/.*#unit_model#p' -e 's#^src/formats/([a-z0-9_]+)/.*#unit_\1#p' \
@@ -105,10 +106,15 @@ changed_tests()
         -e '/^src\/(formats|cli)\//!s#^src/([a-z0-9_]+)/.*#unit_\1#p' -e 's#^tests/(support|campaigns)/.*#unit_\1#p' \
         -e 's#^tests/matrix/([a-z]+)_test.c#matrix_\1#p' -e 's#^tests/cli/([a-z_]+)_test.sh#cli_\1#p' \
         -e 's#^tests/(fuzz)/.*#replay_source#p' -e 's#^tests/faults/.*#faults#p' | sort -u >"$logs/changed"
-    ninja -C build-check-fast -t targets all | sed -n 's#^tests/\(unit_[a-z0-9_]*\): .*#\1#p' >"$logs/programs"
-    # A folder without tests of its own has none to run.
-    grep -v '^unit_' "$logs/changed"
-    grep '^unit_' "$logs/changed" | grep -xFf "$logs/programs"
+    # Those of a format's folder: its matrix and the replay of its fuzz inputs, beside its unit tests.
+    sed -n 's/^unit_//p' "$logs/changed" | while read -r name; do
+        [ -d "src/formats/$name" ] || continue
+        echo "matrix_$name"
+        sed -n "s/.*{'name': '\([a-z0-9_]*\)'.*/replay_\1/p" "src/formats/$name/meson.build"
+    done >>"$logs/changed"
+    # A folder without such a test has none to run.
+    meson test -C build-check-fast --no-rebuild --list 2>/dev/null | sed 's#.* / ##' >"$logs/names"
+    sort -u "$logs/changed" | grep -xFf "$logs/names"
 }
 
 # run_changed: the command and the tests of changed folders.

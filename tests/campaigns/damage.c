@@ -1,7 +1,7 @@
 /* The damage campaign: damages small traces of each format in thousands of ways, and reads each
  * damaged trace to its end with all fields.
  *
- *   usage: damage [MUTATIONS [CAMPAIGN]]     (default 10000 per campaign; the seeds are fixed)
+ *   usage: damage [MUTATIONS [CAMPAIGN]]     (default 2000 per campaign; the seeds are fixed)
  *
  * CAMPAIGN is a format, which may have several campaigns: "nettrace" selects nettrace-v1 to
  * nettrace-v6.
@@ -541,7 +541,7 @@ static bool is_wanted(const struct campaign *campaign, const char *wanted)
 
 int main(int argc, char **argv)
 {
-    unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
+    unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
     const char *wanted = argc > 2 ? argv[2] : NULL;
     const struct format_campaigns *of;
     outcome_catch();

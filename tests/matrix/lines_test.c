@@ -18,6 +18,7 @@
 #include "base/buffer.h"
 #include "support/corpus.h"
 #include "matrix/sources.h"
+#include "support/support.h"
 #include "support/tap.h"
 #include "support/writing.h"
 
@@ -621,7 +622,8 @@ static bool from_seed(uint64_t seed, bool is_csv)
 static bool from_seeds(bool is_csv)
 {
     bool ok = true;
-    for (uint64_t seed = 1; seed <= SEEDS && ok; seed++)
+    unsigned seeds = support_rounds(20, SEEDS);
+    for (uint64_t seed = 1; seed <= seeds && ok; seed++)
         ok = from_seed(seed * 1000, is_csv);
     return ok;
 }

@@ -1,6 +1,8 @@
 /* Helpers linked to every test program.  Left out: files and child processes. */
 #include "support/support.h"
 
+#include <stdlib.h>
+
 static void *heap_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
     struct support_heap *heap = ctx;
@@ -104,6 +106,16 @@ uint64_t support_random(uint64_t *state)
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
+}
+
+unsigned support_rounds(unsigned by_day, unsigned at_night)
+{
+    return getenv("TTR_NIGHTLY") ? at_night : by_day;
+}
+
+size_t support_stride(size_t at, size_t dense, size_t step)
+{
+    return at < dense || getenv("TTR_NIGHTLY") ? 1 : step;
 }
 
 uint64_t support_random_word(uint64_t *state)

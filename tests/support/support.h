@@ -59,6 +59,13 @@ void support_assert_text(const void *bytes, size_t n, const char *text);
  * seed. */
 uint64_t support_random(uint64_t *state);
 
+/* Number of rounds of a random test: `at_night` in ./check --nightly, `by_day` in any other run. */
+unsigned support_rounds(unsigned by_day, unsigned at_night);
+
+/* Step of a loop over all places at which something may fail, at place `at`: 1 in ./check --nightly
+ * and below `dense`, `step` beyond that in any other run. */
+size_t support_stride(size_t at, size_t dense, size_t step);
+
 /* A random word of random length, so that small, large and all-ones words are frequent. */
 uint64_t support_random_word(uint64_t *state);
 

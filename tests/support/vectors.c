@@ -194,7 +194,7 @@ static void check_cuts(const char *path, const struct hexa *hexa, const char *fo
     struct dump whole;
     read_way(&whole_way, &whole);
     for (size_t n = 0; n < hexa->n;
-         n += n < CUTS_DENSE || hexa->n - n < CUTS_DENSE ? 1 : CUTS_STRIDE) {
+         n += n < CUTS_DENSE || hexa->n - n < CUTS_DENSE ? support_stride(n, 32, 3) : CUTS_STRIDE) {
         /* An allocation of exactly the size, so that a sanitizer detects reads after the cut. */
         uint8_t *bytes = alloc_zero(alloc_default(), n + 1, 1);
         assert_non_null(bytes);
@@ -254,7 +254,7 @@ static void check_pieces(const char *path, const struct hexa *hexa, const char *
 static void check_memory(const char *path, const struct hexa *hexa, const char *format)
 {
     ttr_status status = TTR_E_NOMEM;
-    for (size_t at = 1;; at++) {
+    for (size_t at = 1;; at += support_stride(at, 32, 3)) {
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {

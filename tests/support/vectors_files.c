@@ -216,7 +216,8 @@ static void check_cuts(const struct trace *trace)
     for (size_t i = 0; i < trace->n; i++) {
         struct trace cut = *trace;
         size_t n = trace->files[i].n;
-        for (size_t k = 0; k < n; k += k < CUTS_DENSE || n - k <= CUTS_DENSE ? 1 : CUTS_STRIDE)
+        for (size_t k = 0; k < n;
+             k += k < CUTS_DENSE || n - k <= CUTS_DENSE ? support_stride(k, 64, 3) : CUTS_STRIDE)
             check_cut(trace, &cut, i, k, &whole);
     }
     dump_free(&whole.dump);
@@ -238,7 +239,8 @@ static void check_changed(const struct trace *trace)
 {
     static const ttr_options options = {.size = sizeof options, .max_memory = 64 << 20};
     uint64_t seed = 7;
-    for (unsigned i = 0; i < trace->rounds; i++) {
+    unsigned rounds = support_rounds(trace->rounds / 4, trace->rounds);
+    for (unsigned i = 0; i < rounds; i++) {
         struct trace changed = *trace;
         struct way way = {.options = &options, .flags = i % 2 ? TTR_READ_DEFINITIONS : 0};
         size_t file = support_random(&seed) % trace->n, n = trace->files[file].n;
@@ -261,7 +263,7 @@ static void check_changed(const struct trace *trace)
 
 static void check_memory(const struct trace *trace)
 {
-    for (size_t at = 1;; at++) {
+    for (size_t at = 1;; at += support_stride(at, 32, 3)) {
         struct support_heap heap;
         support_heap_init(&heap, at);
         ttr_options options = {
