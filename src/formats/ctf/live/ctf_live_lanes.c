@@ -440,9 +440,9 @@ static void append_gap_event(struct live_reader *live, struct live_lane *queue)
     queue->gap = (ttr_event){.kind = TTR_KIND_GAP,
                              .tag = TTR_GAP_PACKETS,
                              .source = queue->in ? queue->in->id : live->id,
-                             .time = queue->has_horizon        ? queue->horizon
+                             .time = queue->has_horizon                  ? queue->horizon
                                      : live->returned_until == INT64_MIN ? 0
-                                                               : live->returned_until};
+                                                                         : live->returned_until};
     queue->batch = (ttr_batch){.event = &queue->gap, .n = 1};
     queue->at = 0;
     live->gaps++;
