@@ -34,7 +34,8 @@ static uint8_t *encode_guid(uint8_t *to, const uint8_t *guid)
     return to + 16;
 }
 
-/* Returns the flags of the parts that differ from what a reader assumes by the event before. */
+/* Returns the flags of the header members that differ from the values a reader derives from the
+ * previous event. */
 static uint8_t header_flags(const struct nettrace_header *last, const struct nettrace_header *h,
                             bool is_v6)
 {
@@ -152,8 +153,7 @@ void nettrace_append_date(struct buffer *to, int64_t unix_ms)
     enum { MS_A_DAY = 86400000 };
     int64_t days = unix_ms / MS_A_DAY - (unix_ms % MS_A_DAY < 0);
     uint32_t ms = (uint32_t)(unix_ms - days * MS_A_DAY);
-    /* Days to civil date: algorithm civil_from_days by Howard Hinnant, with eras of 400 years that
-     * start in March. */
+    /* civil_from_days by Howard Hinnant; an "era" is 400 years, starting in March */
     int64_t shifted = days + 719468,
             generation = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
     uint32_t of_era = (uint32_t)(shifted - generation * 146097);

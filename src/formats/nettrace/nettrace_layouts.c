@@ -44,8 +44,8 @@ static const struct type *misdeclared_array(struct nettrace_reader *reader, cons
     return copy;
 }
 
-/* Returns a copy of a type as it is if its metadata are wrong in the ways `lie`; NULL if memory is
- * exhausted. The recursion is as deep as the metadata, which have a limit. */
+/* Returns a copy of a type with the sizes of booleans and bytes that layout `lie` assumes; NULL if
+ * memory is exhausted. The recursion depth is limited by the metadata parser. */
 static const struct type *misdeclared_type(struct nettrace_reader *reader, const struct type *type,
                                            unsigned lie)
 {
@@ -59,8 +59,8 @@ static const struct type *misdeclared_type(struct nettrace_reader *reader, const
     return type->kind == TYPE_SEQUENCE ? misdeclared_array(reader, type, lie) : type;
 }
 
-/* True if a value of a type, or one inside it, has a role: it is converted before it is returned.
- */
+/* Returns whether a type or a type inside it has a role, so that values are converted before they
+ * are returned. */
 static bool type_has_roles(const struct type *type)
 {
     bool has = type->role != NETTRACE_ROLE_NONE || (type->element && type_has_roles(type->element));
@@ -69,8 +69,8 @@ static bool type_has_roles(const struct type *type)
     return has;
 }
 
-/* True if all converted values are direct members of the payload with one field each. Then `shown`
- * has a bit for each of them. */
+/* Returns true if each converted value is a root member that makes exactly one field. Then bit i of
+ * `converted` is set if root member i is converted. */
 static bool find_converted_members(const struct type *root, uint64_t *converted)
 {
     *converted = 0;
@@ -83,7 +83,7 @@ static bool find_converted_members(const struct type *root, uint64_t *converted)
     return true;
 }
 
-/* Compiles the layout of an interpretation. Returns NULL, with a note, if that is not possible. */
+/* Compiles one layout of a payload. Adds a note and returns NULL if that fails. */
 static const struct layout *compile_layout(const struct nettrace_type *type, unsigned lie)
 {
     struct nettrace_reader *reader = type->reader;

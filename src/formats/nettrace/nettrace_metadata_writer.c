@@ -99,7 +99,7 @@ static void add_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor 
         uint8_t code = cursor_u8(shape);
         for (; has_element(code);
              code =
-                 /* fixed arrays, with a count after the type, come only from V6 */
+                 /* fixed arrays have a count after the type and occur only in V6 */
              cursor_u8(shape))
             if (code == NETTRACE_FIXED_ARRAY)
                 return;
@@ -145,8 +145,7 @@ static void append_type(struct buffer *to, struct cursor *shape, enum field_form
         nettrace_append_u16(to, cursor_u16le(shape));
 }
 
-/* Appends a field with its size before it. In form 2 the size includes itself, in V6 it does not.
- */
+/* Appends a field after its size. The size includes itself in form 2, but not in V6. */
 static void append_sized_field(struct buffer *to, struct cursor *shape, enum field_form form)
 {
     size_t at = to->n;
@@ -190,7 +189,7 @@ static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t siz
     buffer_add_byte(to, (uint8_t)kind);
 }
 
-/* V4, V5: appends the fields in form 1, or in a tag if form 1 lacks their types. */
+/* V4, V5: appends the fields in form 1, or as a tag if form 1 does not have their types. */
 static void append_field_description(struct buffer *to, unsigned version,
                                      const struct nettrace_class_info *info)
 {

@@ -7,14 +7,14 @@
 
 #define BLOCK_MAX ((size_t)1 << 20) /* bytes of events per block */
 
-/* A block that is read, and the blocks that replace it. */
+/* A source block, and the output blocks that replace it. */
 struct block_rebuild {
     struct nettrace_copy *copy;
     struct ttr_writer *out;
     struct nettrace_frame frame;
-    struct nettrace_header last; /* last header written to the open block */
-    uint64_t least, most;        /* range of ticks in it */
-    uint64_t capture;            /* capture thread that `dropped` counts for */
+    struct nettrace_header last; /* last header written to the open output block */
+    uint64_t least, most;        /* range of ticks in the open output block */
+    uint64_t capture;            /* capture thread to which `dropped` applies */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
     enum nettrace_block_kind kind;
@@ -71,7 +71,7 @@ static void end_rebuilt_block(struct block_rebuild *rebuild)
     nettrace_frame_end(rebuild->out, &rebuild->frame);
 }
 
-/* V4 to V6: appends an event that stays, or in V4 and V5 a metadata event. */
+/* V4 to V6: appends an event that was not left out; in V4 and V5 also metadata events. */
 static void append_kept_event(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     struct buffer *to = &rebuild->out->buffer;
@@ -91,7 +91,7 @@ static void append_kept_event(struct block_rebuild *rebuild, const struct nettra
     buffer_add(to, h->payload, h->payload_size);
 }
 
-/* V3: appends an event with its stack and padding. */
+/* V3: appends an event that was not left out, with its stack and padding. */
 static void append_kept_event3(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     if (!rebuild->is_open)
@@ -104,7 +104,8 @@ static bool has_usable_metadata(const struct nettrace_copy *copy, const struct n
     return nettrace_metadata_is_usable(copy->version, cursor_init(h->payload, h->payload_size, 0));
 }
 
-/* Moves to the first event of a block (V4 to V6) and returns the encoding of its headers. */
+/* Moves the cursor to the first event of a block (V4 to V6), and returns the encoding of its
+ * headers. */
 static enum nettrace_codec skip_block_header(struct cursor *c, bool is_v6)
 {
     struct cursor head = *c;
@@ -183,7 +184,7 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     return true;
 }
 
-/* V4, V5: appends the sequence numbers of a sequence point. */
+/* V4, V5: appends the rows of a sequence point, with numbers reduced by the events left out. */
 static void append_reduced_counts(const struct nettrace_copy *copy, struct buffer *to,
                                   struct cursor *c)
 {
@@ -194,7 +195,7 @@ static void append_reduced_counts(const struct nettrace_copy *copy, struct buffe
     }
 }
 
-/* V6: appends the sequence numbers of threads by index. */
+/* V6: appends rows of thread index and sequence number, reduced by the events left out. */
 static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c,
                                    bool are_gone)
 {

@@ -94,7 +94,7 @@ static void append_hex(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* Appends an element of an array as text, for V4. */
+/* Appends an array element as text, for V4. */
 static void append_value_text(struct buffer *to, const ttr_value *value)
 {
     char number[NUMBER_MAX];
@@ -122,10 +122,10 @@ static void append_value_text(struct buffer *to, const ttr_value *value)
     }
 }
 
-/* Appends everything inside an array or struct as text. */
+/* Appends the fields of an array or struct as text. */
 static void append_children_text(struct shape_source *walk, struct buffer *to)
 {
-    /* inside: depth of the innermost open one */
+    /* inside: depth of the innermost open array or struct */
     uint16_t depth = walk->field.depth, inside = depth;
     bool is_first = true;
     buffer_add_byte(to, '[');
@@ -157,7 +157,7 @@ static void append_children_text(struct shape_source *walk, struct buffer *to)
 
 /* --- Plain values --- */
 
-/* True if an integer fits the width that it declares. */
+/* Returns whether an integer fits its declared width. */
 static bool fits_declared_width(const ttr_value *value)
 {
     unsigned above = value->bits < 64 ? value->bits : 0;
@@ -174,7 +174,7 @@ static uint8_t code_of_integer(const ttr_value *value, const uint8_t codes[4])
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
 }
 
-/* True if a number survives conversion to a 32-bit float. */
+/* Returns whether conversion to a 32-bit float keeps the value of a number. */
 static bool is_single(double x)
 {
     return isnan(x) || isinf(x) ||
@@ -313,7 +313,8 @@ static void append_bytes(struct shape_source *walk)
     next_field(walk);
 }
 
-/* Appends the fields or elements below `outer` as fields; elements are named by their index. */
+/* Appends the fields or elements of the value at depth `outer` as fields; elements are named by
+ * their index. */
 static void append_members(struct shape_source *walk, uint16_t outer, bool are_elements,
                            unsigned depth)
 {
@@ -332,8 +333,8 @@ static void append_members(struct shape_source *walk, uint16_t outer, bool are_e
         store_u32le(shape->bytes + count_at, n);
 }
 
-/* Returns one type code that fits all elements of an array; 0 if they are not scalars or have
- * different types. `walk` is a copy. */
+/* Returns one type code that fits all elements of an array; 0 if they are not scalars or differ in
+ * type. `walk` is passed as a copy, since it is advanced. */
 static uint8_t common_element_code(struct shape_source *walk, uint16_t outer)
 {
     uint8_t common = 0;
@@ -344,7 +345,7 @@ static uint8_t common_element_code(struct shape_source *walk, uint16_t outer)
             return 0;
         bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64,
              was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
-        /* odd codes 5, 7, 9, 11 are signed; 3 is boolean */
+        /* codes 5, 7, 9, 11 are signed integers; 3 is boolean */
         bool is_signed = code & 1, was_signed = common & 1;
         if (common &&
             (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
@@ -374,8 +375,8 @@ static void append_scalar_array(struct shape_source *walk, uint16_t outer, uint8
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
 
-/* Appends elements that are arrays or structs of one shape. Returns false, with shape and payload
- * restored, if their shapes differ. */
+/* Appends the elements of an array if all are arrays or structs of one shape. If shapes differ,
+ * restores shape and payload and returns false. */
 static bool append_uniform_array(struct shape_source *walk, uint16_t outer, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape, *payload = &walk->w->payload;
@@ -424,8 +425,8 @@ static void append_array(struct shape_source *walk, unsigned depth)
         append_scalar_array(walk, outer, code);
         return;
     }
-    /* Losses must be counted once per value: the attempt counts into a copy of the ledger, which
-     * replaces the ledger only on success. */
+    /* Each loss must be counted once: the attempt counts into a copy of the ledger, which replaces
+     * the ledger on success. */
     struct ttr_writer tried = *walk->out;
     ttr_loss ledger[NETTRACE_LOSSES];
     memcpy(ledger, walk->out->ledger, sizeof ledger);
@@ -445,7 +446,7 @@ static void append_array(struct shape_source *walk, unsigned depth)
     append_members(walk, outer, true, depth);
 }
 
-/* Appends the current value and its type, and moves to the next field. */
+/* Appends the current value and its type, and advances to the next field. */
 static void append_value(struct shape_source *walk, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape;
@@ -490,15 +491,15 @@ static void append_extra_text(const struct shape_source *walk, const char *name,
     append_payload_text(walk, text);
 }
 
-/* True for kinds that are stored as opcodes. */
+/* Returns whether an event is a begin or end, which is stored as an opcode. */
 static bool is_begin_or_end(const ttr_event *event)
 {
     return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END ||
            event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
 }
 
-/* Appends fields for kinds other than instants, and returns their number. Activities need none: a
- * reader derives them from opcodes. */
+/* Appends extra fields for kinds that are not instants, and returns their number. Activities need
+ * none: readers derive them from opcodes. */
 static uint32_t append_kind_fields(const struct shape_source *walk, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);

@@ -1,5 +1,4 @@
-/* Table of event types: metadata records become types with a schema, one for each distinct record.
- */
+/* Table of event types. Each distinct metadata record becomes a type with a schema. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -73,7 +72,8 @@ uint8_t nettrace_level_from_clr(uint32_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* True for samples of the runtime's profiler, and of processors in traces of a complete machine. */
+/* Returns whether events of a type are samples: of the runtime's profiler, or of CPUs in
+ * machine-wide traces. */
 static bool is_sample_type(const struct nettrace_reader *reader,
                            const struct nettrace_definition *definition)
 {
@@ -85,8 +85,8 @@ static bool is_sample_type(const struct nettrace_reader *reader,
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* Returns the number of a provider, the next one if it is new; UINT32_MAX if memory is exhausted.
- */
+/* Returns the number of a provider, and numbers a new one. Returns UINT32_MAX if memory is
+ * exhausted. */
 static uint32_t provider_index_of(struct nettrace_types *types, ttr_id provider)
 {
     const uint32_t *known = pair_map_get(&types->providers, provider, 0);

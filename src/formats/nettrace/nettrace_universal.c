@@ -17,8 +17,8 @@
 #include "formats/nettrace/nettrace.h"
 
 #define MAPPING_TAG \
-    UINT64_C(0x556e6976657273) /* makes ids of mappings distinct from module ids of .NET */
-/* limit of (process, mapping) pairs; symbols of further ones are dropped */
+    UINT64_C(0x556e6976657273) /* keeps ids of mappings distinct from module ids of .NET */
+/* limit of (process, mapping) pairs; symbols of later pairs are dropped */
 #define MAPPINGS_MAX 1048576u
 
 static bool text_equals(ttr_text text, const char *word)
@@ -62,7 +62,8 @@ static bool name_process(struct nettrace_reader *reader, const ttr_event *event,
     return id && context_name_process(reader->t, reader->in->id, thread.pid, id);
 }
 
-/* Returns the module with a number of this file's, and sets its name; 0 if memory is exhausted. */
+/* Returns the module of a process with number `number`, and sets its name. Returns 0 if memory is
+ * exhausted. */
 static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t process,
                                    uint64_t number, ttr_text name)
 {
@@ -85,7 +86,7 @@ static ttr_text file_name_of_path(ttr_text path)
     return (ttr_text){path.p + begin, path.n - begin};
 }
 
-/* Records that a process has a mapping. Processes with the same mapping form a linked list. */
+/* Adds a mapping of a process. Processes with the same mapping id form a linked list. */
 static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
                              const struct nettrace_mapping *mapping)
 {
@@ -108,7 +109,7 @@ static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
 static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     static const char jitted[] =
-        /* memory file with code that a runtime compiled; its symbols have modules of their own */
+        /* memory file for code that a runtime compiled; the symbols name their own modules */
         "/memfd:doublemapper";
     ttr *t = reader->t;
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
