@@ -1,7 +1,7 @@
-/* Registration of perf.data: its name, its tables of functions, and its bid.
+/* Registration of perf.data: its name, its tables of functions, and its detection.
  *
- * The bid verifies the magic in either byte order, and that the header size is that of a file or of
- * a pipe. */
+ * perf_bid() checks the magic in either byte order, and that the header size is the one of a file
+ * or of a pipe. */
 #include "formats/perf/perf.h"
 #include "formats/perf/perf_write.h"
 

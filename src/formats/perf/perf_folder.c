@@ -17,7 +17,7 @@ static bool is_part_name(const char *name)
            strspn(name + n, "0123456789") == strlen(name + n);
 }
 
-/* Opens a part without parsing anything; join_part attaches the trace of `data` afterwards. */
+/* Opens a file data.N without parsing. join_part() attaches the trace of `data` later. */
 static ttr_status open_part(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->ctx;
@@ -90,7 +90,7 @@ static size_t count_parts(const struct folder *folder)
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
 
-/* Opens data.0, data.1, ... after in[0].  Returns false if one fails. */
+/* Opens data.0, data.1, ... and stores the readers after in[0]. Returns false if one fails. */
 static bool open_parts(const struct folder_opening *opening, ttr_reader **in, size_t room,
                        size_t *n)
 {
@@ -107,7 +107,7 @@ static bool open_parts(const struct folder_opening *opening, ttr_reader **in, si
     return true;
 }
 
-/* Opens `data` and all parts, and returns a reader that merges them. */
+/* Opens `data` and all files data.N, and returns a reader that merges them. */
 static ttr_reader *open_merged_files(const struct folder_opening *opening,
                                      const struct folder_file *anchor)
 {
@@ -144,7 +144,7 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     size_t parts = only && !is_part_name(only) ? 0 : count_parts(folder);
     if (parts) {
         opening.how.chunk = source_chunk_size(parts + 1);
-        /* merged records do not have the order of any file, so they cannot be copied */
+        /* merged records are in the order of no single file, so they cannot be copied */
         ctx.flags &= ~TTR_READ_DEFINITIONS;
     }
     if (!file)

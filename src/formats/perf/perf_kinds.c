@@ -56,8 +56,8 @@ static struct perf_request parse_attr(const struct cursor *attr, bool is_big)
     };
 }
 
-/* Returns the offset of the next eight-byte field and advances *at; returns 0 if samples lack it.
- */
+/* Returns the offset of the next eight-byte value and advances *at. Returns 0 if samples do not
+ * have this value. */
 static uint16_t sample_offset(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 {
     if (!(kind->request.sample_type & bit))
@@ -73,8 +73,8 @@ static void add_fixed_field(struct perf_kind *kind, const char *name, uint16_t a
             name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
-/* Adds the period as a field: that of each sample, or the constant one of the attribute.  Omitted
- * for tracepoints that record every event, where it is always 1. */
+/* Adds the period as a field: the one in each sample, or the constant of the attribute. Omitted for
+ * tracepoints that record every event, since their period is always 1. */
 static void add_period_field(struct perf_kind *kind, uint16_t at)
 {
     const struct perf_request *request = &kind->request;
@@ -111,7 +111,8 @@ static void set_sample_layout(struct perf_kind *kind)
                        (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
 }
 
-/* Like sample_offset, for the sample_id trailer: distance from the end of the record. */
+/* Returns the distance of a sample_id value from the end of the record, and advances *back. Returns
+ * 0 if absent. */
 static uint8_t trailer_distance(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
 {
     if (!(kind->request.sample_type & bit))

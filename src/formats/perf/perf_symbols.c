@@ -10,7 +10,8 @@
 #include "formats/perf/perf.h"
 
 #define PROT_RUN 4u
-#define BUILD_ID_RECORD 36u /* header, i32 pid, 24 bytes of id; the path follows */
+/* fixed part of the record: header, i32 pid, 24 bytes of id; the path follows */
+#define BUILD_ID_RECORD 36u
 
 /* Returns the process index for a pid, UINT32_MAX if memory is exhausted. */
 static uint32_t find_process(struct perf_trace *trace, uint32_t pid)
@@ -38,14 +39,14 @@ static bool begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Returns whether a mapping has no file: memory that a program filled itself. */
+/* Returns whether a mapping has no file, so that the process itself filled the memory. */
 static bool is_anonymous_memory(ttr_text path)
 {
     return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") ||
            begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
 }
 
-/* Returns whether memory without a file has a name to show; its symbols are those of the runtime.
+/* Returns whether memory without a file has a name worth showing. Its symbols come from a runtime.
  */
 static bool is_named_memory(ttr_text path)
 {
@@ -62,7 +63,7 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
         path = (ttr_text){made, (size_t)snprintf(made, sizeof made, "/tmp/perf-%u.map", pid)};
         range->offset = range->start;
     } else if (pid == PERF_NO_PROCESS) {
-        range->offset = 0; /* the stored offset is meaningless for memory without a file */
+        range->offset = 0; /* for memory without a file the stored offset has no meaning */
     }
     ttr_text name = pid == PERF_NO_PROCESS && begins_with(path, "[kernel.kallsyms]")
                         ? (ttr_text){path.p, 17}
@@ -153,8 +154,8 @@ bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *r
     }
 }
 
-/* Stores a build id for a path.  The mapping of the kernel has the name of its first symbol
- * appended, so the id is also stored for those names. */
+/* Stores a build id for a path. A kernel mapping has the name of its first symbol appended to the
+ * path, so the id is stored for those paths, too. */
 static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
 {
     static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};

@@ -1,5 +1,5 @@
-/* Tracepoints: TRACING_DATA describes their fields; samples hold the record of a tracepoint as RAW,
- * after all other parts. */
+/* Tracepoints: TRACING_DATA describes their fields; a sample contains the kernel's record of the
+ * tracepoint as RAW bytes. */
 #include "base/status.h"
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
@@ -85,7 +85,7 @@ bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *
         perf_parts_find(kind, event->payload, event->payload_size, &parts);
         event->body = parts.raw.p ? (uint32_t)(parts.raw.p - event->payload) : event->payload_size;
     }
-    /* damage: the sample has no RAW part */
+    /* damaged sample without RAW */
     if (PERF_UNLIKELY(event->body >= event->payload_size)) {
         event->body = kind->parts_at;
         event->flags |= TTR_EVENT_PARTIAL;

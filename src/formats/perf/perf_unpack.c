@@ -12,7 +12,7 @@
 
 #define ROOM ((size_t)128 * 1024)
 
-/* The decoder of the stream and its state; owned by perf_unpacked.decoder. */
+/* zstd decoder and its state; owned by perf_unpacked.decoder. */
 struct unpacker {
     const struct decoder *decoder;
     void *state;
@@ -28,7 +28,7 @@ static ttr_status fail_stream(struct perf_reader *reader, const struct perf_view
         why ? why : "damaged");
 }
 
-/* Creates the decoder that recognizes the first payload. */
+/* Creates the decoder for the stream that starts with the first payload. */
 static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_view *record,
                                 const struct cursor *piece)
 {
@@ -46,7 +46,7 @@ static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_vi
     return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Decompresses the next chunk of at most ROOM bytes. */
+/* Decompresses the next chunk, which has at most ROOM bytes. */
 static ttr_status unpack_some(struct perf_reader *reader, const struct perf_view *record,
                               const struct cursor *piece, bool *is_done)
 {
