@@ -1,5 +1,5 @@
-/* Copying of quoted text, sixteen bytes at a time, while searching for its end and for characters
- * to escape.  Callers reserve 4 output bytes per input byte, and TEXT_BEYOND more. */
+/* Copies quoted text, sixteen bytes at a time, and searches at the same time for its end and for
+ * characters to escape. Callers reserve 4 output bytes per input byte plus TEXT_BEYOND. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 
@@ -8,14 +8,14 @@
 
 #define TEXT_BEYOND 16u
 
-/* Returns whether a character is escaped, or ends the text (zero). */
+/* Returns whether a character must be escaped, or is the terminating zero. */
 static inline bool is_special(uint8_t byte)
 {
     return byte < 0x20 || (byte | 0x40) == 0x7f || byte == '\\' || byte == '\'' ||
-           byte == '"'; /* the bit operation also matches '?' */
+           byte == '"'; /* the bit operation above also matches '?' */
 }
 
-/* Returns a bit mask of the special bytes among 16. */
+/* Returns a bit mask of the special characters among 16. */
 #ifdef __SSE2__
 static inline uint32_t specials_of_16(const uint8_t *p)
 {
@@ -35,8 +35,8 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes and returns their mask of special bytes.  If 16 bytes before `limit`
- * are readable, it loads them at once. */
+/* Copies fewer than 16 bytes, and returns their bit mask of special characters. Uses one 16-byte
+ * load if the 16 bytes before `limit` are readable. */
 static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint8_t *p,
                                        const uint8_t *limit)
 {
@@ -56,8 +56,8 @@ static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint
     return specials;
 }
 
-/* Copies [p, limit) up to the first zero.  Returns the end, NULL if a byte needs an escape.  Bytes
- * from `from` (at or before p) on are readable. */
+/* Copies [p, limit) up to the first zero. Returns the end of the output; NULL if a character must
+ * be escaped. The bytes from `from` to p must be readable. */
 static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t *p,
                                     const uint8_t *limit)
 {
@@ -76,7 +76,7 @@ static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t
     return p[n] ? NULL : at + n;
 }
 
-/* Copies [p, limit) with escapes, up to the first zero.  Returns the end. */
+/* Copies [p, limit) with escapes, up to the first zero. Returns the end of the output. */
 char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit);
 
 static inline char *emit_quotable_text(char *at, const uint8_t *from, const uint8_t *p,

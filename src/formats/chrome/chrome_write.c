@@ -18,7 +18,7 @@
 #define BLOB_BYTES_MAX 4096
 
 /* How a kind of event is written. */
-struct kind_shape {
+struct kind_format {
     char phase;   /* 0 if the kind has a function of its own */
     uint8_t loss; /* index of a loss; 0 if none */
     bool has_id;
@@ -26,7 +26,7 @@ struct kind_shape {
     const char *extra;
 };
 
-static const struct kind_shape shapes[TTR_KIND_COUNT] = {
+static const struct kind_format shapes[TTR_KIND_COUNT] = {
     [TTR_KIND_NONE] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_INSTANT] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_BEGIN] = {'B', 0, false, "", ""},
@@ -217,14 +217,14 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
 static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
                               char *room)
 {
-    const struct kind_shape *kind_shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
+    const struct kind_format *kind_format = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
     char *at = room;
-    line->extra = event->kind == TTR_KIND_INSTANT ? instant_scope(t, event, kind_shape->extra)
-                                                  : kind_shape->extra;
+    line->extra = event->kind == TTR_KIND_INSTANT ? instant_scope(t, event, kind_format->extra)
+                                                  : kind_format->extra;
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
         at = emit_microseconds(emit_constant(at, ",\"dur\":"), event->duration);
-    else if (kind_shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
+    else if (kind_format->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
         at = emit_constant(emit_hex(emit_constant(at, ",\"id\":\""), event->link), "\"");
     else
         return;
@@ -233,8 +233,8 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
     line->extra_n = (size_t)(at - room);
 }
 
-static void write_shaped(struct ttr_writer *out, const ttr_event *event,
-                         const struct kind_shape *kind_shape)
+static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
+                               const struct kind_format *kind_format)
 {
     struct chrome *ctx = out->ctx;
     char extra[3 * NUMBER_MAX];
@@ -251,17 +251,17 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event,
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_count_loss(out, CHROME_NO_THREAD, event->offset);
     struct chrome_line line = {
-        .phase = kind_shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
+        .phase = kind_format->phase, .ids = thread->ids, .ids_n = thread->ids_n};
     line.time_ns = chrome_line_time(ctx, event);
     line.category = chrome_json_string(out, event->category, "", event->offset);
-    line.name =
-        chrome_json_string(out, activity_span_name(out->t, event), kind_shape->name, event->offset);
+    line.name = chrome_json_string(out, activity_span_name(out->t, event), kind_format->name,
+                                   event->offset);
     add_extra_members(&line, out->t, event, extra);
     chrome_begin_line(out, &line);
     add_args(out, event);
     chrome_end_line(out);
-    if (kind_shape->loss)
-        output_count_loss(out, kind_shape->loss, event->offset);
+    if (kind_format->loss)
+        output_count_loss(out, kind_format->loss, event->offset);
 }
 
 static bool is_name(const ttr_event *event)
@@ -290,7 +290,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     else if (is_name(event))
         chrome_write_name_object(out, event);
     else
-        write_shaped(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
+        write_simple_event(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
     field_json_report_losses(&ctx->fields, out, event->offset);
     for (; ctx->fields.pointers > 0; ctx->fields.pointers--)
         output_count_loss(out, CHROME_POINTER, event->offset);

@@ -34,7 +34,7 @@ static ttr_text file_name_of(ttr_text path)
     return path;
 }
 
-static bool begins_with(ttr_text text, const char *word)
+static bool text_begins_with(ttr_text text, const char *word)
 {
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
@@ -42,15 +42,15 @@ static bool begins_with(ttr_text text, const char *word)
 /* Returns whether a mapping has no file, so that the process itself filled the memory. */
 static bool is_anonymous_memory(ttr_text path)
 {
-    return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") ||
-           begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
+    return path.n == 0 || text_begins_with(path, "//anon") || text_begins_with(path, "[anon") ||
+           text_begins_with(path, "/memfd:") || text_begins_with(path, "/dev/zero");
 }
 
 /* Returns whether memory without a file has a name worth showing. Its symbols come from a runtime.
  */
 static bool is_named_memory(ttr_text path)
 {
-    return begins_with(path, "/memfd:") || begins_with(path, "[anon");
+    return text_begins_with(path, "/memfd:") || text_begins_with(path, "[anon");
 }
 
 static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_range *range,
@@ -65,7 +65,7 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
     } else if (pid == PERF_NO_PROCESS) {
         range->offset = 0; /* for memory without a file the stored offset has no meaning */
     }
-    ttr_text name = pid == PERF_NO_PROCESS && begins_with(path, "[kernel.kallsyms]")
+    ttr_text name = pid == PERF_NO_PROCESS && text_begins_with(path, "[kernel.kallsyms]")
                         ? (ttr_text){path.p, 17}
                         : file_name_of(is_named_memory(told) ? told : path);
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n),
@@ -159,7 +159,7 @@ bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *r
 static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
 {
     static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};
-    bool is_kernel = path.n == 17 && begins_with(path, "[kernel.kallsyms]");
+    bool is_kernel = path.n == 17 && text_begins_with(path, "[kernel.kallsyms]");
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         if (is_kernel)
             path = (ttr_text){kernels[i], strlen(kernels[i])};

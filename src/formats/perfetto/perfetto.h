@@ -75,9 +75,9 @@ struct slice_track {
     ttr_id provider;   /* provider of its events unless they have another */
     bool has_provider; /* `provider` is valid */
     struct perfetto_nest nest;
-    /* additional track for spans that do not nest; free from time aside_end on */
-    uint64_t aside_uuid;
-    int64_t aside_end;
+    /* additional track for spans that do not nest; free from time overflow_end on */
+    uint64_t overflow_uuid;
+    int64_t overflow_end;
 };
 
 struct process_state {
@@ -167,7 +167,7 @@ struct perfetto {
     uint64_t *seen; /* names used so far in the open objects, to number duplicates */
     size_t seen_n, seen_capacity;
     /* for objects with many fields: maps (object, name) to the number of its uses */
-    struct key_map often;
+    struct key_map name_counts;
     uint32_t objects_n; /* number of objects in the current event */
     ttr_id keys[21];    /* names of attributes, by enum attribute_key */
     ttr_id null_text;

@@ -74,7 +74,7 @@ static void write_task_state(struct perfetto *p, const ttr_event *event, const s
     perfetto_end_packet(p, packet);
 }
 
-static unsigned state_of(struct perfetto *p, unsigned tag)
+static unsigned thread_state_of(struct perfetto *p, unsigned tag)
 {
     static const uint8_t states[] = {
         [TTR_THREAD_NEW] = STATE_RUNNABLE,      [TTR_THREAD_RUNNING] = STATE_RUNNABLE,
@@ -130,7 +130,7 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
                   !read_priority_field(&field, "incoming_priority", &in.priority);
     count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, others);
     if (out.thread) {
-        out.state = state_of(p, event->tag);
+        out.state = thread_state_of(p, event->tag);
         write_task_state(p, event, &out);
     }
     write_task_state(p, event, &in);

@@ -97,7 +97,7 @@ uint32_t perfetto_new_iid(struct perfetto *p)
     return ++p->next_iid;
 }
 
-static void examine_string(struct perfetto *p, struct string_use *use, ttr_id id)
+static void compute_string_properties(struct perfetto *p, struct string_use *use, ttr_id id)
 {
     ttr_text text = ttr_text_get(p->out->t, id);
     use->is_known = true;
@@ -109,7 +109,7 @@ struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id)
 {
     struct string_use *use = perfetto_table_item(p, &p->strings, id, sizeof *use);
     if (use && !use->is_known)
-        examine_string(p, use, id);
+        compute_string_properties(p, use, id);
     return use;
 }
 

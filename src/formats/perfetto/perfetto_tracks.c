@@ -269,12 +269,12 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
     if (answer != NEST_CLASHES)
         return slice_track->uuid;
     perfetto_count_loss(p, LOSS_SPAN);
-    if (!slice_track->aside_uuid || begin < slice_track->aside_end) {
-        slice_track->aside_uuid = p->next_uuid++;
-        describe_child(p, slice_track->aside_uuid, slice_track->uuid, "spans that do not nest");
+    if (!slice_track->overflow_uuid || begin < slice_track->overflow_end) {
+        slice_track->overflow_uuid = p->next_uuid++;
+        describe_child(p, slice_track->overflow_uuid, slice_track->uuid, "spans that do not nest");
     }
-    slice_track->aside_end = end;
-    return slice_track->aside_uuid;
+    slice_track->overflow_end = end;
+    return slice_track->overflow_uuid;
 }
 
 /* --- Counters --- */

@@ -64,8 +64,8 @@ static void add_name(struct perfetto *p, ttr_id id, const char *otherwise)
         protobuf_write_string(p->to, EVENT_NAME, otherwise);
 }
 
-static void add_rest(struct perfetto *p, const ttr_event *event,
-                     const struct slice_track *slice_track)
+static void add_remaining_fields(struct perfetto *p, const ttr_event *event,
+                                 const struct slice_track *slice_track)
 {
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
@@ -93,7 +93,7 @@ static void write_plain(struct perfetto *p, const ttr_event *event, unsigned typ
     struct open_event open = perfetto_begin_event(p, event->time, type, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, otherwise);
-    add_rest(p, event, slice_track);
+    add_remaining_fields(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
@@ -105,11 +105,11 @@ static void write_end(struct perfetto *p, const ttr_event *event)
     if (!slice_track)
         return;
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_END, slice_track->uuid);
-    add_rest(p, event, slice_track);
+    add_remaining_fields(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
-static int64_t end_of(const ttr_event *event)
+static int64_t end_time_of(const ttr_event *event)
 {
     int64_t room = INT64_MAX - (event->time > 0 ? event->time : 0);
     return event->duration > (uint64_t)room ? event->time + room
@@ -121,12 +121,12 @@ static void write_span(struct perfetto *p, const ttr_event *event)
     struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
-    int64_t end = end_of(event);
+    int64_t end = end_time_of(event);
     uint64_t uuid = perfetto_choose_span_track(p, slice_track, event->time, end);
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_BEGIN, uuid);
     add_category(p, event->category);
     add_name(p, event->name, NULL);
-    add_rest(p, event, slice_track);
+    add_remaining_fields(p, event, slice_track);
     perfetto_end_event(p, open);
     perfetto_end_event(p, perfetto_begin_event(p, end, TYPE_END, uuid));
 }
@@ -160,7 +160,7 @@ static void write_async(struct perfetto *p, const ttr_event *event)
 
 /* Returns a flow id.  Perfetto's flow ids are global, those of the model belong to an input, a
  * category and a name. */
-static uint64_t flow_id(const ttr_event *event)
+static uint64_t global_flow_id(const ttr_event *event)
 {
     uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
     uint64_t id = hash_pair(scope, event->link);
@@ -178,7 +178,7 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     add_name(p, event->name, "flow");
     protobuf_write_fixed64(p->to,
                            event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS,
-                           flow_id(event));
+                           global_flow_id(event));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_u64(p, KEY_ID, event->link);
     perfetto_add_event_attributes(p, event, slice_track);

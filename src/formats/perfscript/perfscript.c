@@ -328,7 +328,7 @@ static void add_sample_text(struct ttr_writer *out, const ttr_event *event,
             (size_t)(emit_constant(emit_padded_number(at, period.value.v.u, 10, ' '), " ") - at));
 }
 
-static void add_place(struct ttr_writer *out, const ttr_event *event)
+static void add_symbol_offset(struct ttr_writer *out, const ttr_event *event)
 {
     uint64_t address;
     if (ttr_event_frames(out->t, event, &address, 1) == 0)
@@ -372,7 +372,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
     if (has_chain)
         perfscript_add_chain(out, event, printed_thread_of(event));
     else if (is_sample && !writer->is_trace_cmd)
-        add_place(out, event);
+        add_symbol_offset(out, event);
     buffer_add_byte(&out->buffer, '\n');
 }
 

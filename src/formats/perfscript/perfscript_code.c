@@ -9,7 +9,7 @@
 #define FRAMES_MAX 127u /* perf prints at most 127 frames */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
-static bool begins_with(ttr_text text, const char *word)
+static bool text_begins_with(ttr_text text, const char *word)
 {
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
@@ -18,9 +18,9 @@ static bool begins_with(ttr_text text, const char *word)
  * kernel module without a build id as "[snd_pcm]" for "/lib/.../snd-pcm.ko.xz". */
 static char *emit_file(char *at, ttr_text path, bool has_build_id)
 {
-    if (begins_with(path, "memfd:"))
+    if (text_begins_with(path, "memfd:"))
         *at++ = '/';
-    const char *end = begins_with(path, "[kernel.") ? memchr(path.p, ']', path.n) : NULL;
+    const char *end = text_begins_with(path, "[kernel.") ? memchr(path.p, ']', path.n) : NULL;
     const char *suffix =
         path.n && *path.p == '/' && !has_build_id ? memmem(path.p, path.n, ".ko", 3) : NULL;
     if (end)
@@ -40,10 +40,10 @@ static char *emit_file(char *at, ttr_text path, bool has_build_id)
 /* Returns whether a mapping has no file, so that its addresses are printed as memory addresses. */
 static bool is_anonymous_mapping(ttr_text path)
 {
-    return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") ||
-           begins_with(path, "/SYSV") || begins_with(path, "/tmp/perf-") ||
-           begins_with(path, "//anon") || begins_with(path, "/dev/zero") ||
-           begins_with(path, "/anon_hugepage");
+    return path.n == 0 || text_begins_with(path, "[stack") || text_begins_with(path, "[heap]") ||
+           text_begins_with(path, "/SYSV") || text_begins_with(path, "/tmp/perf-") ||
+           text_begins_with(path, "//anon") || text_begins_with(path, "/dev/zero") ||
+           text_begins_with(path, "/anon_hugepage");
 }
 
 /* Iteration over the addresses of an event; kernel addresses come first. */
@@ -81,7 +81,9 @@ static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module
     if (!module)
         return (ttr_text){"", 0};
     ttr_text name = ttr_text_get(out->t, module->name), path = ttr_text_get(out->t, module->path);
-    return path.n == 0 || begins_with(name, "memfd:") || begins_with(name, "[anon") ? name : path;
+    return path.n == 0 || text_begins_with(name, "memfd:") || text_begins_with(name, "[anon")
+               ? name
+               : path;
 }
 
 /* Appends "            1234 name+0x10 (file)".  Callchains print file addresses for user code. */

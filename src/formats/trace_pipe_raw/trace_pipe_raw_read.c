@@ -75,8 +75,8 @@ static bool has_complete_page(const struct trace_pipe_raw_reader *reader)
     return skip <= window->n && window->n - skip >= reader->page_bytes;
 }
 
-/* Emits events of the current page until the batch is full.  Returns false if memory is exhausted.
- */
+/* Emits events of the current page until the batch is full or the page ends. Returns false if
+ * memory is exhausted. */
 static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_damaged)
 {
     struct input *in = reader->in;
@@ -101,9 +101,8 @@ static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
     return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* Resynchronizes after an event that extends over the end of its page, possibly because of a
- * damaged size earlier in the page: continues at the next plausible event, or with the next page.
- */
+/* Resynchronizes after an event that extends beyond its page, possibly because of a damaged size
+ * earlier in the page. Continues at the next plausible event, or with the next page. */
 static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
@@ -153,7 +152,8 @@ static ttr_status fail_option_value(struct trace_pipe_raw_reader *reader, const 
     return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
 }
 
-/* Reads a numeric option of at most `most`.  *number is unchanged if the option is not set. */
+/* Reads a numeric option with values up to `most`. *number is unchanged if the option is not set.
+ */
 static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const char *key,
                                      uint64_t most, uint32_t *number, bool *is_given)
 {
@@ -186,7 +186,8 @@ static bool cpu_of_path(const char *path, uint32_t *cpu)
     return is_found;
 }
 
-/* Chooses byte order and size of `long`: the first layout by which the first page is valid. */
+/* Determines byte order and size of `long`: tries all combinations, and chooses the first one for
+ * which the first page is valid. */
 static void guess_layout(struct trace_pipe_raw_reader *reader)
 {
     static const struct ring_buffer_layout layouts[] = {
