@@ -3,7 +3,7 @@
  * previous switch, and invents no times for the first and last one. */
 #include "formats/chrome/chrome.h"
 
-/* CPU of a switch that does not record its CPU. */
+/* Pseudo CPU for a switch event that does not record its CPU. */
 #define UNKNOWN_CPU UINT32_MAX
 
 struct cpu_ids {
@@ -30,7 +30,8 @@ static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_begin_line(out, &line);
 }
 
-/* Names a CPU at its first switch, and the process "CPUs" at the first switch of all. */
+/* Names a CPU at its first switch. At the first switch of the trace also names the process "CPUs".
+ */
 static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                            uint32_t cpu)
 {
@@ -76,7 +77,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     if (event->name)
         chrome_add_string(ctx, "event", out->t, event->name);
     field_json_append_fields(&ctx->fields, event);
-    /* The CPU is already the thread of the slice. */
+    /* The CPU is not repeated as an attribute: it is the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
     ttr_event rest = *event;
@@ -84,7 +85,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     chrome_add_attributes(ctx, &rest);
 }
 
-/* Returns the name of the slice: the thread's name, or its tid if it has no name. */
+/* Returns the name of the slice: the thread's name, or the tid if the thread has no name. */
 static ttr_text slice_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
 {
     ttr_thread thread;

@@ -14,15 +14,15 @@
 #include "formats/chrome/chrome.h"
 #include "model/activity.h"
 
-/* bytes of a blob that are written */
+/* limit of the bytes of a blob that are written */
 #define BLOB_BYTES_MAX 4096
 
-/* How a kind of event is written. */
+/* Output format of an event kind. */
 struct kind_format {
-    char phase;   /* 0 if the kind has a function of its own */
-    uint8_t loss; /* index of a loss; 0 if none */
+    char phase;   /* value of "ph"; 0 if the kind is written by a separate function */
+    uint8_t loss; /* index of the loss that each event of this kind causes; 0 if none */
     bool has_id;
-    const char *name; /* name for events without one */
+    const char *name; /* default name for events without a name */
     const char *extra;
 };
 
@@ -117,10 +117,11 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     struct chrome *ctx = out->ctx;
     (void)error;
     field_json_init(&ctx->fields, out->t, &out->buffer);
-    ctx->fields.hex_pointers = true; /* JavaScript rounds integers above 2^53 */
+    /* JavaScript rounds integers above 2^53, which pointers may exceed */
+    ctx->fields.hex_pointers = true;
     pair_map_init(&ctx->pids, &out->t->counted);
     pair_map_init(&ctx->cpus, &out->t->counted);
-    ctx->batch = 1; /* 0 marks threads that were not checked yet */
+    ctx->batch = 1; /* 0 is the value for threads with names that were never compared */
     return TTR_OK;
 }
 
@@ -132,8 +133,7 @@ static void write_begin(struct ttr_writer *out)
     ctx->has_begun = true;
 }
 
-/* Chooses the base: the whole second of the first event with a time if times are Unix times, else
- * 0. */
+/* Chooses the base: if times are Unix times, the second of the first event with a time; else 0. */
 static void choose_time_base(struct chrome *ctx, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
@@ -145,7 +145,8 @@ static void choose_time_base(struct chrome *ctx, const ttr_event *event)
     ctx->base_ns = is_unix_time(event->time) ? second : 0;
 }
 
-/* Returns the scope member of an instant by its field "scope": thread, process or global. */
+/* Returns the scope member of an instant by its field "scope" (thread, process or global). Returns
+ * `otherwise` if the event has no such field. */
 static const char *instant_scope(const ttr *t, const ttr_event *event, const char *otherwise)
 {
     static const struct {
@@ -212,8 +213,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         chrome_add_attributes(ctx, event);
 }
 
-/* Appends the members that only some kinds have; `room` is storage for those that are not constant.
- */
+/* Appends members that only some kinds have. `room` is storage for text that is not constant. */
 static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
                               char *room)
 {
@@ -246,7 +246,7 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
         return;
     const struct chrome_thread *thread =
         &ctx->threads[event->thread < ctx->threads_n ? event->thread : 0];
-    if (thread->ids_n == 0) /* an id that no thread has */
+    if (thread->ids_n == 0) /* a new entry, with an id that no thread has */
         thread = ctx->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_count_loss(out, CHROME_NO_THREAD, event->offset);

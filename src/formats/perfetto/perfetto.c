@@ -8,13 +8,13 @@
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
 
-/* ns; later times (1970-04-15) count as Unix times, because no machine counts that long from its
- * boot */
+/* Event times above this (1970-04-15 in Unix time), in ns, are Unix times: no machine has that
+ * uptime. */
 #define UNIX_TIME_MIN INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Number of events after which thread names are checked again; readers accept descriptors anywhere
- * in the file. */
+/* Number of events after which thread names are compared again. Readers accept the resulting
+ * descriptors anywhere in the file. */
 #define ROUND_EVENTS 4096
 
 static const ttr_loss losses[LOSS_COUNT] = {
@@ -106,7 +106,7 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
     key_map_init(&p->name_counts, alloc);
-    p->base = INT64_MAX; /* unset until an event has a time */
+    p->base = INT64_MAX; /* INT64_MAX until an event has a time */
     perfetto_init_tracks(p);
     perfetto_init_kernel(p);
     return perfetto_intern_attribute_keys(p) ? TTR_OK : fail_memory(error);
@@ -132,7 +132,7 @@ static void begin_sequence(struct perfetto *p)
     perfetto_end_packet(p, packet);
 }
 
-/* Chooses the Unix time of the trace's time 0 by the first time of an event. */
+/* Chooses the Unix time of time 0 in the output; `first` is the first time of an event. */
 static void choose_base(struct perfetto *p, int64_t first)
 {
     p->has_base = true;
@@ -156,7 +156,7 @@ static bool has_time(const ttr_event *event)
 
 /* --- Order within a batch --- */
 
-/* Sort key of an event in a chunk. */
+/* Sort key of an event in a chunk of the batch. */
 struct sort_key {
     int64_t time;
     uint32_t index;
@@ -170,7 +170,8 @@ static bool is_ordered(const struct sort_key *keys, uint32_t n)
     return true;
 }
 
-/* Merges the sorted ranges [0, middle) and [middle, to); stable. */
+/* Merges the sorted ranges [0, middle) and [middle, to). Events with equal times keep their order.
+ */
 static void merge_sorted(const struct sort_key *in, struct sort_key *out, uint32_t middle,
                          uint32_t to)
 {
@@ -192,8 +193,8 @@ static void order_by_time(struct sort_key *keys, uint32_t n)
     }
 }
 
-/* Orders spans with equal start by descending end: Perfetto would nest a longer one inside a
- * shorter one that came first. */
+/* Sorts spans with equal start by descending end. Perfetto would otherwise nest a longer span
+ * inside a shorter one that precedes it. */
 static void order_equal_spans(const ttr_batch *batch, struct sort_key *keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {

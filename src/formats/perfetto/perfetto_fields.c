@@ -15,8 +15,8 @@
 #include "formats/perfetto/perfetto.h"
 
 #define DEPTH_MAX 32
-/* Number of names in an object up to which duplicates are found by linear search; a hash table
- * avoids quadratic time beyond. */
+/* Number of names in an object beyond which duplicates are found by a hash table instead of linear
+ * search. */
 #define LINEAR_SEARCH_MAX 32
 
 static const char *const key_texts[21] = {
@@ -31,9 +31,9 @@ static const char *const key_texts[21] = {
 
 /* An open object or array. */
 struct level {
-    size_t mark;       /* position of its message in the buffer */
-    size_t seen_begin; /* index of its first name in p->seen */
-    uint32_t object;   /* its number in the event; 0 is the event itself */
+    size_t mark;       /* buffer offset of the message of the object */
+    size_t seen_begin; /* index in p->seen of the object's first name */
+    uint32_t object;   /* number of the object within the event; 0: the event itself */
     bool is_array;
 };
 
@@ -57,7 +57,7 @@ bool perfetto_intern_attribute_keys(struct perfetto *p)
 
 /* --- Names --- */
 
-/* Counts a use of a name in the hash table.  Returns the number of earlier uses. */
+/* Counts a use of a name in the hash table. Returns how often the object used it before. */
 static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uint64_t name)
 {
     uint64_t key = hash_pair(name, object);
@@ -68,8 +68,8 @@ static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uin
     return 0;
 }
 
-/* Counts a use of a name in the object whose names start at p->seen[begin].  Returns the number of
- * earlier uses. */
+/* Counts a use of a name in the object with names from p->seen[begin] on. Returns how often the
+ * object used it before. */
 static unsigned count_name_use(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
 {
     unsigned n = 0;
@@ -215,7 +215,7 @@ static void add_label_list(struct perfetto *p, const ttr_fields *fields, const t
     protobuf_end_message(p->to, list);
 }
 
-/* Appends a number with its labels as a dictionary. */
+/* Appends a number as a dictionary of the value and its labels. */
 static void append_labelled_number(struct annotation_writer *annotation_writer,
                                    const ttr_fields *fields, const ttr_value *value)
 {

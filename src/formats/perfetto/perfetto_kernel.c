@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Maximum number of stored mappings; frames in later ones have no mapping. */
+/* Limit of stored mappings. A frame in a later mapping is written without mapping. */
 #define MAPPINGS_MAX 16384
 
 /* --- Scheduling --- */
@@ -19,7 +19,7 @@
 struct task {
     ttr_id thread;
     unsigned state;
-    int32_t priority; /* 0 if unknown */
+    int32_t priority; /* 0 if not recorded */
 };
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
@@ -29,7 +29,7 @@ static void add_comm(struct perfetto *p, uint32_t field, const struct thread_sta
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Adds a thread to the kernel process tree if it is new or has another name. */
+/* Adds a thread to the kernel process tree if it is not there, or has another name there. */
 static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
                                 const ttr_thread *thread)
 {
@@ -81,8 +81,8 @@ static unsigned thread_state_of(struct perfetto *p, unsigned tag)
         [TTR_THREAD_SUSPENDED] = STATE_STOPPED, [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
         [TTR_THREAD_DYING] = STATE_WAITING,     [TTR_THREAD_DEAD] = STATE_DESTROYED,
     };
-    /* Approximations: a "created" thread may be unknown to the reader, and after "dead" readers
-     * accept only "destroyed". */
+    /* These states are approximated: readers may not know "created", and expect only "destroyed"
+     * after "dead". */
     if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
         perfetto_count_loss(p, LOSS_SCHED_STATE);
     return tag < sizeof states ? states[tag] : STATE_WAITING;
@@ -99,7 +99,7 @@ static bool read_priority_field(const ttr_field *field, const char *name, int32_
     return true;
 }
 
-/* Counts the attributes and fields that these packets cannot hold as lost. */
+/* Counts losses for the attributes and fields that scheduling and sample packets cannot store. */
 static void count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
                              unsigned fields)
 {
@@ -218,7 +218,7 @@ void perfetto_store_mapping(struct perfetto *p, const ttr_event *event)
     p->mapping_round++;
 }
 
-/* Returns the last added mapping that contains an address, NULL if none. */
+/* Returns the latest mapping that contains an address; NULL if there is none. */
 static struct mapping_state *find_mapping(struct perfetto *p, uint32_t process, uint64_t address)
 {
     struct mapping_state *mappings = p->mappings.items;
@@ -248,8 +248,8 @@ static uint32_t intern_mapping(struct perfetto *p, struct mapping_state *mapping
     return mapping->iid;
 }
 
-/* Returns the iid of an empty mapping for frames outside of all mappings; their addresses are
- * absolute. */
+/* Returns the iid of an empty mapping. It is used for frames outside of all mappings; their
+ * addresses are absolute. */
 static uint32_t intern_empty_mapping(struct perfetto *p)
 {
     if (p->empty_mapping)
@@ -282,7 +282,8 @@ static uint32_t intern_frame(struct perfetto *p, uint32_t process, uint64_t addr
     return iid;
 }
 
-/* Interns the call stack whose addresses are in p->seen, innermost first. */
+/* Interns the call stack in p->seen, which has the addresses from the innermost frame outwards.
+ * Returns its iid. */
 static uint32_t intern_callstack(struct perfetto *p, uint32_t process)
 {
     uint64_t scope = (uint64_t)process << 32 | p->mapping_round, second = p->seen_n;
@@ -314,7 +315,7 @@ static void push_address(struct perfetto *p, uint64_t address)
         p->seen[p->seen_n++] = address;
 }
 
-/* Collects the addresses of field "frames" in p->seen.  Returns the number of other fields. */
+/* Stores the elements of the field "frames" in p->seen. Returns the number of other fields. */
 static unsigned collect_frames(struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;

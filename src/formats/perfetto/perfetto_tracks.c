@@ -20,7 +20,7 @@
 #include "formats/perfetto/perfetto.h"
 
 #define FIRST_PID 1000000000
-/* A name that no thread has: the descriptor is not written yet. */
+/* Pseudo name that no thread has: the descriptor is not written yet. */
 #define NAME_NOT_WRITTEN UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
@@ -117,8 +117,8 @@ struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t ind
     return state;
 }
 
-/* Returns the described process of an event, NULL if it has none.  The provider of the process is
- * that of its first event. */
+/* Returns the process of an event, with a written descriptor; NULL if the event has no process. The
+ * first event of a process determines its provider. */
 static const struct process_state *process_of_event(struct perfetto *p, uint32_t index,
                                                     const ttr_event *event)
 {
@@ -130,7 +130,7 @@ static const struct process_state *process_of_event(struct perfetto *p, uint32_t
     return perfetto_describe_process(p, index);
 }
 
-/* Adds the provider to a track descriptor unless the process has the same one. */
+/* Adds the provider to a track descriptor unless it is the provider of the process. */
 static void add_provider(struct perfetto *p, const struct process_state *process, ttr_id provider)
 {
     if (!process || process->provider != provider)
@@ -141,8 +141,8 @@ static void add_provider(struct perfetto *p, const struct process_state *process
 
 static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
 {
-    /* Readers treat tid 0 as the idle thread. That is right for a thread of scheduling without a
-     * process, but not for one of a process. */
+    /* Readers treat tid 0 as the idle thread. So tid 0 is kept for a scheduled thread without a
+     * process, but replaced in a process. */
     if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
         return thread->tid;
     perfetto_count_loss(p, LOSS_THREAD_ID);
@@ -158,7 +158,8 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
     if (!state->is_known)
         state->tid = thread->tid_known ? choose_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
-        /* The process became known: for readers this is another thread from now on. */
+        /* The pid became known: the thread gets a new track, since readers cannot change the
+         * process of a track. */
         state->slice_track.uuid = 0;
         state->slice_track.nest.n = 0;
         state->is_in_tree = false;
@@ -187,7 +188,7 @@ static void describe_thread(struct perfetto *p, const struct thread_state *state
     perfetto_end_packet(p, packet);
 }
 
-/* A pseudo thread that represents its process uses the track of the process. */
+/* Assigns the track of the process to a pseudo thread that represents that process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
     const struct process_state *process = perfetto_describe_process(p, state->process);
@@ -287,7 +288,8 @@ static uint32_t event_process_index(const struct perfetto *p, const ttr_event *e
                                                          : UINT32_MAX;
 }
 
-/* Appends "name", "name:field" or "name:field#id", depending on what the counter has. */
+/* Appends the name of a counter track: "name", "name:field" or "name:field#id", depending on the
+ * counter. */
 static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
 {
     struct buffer whole;
@@ -367,8 +369,8 @@ static void describe_async(struct perfetto *p, const struct async_track *track,
     perfetto_end_packet(p, packet);
 }
 
-/* Returns a reusable track of the same process and name that ended by then, or a new one; 0 if out
- * of memory. */
+/* Returns a free track with the same process and name on which no event is later than this one;
+ * else a new track. Returns 0 if memory is exhausted. */
 static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
 {
     uint32_t *first = pair_map_get(&p->async_free, process, event->name);
@@ -390,7 +392,7 @@ static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t 
     return (uint32_t)p->asyncs_n;
 }
 
-/* Makes a track available for another id of the same process and name. */
+/* Frees a track, so that another id of the same process and name can use it. */
 static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
 {
     const uint32_t *first = pair_map_get(&p->async_free, process, name);

@@ -15,7 +15,7 @@
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* bytes of a blob that are kept, as hexadecimal digits */
+/* limit of the bytes of a blob that are written, as hexadecimal digits */
 #define BLOB_BYTES_MAX 4096
 
 /* --- Parts of an event --- */
@@ -29,7 +29,7 @@ static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
     p->to->n = (size_t)(protobuf_write_varint(at, iid) - p->to->bytes);
 }
 
-/* Appends the categories of a comma-separated list. */
+/* Appends each category of a comma-separated list. */
 static void add_category_list(struct perfetto *p, ttr_text list)
 {
     while (list.n) {
@@ -97,8 +97,8 @@ static void write_plain(struct perfetto *p, const ttr_event *event, unsigned typ
     perfetto_end_event(p, open);
 }
 
-/* Writes an end, which closes the innermost slice.  It has no name, because a name would have to
- * match. */
+/* Writes an end, which closes the innermost open slice. An end with a name would close only a slice
+ * of the same name. */
 static void write_end(struct perfetto *p, const ttr_event *event)
 {
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
@@ -153,13 +153,14 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
-        perfetto_add_u64(p, KEY_TID, thread.tid); /* the track belongs to the process */
+        /* the track belongs to the process, so the tid is an annotation */
+        perfetto_add_u64(p, KEY_TID, thread.tid);
     perfetto_add_event_attributes(p, event, &slice_track);
     perfetto_end_event(p, open);
 }
 
-/* Returns a flow id.  Perfetto's flow ids are global, those of the model belong to an input, a
- * category and a name. */
+/* Returns a flow id that is unique in the file. In the source, a flow id is unique only within an
+ * input, a category and a name. */
 static uint64_t global_flow_id(const ttr_event *event)
 {
     uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
@@ -241,7 +242,7 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
 
 /* --- Log and blob --- */
 
-/* Interns a message. A text that is not a known string gets an id that is used only once. */
+/* Interns a log message. A text that is not an interned string gets a new id for this one use. */
 static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
@@ -322,7 +323,7 @@ static void write_gap(struct perfetto *p, const ttr_event *event)
     write_global(p, event, perfetto_global_track(p, &p->gaps, "lost events"), "lost events");
 }
 
-/* Returns whether the descriptor of its process or thread contains the complete event. */
+/* Returns whether an object event only repeats the descriptor of its process or thread. */
 static bool is_complete_in_track(const struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;

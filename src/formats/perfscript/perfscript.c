@@ -19,24 +19,26 @@
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define HEAD_ROOM 128u /* bytes of the columns of a line without its names */
+#define HEAD_ROOM 128u /* greatest length of a line's columns without names */
 #define COMM_WIDTH 16u
-#define NAME_WIDTH 20u /* trace-cmd: columns of the event name, colon not counted */
+#define NAME_WIDTH 20u /* trace-cmd: width of the event name column, without the colon */
 #define WIDTH_MAX 1024u
 
 struct perfscript_line_attributes {
-    uint32_t width; /* columns of event names */
+    uint32_t width; /* width of the event name column, in characters */
     bool is_known, has_reads;
     bool has_ticks; /* times are printed as plain numbers */
 };
 
 struct perfscript {
     bool is_trace_cmd;
-    bool has_escaped_controls;                /* control characters are escaped as "\x1b" */
-    struct buffer escaped;                    /* scratch: the current lines with escapes */
-    struct perfscript_line_attributes *lines; /* by index of the source */
+    bool has_escaped_controls; /* control characters are escaped as "\x1b" */
+    /* scratch buffer: lines with control characters escaped */
+    struct buffer escaped;
+    struct perfscript_line_attributes *lines; /* line attributes per source, indexed by source */
     size_t lines_n, lines_capacity;
-    struct perfscript_line_attributes spare; /* used if `lines` cannot grow for a source */
+    /* used for a source if memory for `lines` is exhausted */
+    struct perfscript_line_attributes spare;
     struct perfscript_counters counters;
 };
 
@@ -57,7 +59,8 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Columns --- */
 
-/* Returns the thread that an event happened on.  For switches and wake-ups that is `link`. */
+/* Returns the thread to print for an event. For switches and wake-ups this is `link`, the thread
+ * that the event happened on. */
 static ttr_id printed_thread_of(const ttr_event *event)
 {
     bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
@@ -83,8 +86,8 @@ static char *emit_right_aligned(char *at, ttr_text text, size_t width)
     return emit_piece(at, text);
 }
 
-/* Appends a number padded to `width`: with zeros or spaces on the left, or ('-') spaces on the
- * right. */
+/* Appends a number padded to `width` characters: with zeros or spaces on the left, or with spaces
+ * on the right if `with` is '-'. */
 static char *emit_padded_number(char *at, uint64_t x, unsigned width, char with)
 {
     char text[NUMBER_MAX];
@@ -98,7 +101,7 @@ static char *emit_padded_number(char *at, uint64_t x, unsigned width, char with)
     return at;
 }
 
-/* Appends a thread id; -1 is printed for a thread that has exited, as in the kernel. */
+/* Appends a thread id; -1 for a thread that has exited, as the kernel prints it. */
 static char *emit_tid(char *at, uint64_t tid, bool is_left)
 {
     if (tid <= INT32_MAX || tid > UINT32_MAX)
@@ -111,7 +114,8 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
     return is_left ? emit_spaces(at, blanks) : at;
 }
 
-/* Returns the name of a thread; a thread without a name is printed by its id. */
+/* Returns the name to print for a thread. The idle thread and threads without a name get the
+ * placeholder of the imitated program, which `room` may store. */
 static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
     const struct perfscript *writer = out->ctx;
@@ -160,7 +164,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
     return emit_constant(at, "] ");
 }
 
-/* Returns the entry of a source, or the spare one if memory is exhausted. */
+/* Returns the line attributes of a source; the spare entry if memory is exhausted. */
 static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
                                                              uint16_t source)
 {
@@ -199,7 +203,7 @@ static const struct perfscript_line_attributes *line_attributes_of(struct ttr_wr
     return lines;
 }
 
-/* Appends the columns before the event name. */
+/* Appends the columns that precede the event name. */
 static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
     const struct perfscript *writer = out->ctx;
@@ -289,7 +293,7 @@ static void add_value(struct buffer *to, const ttr_value *value)
     buffer_add(to, text, (size_t)(at - text));
 }
 
-/* Appends fields as name=value; elements of arrays and structs as bare values. */
+/* Appends fields as name=value; elements of arrays and members of structs as bare values. */
 static void add_fields_as_text(struct ttr_writer *out, const ttr_event *event)
 {
     ttr_fields fields;
@@ -311,7 +315,7 @@ static void add_fields_as_text(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Samples --- */
 
-/* Appends what a sample without a tracepoint has: its period, and its address or callchain. */
+/* Appends the text of a sample without a tracepoint: period, and address or callchain. */
 static void add_sample_text(struct ttr_writer *out, const ttr_event *event,
                             const struct perfscript_counter *counter)
 {
@@ -350,8 +354,8 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
         out->buffer.n--;
 }
 
-/* Appends the line of an event.  `counter` is NULL unless the line is for one counter of a sample.
- */
+/* Appends the line of an event. `counter` is NULL unless the line is printed for one of several
+ * counters of a sample. */
 static void add_event_line(struct ttr_writer *out, const ttr_event *event,
                            const struct perfscript_counter *counter)
 {
@@ -389,7 +393,8 @@ static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
-/* Writes an event.  A sample with counter values gets a line per counter that has advanced. */
+/* Writes an event. For a sample with counter values, writes a line per counter that has advanced.
+ */
 static void write_perfscript_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perfscript *writer = out->ctx;
@@ -443,8 +448,8 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
     }
 }
 
-/* Returns whether the imitated program prints the event by default: of perf records only samples.
- */
+/* Returns whether the imitated program prints the event by default; perf script prints only
+ * samples. */
 static bool is_printed_event(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *writer = out->ctx;

@@ -5,7 +5,7 @@
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 
-#define CODE_ROOM 128u  /* bytes of a line without its names */
+#define CODE_ROOM 128u  /* greatest length of a line without its names */
 #define FRAMES_MAX 127u /* perf prints at most 127 frames */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
@@ -14,8 +14,8 @@ static bool text_begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Appends the file as perf names it: its path; the kernel without the part after the brackets; a
- * kernel module without a build id as "[snd_pcm]" for "/lib/.../snd-pcm.ko.xz". */
+/* Appends a file as perf prints it: the path; for the kernel only the name in brackets; for a
+ * kernel module without a build id "[snd_pcm]" instead of "/lib/.../snd-pcm.ko.xz". */
 static char *emit_file(char *at, ttr_text path, bool has_build_id)
 {
     if (text_begins_with(path, "memfd:"))
@@ -52,11 +52,12 @@ struct address_iter {
     const ttr_event *event;
     ttr_id thread;
     bool is_chain;
-    bool is_user; /* an address was in user space; so are all later ones */
+    bool is_user; /* an address in user space was found, so all further addresses are there */
 };
 
-/* Returns the mapping that holds an address.  Kernel addresses are in the upper half (not on 32-bit
- * machines); a kernel that hides its addresses declares a mapping of the complete address space. */
+/* Returns the mapping that contains an address. On 64-bit machines, kernel addresses are in the
+ * upper half. A kernel that hides its addresses declares a mapping of the complete address space.
+ */
 static const struct symbol_range *find_mapping_of(struct address_iter *iter, uint64_t address)
 {
     const ttr *t = iter->out->t;
@@ -75,7 +76,7 @@ static const struct symbol_module *module_of(const struct ttr_writer *out,
     return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
-/* Returns the file of a module, as the trace has it. */
+/* Returns the path of a module as recorded in the trace. */
 static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module *module)
 {
     if (!module)
@@ -86,7 +87,8 @@ static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module
                : path;
 }
 
-/* Appends "            1234 name+0x10 (file)".  Callchains print file addresses for user code. */
+/* Appends "            1234 name+0x10 (file)". In callchains, user addresses are offsets in the
+ * file. */
 static void add_code_line(struct address_iter *iter, uint64_t address)
 {
     struct ttr_writer *out = iter->out;

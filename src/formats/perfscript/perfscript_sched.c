@@ -32,7 +32,7 @@ static void add_number(const struct words *words, int64_t x)
     buffer_add(words->to, text, number_format_i64(text, x));
 }
 
-/* Appends "COMM:PID" and the priority in brackets.  Returns false if the event lacks the pid. */
+/* Appends "COMM:PID" and the priority in brackets. Returns false if the event has no pid field. */
 static bool add_sched_thread(const struct words *words, const char *comm, const char *pid,
                              const char *priority)
 {
