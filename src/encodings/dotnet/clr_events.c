@@ -13,7 +13,8 @@ static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 struct notation_parser {
     const struct clr_type_options *making;
     const char *at;
-    /* names from the payload to the current struct, as the layout compiler needs them */
+    /* names of the fields and structs that enclose the current field, from the payload on; the
+     * layout compiler needs them */
     const ttr_text *path;
     uint32_t path_n;
     bool is_out_of_memory;
@@ -114,7 +115,7 @@ static const struct type_labels *make_labels(struct notation_parser *parser,
     return labels;
 }
 
-/* Parses the optional "=Map" after a code and attaches the map's labels to the type. */
+/* Parses an optional "=Map" after a type code, and adds the labels of the map to the type. */
 static void parse_map(struct notation_parser *parser, struct type *type)
 {
     if (*parser->at != '=')
@@ -139,7 +140,7 @@ static struct type *allocate_type(struct notation_parser *parser, struct type ty
 
 static struct type *parse_struct_notation(struct notation_parser *parser);
 
-/* Parses the part after a field's name: "*Count" if it is an array, then the element type. */
+/* Parses the notation after a field name: "*Count" for an array, then the element type. */
 static struct type *parse_type_notation(struct notation_parser *parser, ttr_text name)
 {
     ttr_text count = {NULL, 0};
@@ -187,7 +188,7 @@ static struct type *parse_type_notation(struct notation_parser *parser, ttr_text
     return names ? allocate_type(parser, list) : NULL;
 }
 
-/* Parses fields up to the end of the notation or a closing brace, which is consumed. */
+/* Parses fields up to the end of the notation or to a closing brace, which is consumed. */
 static struct type *parse_struct_notation(struct notation_parser *parser)
 {
     struct type_member member[FIELDS_MAX];

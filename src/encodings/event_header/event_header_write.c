@@ -22,7 +22,7 @@ struct field_encoding {
     uint8_t encoding, format;
 };
 
-/* End offsets of both buffers, to undo a field that does not fit. */
+/* End offsets of both buffers, used to remove a field that does not fit. */
 struct buffer_mark {
     size_t metadata, payload;
 };
@@ -72,8 +72,8 @@ static void undo_to_mark(struct event_header_writer *writer, struct buffer_mark 
 
 /* --- Names of tracepoints --- */
 
-/* Returns the decoder's data if the event was read as EventHeader with a valid tracepoint name,
- * else NULL. */
+/* Returns the decoder's data of an event that was read as EventHeader from a tracepoint with a
+ * valid name; else NULL. */
 static const struct event_header_schema_data *decoder_data_of(
     const struct event_header_writer *writer, const ttr_event *event)
 {
@@ -136,8 +136,8 @@ size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
     return n;
 }
 
-/* Returns true if the provider's name must be changed to fit into a tracepoint name. Caches the
- * answer for the last provider. */
+/* Returns whether the provider name must be changed to fit into a tracepoint name. Caches the
+ * result for the last provider. */
 static bool is_provider_renamed(struct event_header_writer *writer, ttr_id provider)
 {
     if (writer->cached_provider == provider)
@@ -211,7 +211,7 @@ static struct field_encoding encoding_of_number(const ttr_value *value)
     return (struct field_encoding){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
 }
 
-/* Fills `thread` if the number is a thread id of the context. Returns false for other values. */
+/* Sets `thread` if the value is a thread id of the context. Returns false otherwise. */
 static bool find_thread(const struct event_header_writer *writer, const ttr_value *value,
                         ttr_thread *thread)
 {
@@ -241,7 +241,7 @@ static struct field_encoding encoding_of_value(const struct event_header_writer 
     case TTR_TYPE_BYTES:
         return (struct field_encoding){EVENT_HEADER_BINARY, 0};
     default:
-        /* a string of length 0 with a numeric format reads as null */
+        /* a string of length 0 with a numeric format is read as null */
         return (struct field_encoding){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED};
     }
 }
@@ -294,7 +294,7 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
         append_number(writer, value->v.u, shape.encoding);
 }
 
-/* Returns the index of the next field that is not nested in field `i`. */
+/* Returns the index of the first field after field `i` that is not nested in it. */
 static size_t next_sibling(const struct event_header_writer *writer, size_t i)
 {
     uint16_t depth = writer->field[i++].depth;
@@ -305,8 +305,8 @@ static size_t next_sibling(const struct event_header_writer *writer, size_t i)
 
 static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name);
 
-/* Encodes the members of field `i` and returns their number. With `is_array`, elements are named
- * "0", "1", ... */
+/* Encodes the members of field `i`, and returns their number. If `is_array`, the members are array
+ * elements, which get the names "0", "1", ... */
 static unsigned encode_members(struct event_header_writer *writer, size_t i, bool is_array)
 {
     size_t end = next_sibling(writer, i);
@@ -328,8 +328,8 @@ static unsigned encode_members(struct event_header_writer *writer, size_t i, boo
     return n;
 }
 
-/* Encodes field `i` as a struct of its members or elements; as null if it has none, because the
- * format does not allow empty structs. */
+/* Encodes field `i` as a struct of its members or elements. If it has none, encodes it as null,
+ * since the format has no empty structs. */
 static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text name,
                           bool is_array)
 {
@@ -375,9 +375,9 @@ static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr
     return true;
 }
 
-/* Encodes the elements of an array of structs and keeps only the declarations of the first. Returns
- * the number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
- * compared. */
+/* Encodes the elements of an array of structs, and keeps only the declarations of the first one.
+ * Returns the number of elements; 0 if their types differ. An element that was truncated (is_cut)
+ * is not compared. */
 static unsigned encode_struct_elements(struct event_header_writer *writer, size_t i,
                                        uint8_t *members)
 {
@@ -445,7 +445,7 @@ static void encode_array(struct event_header_writer *writer, size_t i, ttr_text 
         encode_struct(writer, i, name, true);
 }
 
-/* Encodes field `i` with everything nested in it and returns the index of the next field. */
+/* Encodes field `i` and all fields nested in it. Returns the index of the next field. */
 static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name)
 {
     const ttr_value *value = &writer->field[i].value;
@@ -475,13 +475,14 @@ static void append_extra_field(struct event_header_writer *writer, const char *n
     append_value(writer, value, shape);
 }
 
-/* Returns true if opcode and activity ids already express the kind of the event. */
+/* Returns whether opcode and activity ids already imply the kind of the event. */
 static bool is_kind_implied(const ttr_event *event)
 {
     return event->kind == TTR_KIND_INSTANT || (activity_is_start_or_stop(event) && event->activity);
 }
 
-/* Adds the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to events that are not instants. */
+/* Appends the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to an event that is not an
+ * instant. */
 static void append_kind_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
@@ -498,8 +499,8 @@ static void append_kind_fields(struct event_header_writer *writer, const ttr_eve
                            &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Encodes a complete top-level field if it fits, else removes it again. Losses counted inside a
- * removed field are reset, so that it counts once, as CUT. */
+/* Encodes a complete top-level field. If it does not fit, removes it again and counts only the loss
+ * CUT: losses counted inside the field are reset. */
 static void encode_top_level_field(struct event_header_writer *writer, size_t at)
 {
     const struct buffer_mark mark = current_mark(writer);
@@ -542,9 +543,9 @@ static size_t minimum_payload(const ttr_value *value)
     }
 }
 
-/* Collects the `n` fields fetched at `from` and encodes each top-level field when the next one
- * starts; `*begin` is the start of the current one. Stops storing a field once its lower bound
- * exceeds the event size. This bounds memory, and the field would be dropped anyway. */
+/* Collects the `n` fields from index `from` on, and encodes each top-level field when the next one
+ * starts. `*begin` is the start of the current one. Stops collecting a field when its lower bound
+ * exceeds the event size: that bounds memory, and the field would be dropped anyway. */
 static void collect_fields(struct event_header_writer *writer, size_t from, size_t n, size_t *begin)
 {
     writer->fields_n = from;
@@ -597,7 +598,7 @@ static bool encode_fields(struct event_header_writer *writer, const ttr_event *e
     return true;
 }
 
-/* Returns the opcode and activity ids of the event itself. */
+/* Returns opcode and activity ids as stored in the event. */
 static struct event_header_ids ids_of_event(const ttr_event *event)
 {
     return (struct event_header_ids){event->opcode, event->activity, event->related};
@@ -630,8 +631,8 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
     append_u16(writer, to, EVENT_HEADER_METADATA);
 }
 
-/* Copies an event that was read as EventHeader, without the container's padding. Returns false if
- * the event is of another format or damaged, so that it must be encoded. */
+/* Copies the bytes of an event that was read as EventHeader, without the container's padding.
+ * Returns false if the event must be encoded, because it has another format or is damaged. */
 static bool copy_stored_event(const struct event_header_writer *writer, const ttr_event *event,
                               struct buffer *to)
 {

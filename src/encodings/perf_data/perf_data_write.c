@@ -70,7 +70,7 @@ void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
 
 /* --- Records that describe the trace, written in pipe mode --- */
 
-/* Appends bytes that are not a record of the data section and counts them in the file offset. */
+/* Writes bytes outside of the data section, and advances the file offset. */
 static void write_frame(struct perf_data_writer *writer, const void *bytes, size_t n)
 {
     buffer_add(writer->spec.to, bytes, n);
@@ -111,7 +111,8 @@ static void write_ids(struct perf_data_writer *writer, const struct perf_data_wr
         write_frame_u64(writer, event_id_at(writer, event, i));
 }
 
-/* Writes an attribute record and a name record. Ids that exceed the record size are dropped. */
+/* Writes an attribute record and a name record for an event. Ids that do not fit into a record are
+ * dropped. */
 static void write_event_records(struct perf_data_writer *writer,
                                 const struct perf_data_writer_event *event)
 {
@@ -200,7 +201,8 @@ void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t a
     }
 }
 
-/* Called after a feature section was set; in pipe mode writes it at once as a record. */
+/* Must be called after a feature section was set. For a pipe, writes the feature at once as a
+ * record. */
 static void publish_feature(struct perf_data_writer *writer, enum perf_feature feature)
 {
     if (writer->feature[feature].failed)
@@ -330,8 +332,8 @@ static void write_attrs(struct perf_data_writer *writer)
     writer->events_written = writer->events_n;
 }
 
-/* Fills the COMPRESSED feature section. Readers need it before the first COMPRESSED record, to size
- * their buffer by the compression ratio. */
+/* Fills the feature section COMPRESSED. Readers need it before the first COMPRESSED record, since
+ * the compression ratio determines their buffer size. */
 static void fill_compressed_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_COMPRESSED];
@@ -401,7 +403,8 @@ void perf_data_writer_begin(struct perf_data_writer *writer)
 
 /* --- Marks of a live file, between the records --- */
 
-/* Starts an EVENT_TYPE record, which readers skip, to carry `n` bytes of data (a multiple of 8). */
+/* Starts a carrier: an EVENT_TYPE record, which readers skip, with `n` bytes of data (a multiple of
+ * 8). */
 static void start_carrier(struct perf_data_writer *writer, size_t n)
 {
     write_record_header(writer, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
@@ -420,7 +423,7 @@ static void write_carried_feature(struct perf_data_writer *writer, enum perf_fea
     write_frame(writer, "\0\0\0\0\0\0\0", padded - section->n);
 }
 
-/* Writes events and formats that were declared since the last mark, inside carrier records. */
+/* Writes the events and formats that were declared since the last mark, inside carrier records. */
 static void write_late_declarations(struct perf_data_writer *writer)
 {
     size_t attrs = writer->events_n * ATTR_ENTRY + writer->ids.n;
@@ -428,8 +431,7 @@ static void write_late_declarations(struct perf_data_writer *writer)
                         *formats = &writer->feature[PERF_FEATURE_TRACING_DATA];
     writer->is_late = false;
     if (attrs > PERF_CARRIED_BYTES_MAX || formats->n > PERF_CARRIED_BYTES_MAX)
-        return; /* checked before fill_event_desc_section: its cost grows with the number of events
-                 */
+        return; /* checked before fill_event_desc_section(), which is slow for many events */
     fill_event_desc_section(writer);
     if (names->n > PERF_CARRIED_BYTES_MAX || perf_data_writer_failed(writer))
         return;

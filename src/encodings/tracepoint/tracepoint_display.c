@@ -1,10 +1,10 @@
-/* Display hints of fields, derived from the print format: names of values (__print_symbolic or
- * __print_flags on a plain field), and hexadecimal or octal base (%x, %o). If a field occurs more
- * than once, its first hint wins. */
+/* Display hints of fields, derived from the print format: names of values (from __print_symbolic or
+ * __print_flags of a field without operators), and hexadecimal or octal base (%x, %o). If a field
+ * occurs several times, its first hint is used. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* Returns the field that a node loads, ignoring casts and, with may_be_masked, a constant bit mask.
- * Returns NULL for any other expression. */
+/* Returns the field that an expression consists of, ignoring casts and, if may_be_masked, a
+ * constant bit mask. Returns NULL for any other expression. */
 static const struct tracepoint_field *field_of_node(const struct tracepoint_program *program,
                                                     uint32_t index, bool may_be_masked)
 {
@@ -58,7 +58,8 @@ const struct tracepoint_display *tracepoint_derive_displays(
     return display;
 }
 
-/* Mask of the field's width: values in kernel tables may be sign-extended beyond it. */
+/* Returns a bit mask of the width of a field. Values in kernel tables may be sign-extended beyond
+ * that width. */
 static uint64_t field_width_mask(const ttr_value *value)
 {
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;

@@ -7,12 +7,13 @@
 
 struct tracepoint_field_iter {
     struct tracepoint_raw raw;
-    const struct tracepoint_display *look; /* display hints, one per field; NULL = none */
-    const struct tracepoint_display *last; /* display hint of the field returned last */
+    const struct tracepoint_display *look; /* display hints, one per field; NULL if none */
+    const struct tracepoint_display *last; /* display hint of the last returned field */
     const uint8_t *at;                     /* next array element to return */
     uint32_t left;                         /* number of elements left */
-    uint32_t next, end;                    /* range of fields left to return */
-    /* index of the container's next field; UINT32_MAX after the last one */
+    /* indices of the fields to return: from `next` to `end` - 1 */
+    uint32_t next, end;
+    /* index of the next field of the container; UINT32_MAX after the last one */
     uint32_t extra;
     uint8_t element; /* size of an array element in bytes */
     uint8_t shape;   /* enum tracepoint_shape of the elements */
@@ -124,8 +125,8 @@ static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
     iter->left--;
 }
 
-/* Returns the complete record as the field "undecoded", for tracepoints that are unknown or could
- * not be parsed. */
+/* Returns the complete record as the field "undecoded". Used for tracepoints that are unknown or
+ * could not be parsed. */
 static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_field *field)
 {
     iter->end = 0;
@@ -139,7 +140,7 @@ static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_fiel
     return true;
 }
 
-/* Returns true if the fixed part of the field is inside the record. */
+/* Returns whether the fixed-size part of a field is inside the record. */
 static bool is_field_in_record(const struct tracepoint_field_iter *iter,
                                const struct tracepoint_field *field)
 {
@@ -188,7 +189,7 @@ static bool find_value_label(const ttr_fields *fields, const ttr_value *value, u
                              ttr_text *text)
 {
     const struct tracepoint_field_iter *iter = (const struct tracepoint_field_iter *)fields->state;
-    if (i == 0) { /* label 0 is in the value itself, since `last` may already be another field */
+    if (i == 0) { /* label 0 is in the value; `last` may already be the hint of another field */
         *text = value->text;
         return value->count > 0;
     }

@@ -91,7 +91,7 @@ static bool next_format_line(struct format_parser *parser, ttr_text *line)
 
 /* --- Declarations: type words and name --- */
 
-/* Words of a declaration, split into type and name. */
+/* Words of a field declaration, split into type and name. */
 struct declaration {
     ttr_text word[8];
     unsigned n;
@@ -205,7 +205,7 @@ static unsigned integer_type_size(const struct declaration *words, unsigned long
         for (size_t j = 0; j < sizeof known_types / sizeof *known_types; j++) {
             if (!equals_word(word, known_types[j].name))
                 continue;
-            /* "int" adds nothing in "short int" and "long int" */
+            /* "int" is redundant in "short int" and "long int" */
             bool is_rest = equals_word(word, "int") && bytes;
             bytes = is_rest ? bytes : known_types[j].bytes ? known_types[j].bytes : long_bytes;
             *is_signed = known_types[j].is_signed;
@@ -299,7 +299,7 @@ static struct tracepoint_field *append_new_field(struct format_parser *parser)
     return field;
 }
 
-/* Returns the type: the declaration without the field's name. */
+/* Returns the type text of a field: the declaration without the field name. */
 static ttr_text copy_type_text(const struct format_parser *parser, ttr_text declaration,
                                ttr_text name)
 {
