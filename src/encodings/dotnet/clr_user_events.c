@@ -405,15 +405,15 @@ static struct clr_user_type *create_builtin_type(struct clr_user_tracepoint *kin
     return known && !block.root ? NULL : create_event_type(kind, &block);
 }
 
-static uint64_t type_key(const struct clr_user_tracepoint *kind, uint32_t id)
+static uint64_t hash_type_key(const struct clr_user_tracepoint *kind, uint32_t id)
 {
     return (uint64_t)kind->index << 16 | id;
 }
 
 /* Stores the metadata of an event number in a process. Equal metadata share one type. Returns false
  * if memory is exhausted. */
-static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, uint32_t id,
-                           struct cursor metadata, const char **why)
+static bool add_metadata(struct clr_user_tracepoint *kind, uint64_t process, uint32_t id,
+                         struct cursor metadata, const char **why)
 {
     struct clr_user_decoder *all = kind->all;
     uint64_t hash = hash_bytes(metadata.p, cursor_left(&metadata));
@@ -431,8 +431,8 @@ static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, u
     if (!known && (!create_event_type(kind, &block) ||
                    !pair_map_put(&all->by_bytes, hash, kind->index, index)))
         return false;
-    return pair_map_put(&all->by_process, process, type_key(kind, id), index) &&
-           pair_map_put(&all->by_process, UINT64_MAX, type_key(kind, id), index);
+    return pair_map_put(&all->by_process, process, hash_type_key(kind, id), index) &&
+           pair_map_put(&all->by_process, UINT64_MAX, hash_type_key(kind, id), index);
 }
 
 static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t process,
@@ -452,7 +452,7 @@ static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t pro
             event->activity = part.p;
         else if (what == LABEL_RELATED)
             event->related = part.p;
-        else if (n && !learn_metadata(kind, process, parts->id, part, why))
+        else if (n && !add_metadata(kind, process, parts->id, part, why))
             return false;
     }
     return true;
@@ -463,15 +463,16 @@ static const struct clr_user_type *find_or_create_type(struct clr_user_tracepoin
                                                        uint64_t process, uint32_t id)
 {
     struct clr_user_decoder *all = kind->all;
-    const uint32_t *index = pair_map_get(&all->by_process, process, type_key(kind, id));
+    const uint32_t *index = pair_map_get(&all->by_process, process, hash_type_key(kind, id));
     if (!index)
-        index = pair_map_get(&all->by_process, UINT64_MAX, type_key(kind, id));
+        index = pair_map_get(&all->by_process, UINT64_MAX, hash_type_key(kind, id));
     if (index)
         return all->type[*index];
     if (all->types_n == CLR_USER_TYPES_MAX)
         return &kind->unknown;
     if (!create_builtin_type(kind, id) ||
-        !pair_map_put(&all->by_process, UINT64_MAX, type_key(kind, id), (uint32_t)all->types_n - 1))
+        !pair_map_put(&all->by_process, UINT64_MAX, hash_type_key(kind, id),
+                      (uint32_t)all->types_n - 1))
         return NULL;
     return all->type[all->types_n - 1];
 }

@@ -66,7 +66,7 @@ static void parse_event(ttr_fields *fields)
 }
 
 /* Returns the next stage after `stage` that has fields; at the latest STAGE_PAYLOAD. */
-static uint8_t following_stage(const struct event_header_field_iter *iter, enum stage stage)
+static uint8_t find_next_stage(const struct event_header_field_iter *iter, enum stage stage)
 {
     if (stage < STAGE_CONTEXT && iter->has_context)
         return STAGE_CONTEXT;
@@ -85,7 +85,7 @@ static void begin_fields(ttr_fields *fields)
     iter->has_attributes =
         plan ? plan->has_attributes
              : iter->parts.metadata && memchr(iter->parts.metadata, ';', iter->parts.metadata_n);
-    iter->stage = ctx->kind->all->spec.extra ? STAGE_EXTRA : following_stage(iter, STAGE_EXTRA);
+    iter->stage = ctx->kind->all->spec.extra ? STAGE_EXTRA : find_next_stage(iter, STAGE_EXTRA);
 }
 
 /* --- Attributes of the event and of fields --- */
@@ -162,13 +162,13 @@ static bool next_leading_field(const ttr_fields *fields, struct event_header_fie
         field_clear(field);
         if (spec->extra(spec->ctx, fields->event, iter->index++, field))
             return true;
-        iter->stage = following_stage(iter, STAGE_EXTRA);
+        iter->stage = find_next_stage(iter, STAGE_EXTRA);
         iter->index = 0;
     }
     if (iter->stage == STAGE_CONTEXT) {
         if (next_context_field(iter, field))
             return true;
-        iter->stage = following_stage(iter, STAGE_CONTEXT);
+        iter->stage = find_next_stage(iter, STAGE_CONTEXT);
     }
     if (iter->stage == STAGE_ATTRIBUTES) {
         bool is_given =

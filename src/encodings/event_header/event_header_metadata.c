@@ -7,7 +7,7 @@
 
 #include "encodings/event_header/event_header_parts.h"
 
-static ttr_text string_at(const struct event_header_metadata *metadata, uint32_t at)
+static ttr_text read_string_at(const struct event_header_metadata *metadata, uint32_t at)
 {
     const uint8_t *begin = metadata->p + at, *zero = memchr(begin, 0, metadata->n - at);
     return (ttr_text){(const char *)begin, zero ? (size_t)(zero - begin) : SIZE_MAX};
@@ -15,7 +15,7 @@ static ttr_text string_at(const struct event_header_metadata *metadata, uint32_t
 
 uint32_t event_header_read_event_name(const struct event_header_metadata *metadata, ttr_text *name)
 {
-    *name = metadata->n ? string_at(metadata, 0) : (ttr_text){"", SIZE_MAX};
+    *name = metadata->n ? read_string_at(metadata, 0) : (ttr_text){"", SIZE_MAX};
     if (name->n != SIZE_MAX)
         return (uint32_t)name->n + 1;
     *name = (ttr_text){(const char *)metadata->p, metadata->n};
@@ -62,7 +62,7 @@ static const char *derive_value_form(struct event_header_step *step)
 const char *event_header_parse_field(const struct event_header_metadata *metadata, uint32_t at,
                                      struct event_header_step *step)
 {
-    ttr_text name = string_at(metadata, at);
+    ttr_text name = read_string_at(metadata, at);
     if (name.n == SIZE_MAX)
         return "name of a field has no terminating zero";
     *step = (struct event_header_step){.name = event_header_strip_attributes(name), .at = at};

@@ -43,7 +43,7 @@ void event_header_writer_free(struct event_header_writer *writer)
     buffer_free(&writer->payload);
 }
 
-static void count_loss(struct event_header_writer *writer, enum event_header_loss loss)
+static void count_encoder_loss(struct event_header_writer *writer, enum event_header_loss loss)
 {
     writer->losses[loss]++;
     writer->losses_total++;
@@ -59,7 +59,7 @@ static void append_u16(const struct event_header_writer *writer, struct buffer *
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static struct buffer_mark current_mark(const struct event_header_writer *writer)
+static struct buffer_mark mark_buffers(const struct event_header_writer *writer)
 {
     return (struct buffer_mark){writer->metadata.n, writer->payload.n};
 }
@@ -166,7 +166,7 @@ static void append_name(struct event_header_writer *writer, ttr_text name)
     at[name.n] = 0;
     buffer_commit(&writer->metadata, name.n + 1);
     if (is_changed)
-        count_loss(writer, EVENT_HEADER_LOSS_NAME);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_NAME);
 }
 
 static void append_type(struct event_header_writer *writer, struct field_encoding shape,
@@ -178,7 +178,7 @@ static void append_type(struct event_header_writer *writer, struct field_encodin
         buffer_add_byte(&writer->metadata, shape.format);
 }
 
-static bool is_container_value(const ttr_value *value)
+static bool is_array_or_struct_value(const ttr_value *value)
 {
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
@@ -212,8 +212,8 @@ static struct field_encoding encoding_of_number(const ttr_value *value)
 }
 
 /* Sets `thread` if the value is a thread id of the context. Returns false otherwise. */
-static bool find_thread(const struct event_header_writer *writer, const ttr_value *value,
-                        ttr_thread *thread)
+static bool find_context_thread(const struct event_header_writer *writer, const ttr_value *value,
+                                ttr_thread *thread)
 {
     return value->type == TTR_TYPE_UINT && value->hint == TTR_DISPLAY_THREAD &&
            ttr_thread_get(writer->t, (ttr_id)value->v.u, thread);
@@ -223,7 +223,7 @@ static struct field_encoding encoding_of_value(const struct event_header_writer 
                                                const ttr_value *value)
 {
     ttr_thread thread;
-    if (find_thread(writer, value, &thread))
+    if (find_context_thread(writer, value, &thread))
         return thread.tid <= INT32_MAX
                    ? (struct field_encoding){EVENT_HEADER_VALUE32, EVENT_HEADER_PID}
                    : (struct field_encoding){EVENT_HEADER_VALUE64, 0};
@@ -261,7 +261,7 @@ static void append_text(struct event_header_writer *writer, ttr_text text)
 {
     size_t n = text.n <= UINT16_MAX ? text.n : UINT16_MAX;
     if (n < text.n)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     append_u16(writer, &writer->payload, (unsigned)n);
     buffer_add(&writer->payload, text.p, n);
 }
@@ -281,8 +281,8 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
     bool has_names =
         (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) && value->count > 0;
     if (has_names && shape.format != EVENT_HEADER_ERRNO)
-        count_loss(writer, EVENT_HEADER_LOSS_LABEL);
-    if (find_thread(writer, value, &thread))
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_LABEL);
+    if (find_context_thread(writer, value, &thread))
         append_number(writer, thread.tid, shape.encoding);
     else if (value->type == TTR_TYPE_FLOAT)
         append_number(writer, float_bits(value), shape.encoding);
@@ -315,7 +315,7 @@ static unsigned encode_members(struct event_header_writer *writer, size_t i, boo
     writer->depth++;
     for (size_t at = i + 1; at < end;) {
         if (n == MEMBERS_MAX) {
-            count_loss(writer, EVENT_HEADER_LOSS_CUT);
+            count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
             break;
         }
         ttr_text name =
@@ -333,7 +333,7 @@ static unsigned encode_members(struct event_header_writer *writer, size_t i, boo
 static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text name,
                           bool is_array)
 {
-    struct buffer_mark mark = current_mark(writer);
+    struct buffer_mark mark = mark_buffers(writer);
     append_name(writer, name);
     append_type(writer, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX}, 0);
     size_t format_at = writer->metadata.n - 1;
@@ -343,7 +343,7 @@ static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text
         return;
     }
     undo_to_mark(writer, mark);
-    count_loss(writer, EVENT_HEADER_LOSS_EMPTY);
+    count_encoder_loss(writer, EVENT_HEADER_LOSS_EMPTY);
     const ttr_value null = {.type = TTR_TYPE_NULL};
     struct field_encoding shape = encoding_of_value(writer, &null);
     append_name(writer, name);
@@ -360,12 +360,12 @@ static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr
                                     : (struct field_encoding){EVENT_HEADER_VALUE8, 0};
     for (size_t at = i + 1; at < end; at++) {
         struct field_encoding shape = encoding_of_value(writer, &writer->field[at].value);
-        if (is_container_value(&writer->field[at].value) || shape.encoding != first.encoding ||
-            shape.format != first.format)
+        if (is_array_or_struct_value(&writer->field[at].value) ||
+            shape.encoding != first.encoding || shape.format != first.format)
             return false;
     }
     if (n > UINT16_MAX)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     n = n > UINT16_MAX ? UINT16_MAX : n;
     append_name(writer, name);
     append_type(writer, first, EVENT_HEADER_COUNTED_ARRAY);
@@ -405,13 +405,13 @@ static unsigned encode_struct_elements(struct event_header_writer *writer, size_
         writer->metadata.n = before;
     }
     if (at < end)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     return n;
 }
 
 static bool encode_struct_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
-    struct buffer_mark mark = current_mark(writer);
+    struct buffer_mark mark = mark_buffers(writer);
     uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     uint8_t members = 0;
     memcpy(losses, writer->losses, sizeof losses);
@@ -440,7 +440,7 @@ static void encode_array(struct event_header_writer *writer, size_t i, ttr_text 
     bool has_room = writer->depth < EVENT_HEADER_DEPTH_MAX;
     if (has_room && encode_struct_array(writer, i, name))
         return;
-    count_loss(writer, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
+    count_encoder_loss(writer, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
     if (has_room)
         encode_struct(writer, i, name, true);
 }
@@ -452,7 +452,7 @@ static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_tex
     if (value->type == TTR_TYPE_ARRAY) {
         encode_array(writer, i, name);
     } else if (value->type == TTR_TYPE_STRUCT && writer->depth == EVENT_HEADER_DEPTH_MAX) {
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     } else if (value->type == TTR_TYPE_STRUCT) {
         encode_struct(writer, i, name, false);
     } else {
@@ -488,7 +488,7 @@ static void append_kind_fields(struct event_header_writer *writer, const ttr_eve
     const char *kind = ttr_kind_text(event->kind);
     if (is_kind_implied(event))
         return;
-    count_loss(writer, EVENT_HEADER_LOSS_KIND);
+    count_encoder_loss(writer, EVENT_HEADER_LOSS_KIND);
     append_extra_field(writer, "ttr.kind",
                        &(ttr_value){.type = TTR_TYPE_TEXT, .text = {kind, strlen(kind)}});
     if (event->duration)
@@ -503,7 +503,7 @@ static void append_kind_fields(struct event_header_writer *writer, const ttr_eve
  * CUT: losses counted inside the field are reset. */
 static void encode_top_level_field(struct event_header_writer *writer, size_t at)
 {
-    const struct buffer_mark mark = current_mark(writer);
+    const struct buffer_mark mark = mark_buffers(writer);
     const uint8_t group = writer->field[at].group;
     uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     memcpy(losses, writer->losses, sizeof losses);
@@ -516,9 +516,9 @@ static void encode_top_level_field(struct event_header_writer *writer, size_t at
         writer->losses_total = losses_total;
     }
     if (!fits || writer->is_cut)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     if (fits && (group == TTR_GROUP_CONTEXT || group == TTR_GROUP_COMMON))
-        count_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
 }
 
 /* Returns a lower bound of the payload bytes that a value needs. */
@@ -608,11 +608,11 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
                           const struct event_header_ids *ids, struct buffer *to)
 {
     if (!event->provider)
-        count_loss(writer, EVENT_HEADER_LOSS_NO_PROVIDER);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_NO_PROVIDER);
     else if (is_provider_renamed(writer, event->provider))
-        count_loss(writer, EVENT_HEADER_LOSS_PROVIDER);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_PROVIDER);
     if (event->level <= TTR_LEVEL_TRACE || event->level > TTR_LEVEL_FATAL)
-        count_loss(writer, EVENT_HEADER_LOSS_LEVEL);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_LEVEL);
     unsigned flags = EVENT_HEADER_POINTER64 | EVENT_HEADER_EXTENSION |
                      (writer->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
     buffer_add_byte(to, (uint8_t)flags);

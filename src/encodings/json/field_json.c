@@ -149,8 +149,8 @@ static struct field_name *find_name(struct field_json *json, const struct field_
     return slot->event == json->oldest ? &json->names[slot->index] : NULL;
 }
 
-static inline struct field_name make_name(const struct field_json *json, size_t at, size_t n,
-                                          uint64_t hash)
+static inline struct field_name describe_name(const struct field_json *json, size_t at, size_t n,
+                                              uint64_t hash)
 {
     uint64_t object = json->objects[json->depth];
     return (struct field_name){
@@ -161,7 +161,7 @@ static inline struct field_name make_name(const struct field_json *json, size_t 
 static struct field_name name_at_end(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
-    return make_name(json, at, n, hash_bytes(json->to->bytes + at, n));
+    return describe_name(json, at, n, hash_bytes(json->to->bytes + at, n));
 }
 
 /* Adds a name to the list. Returns true if the Bloom filter proves that the name is new. */
@@ -313,7 +313,7 @@ static void save_names_mark(struct field_json *json, unsigned depth)
 /* Removes the names of an object that has ended, so that arrays of millions of objects need little
  * memory. Slots are freed in reverse order of insertion; otherwise linear probing would miss names.
  */
-static void forget_names(struct field_json *json, const struct field_json_mark *mark)
+static void remove_object_names(struct field_json *json, const struct field_json_mark *mark)
 {
     while (json->indexed > mark->names_n)
         find_slot(json, &json->names[--json->indexed])->event = 0;
@@ -340,7 +340,7 @@ void field_json_close_value(struct field_json *json)
     buffer_add_byte(json->to, json->objects[json->depth] ? '}' : ']');
     const struct field_json_mark *mark = &json->marks[json->depth--];
     if (json->names_n > mark->names_n)
-        forget_names(json, mark);
+        remove_object_names(json, mark);
 }
 
 void field_json_begin(struct field_json *json)
@@ -378,7 +378,7 @@ static void select_shape(struct field_json *json, ttr_id schema)
 
 /* Stops using the shape for this event. Adds the names that it covered to the list, so that later
  * names can be compared with them. */
-static void leave_shape(struct field_json *json)
+static void stop_using_shape(struct field_json *json)
 {
     struct field_shape *shape = json->shape;
     json->shape = NULL;
@@ -405,12 +405,12 @@ static void leave_shape(struct field_json *json)
 }
 
 /* Adds the name that was appended at output offset `begin` to the shape. */
-static void learn_name(struct field_json *json, const ttr_field *field, size_t begin)
+static void add_name_to_shape(struct field_json *json, const ttr_field *field, size_t begin)
 {
     struct field_shape *shape = json->shape;
     size_t n = json->to->n - begin;
     if (json->to->failed || n > SHAPE_TEXT || shape->n == FIELD_JSON_SHAPE) {
-        leave_shape(json);
+        stop_using_shape(json);
         return;
     }
     struct shape_item *item = &shape->item[shape->n++];
@@ -444,7 +444,7 @@ static inline bool append_shaped_name(struct field_json *json, const ttr_field *
 static void append_unescaped_name(struct field_json *json, const void *p, size_t n)
 {
     if (json->shape)
-        leave_shape(json);
+        stop_using_shape(json);
     field_json_append_separator(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
@@ -470,7 +470,7 @@ static inline void append_escaped_name(struct field_json *json, ttr_text text, u
     size_t before = to->n, spaced = json->spaced;
     char last = before ? at[-1] : '{';
     size_t skip = (last != '{' && last != '[') + spaced + 1;
-    const struct field_name name = make_name(json, before + skip, text.n, hash);
+    const struct field_name name = describe_name(json, before + skip, text.n, hash);
     bool is_new = append_to_name_list(json, &name);
     to->n = before + skip + text.n + (is_new ? 2 + spaced : 0);
     at[0] = ',';
@@ -493,7 +493,7 @@ void field_json_append_constant_name(struct field_json *json, const char *name)
 {
     size_t n = strlen(name);
     if (json->shape)
-        leave_shape(json);
+        stop_using_shape(json);
     append_escaped_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
 }
 
@@ -512,7 +512,7 @@ static __attribute__((noinline)) void append_unshaped_name(struct field_json *js
                                                            const ttr_field *field)
 {
     if (json->shape && (!json->is_learning || !field->name_id))
-        leave_shape(json);
+        stop_using_shape(json);
     if (!field->name_id) {
         append_unescaped_name(json, field->name.p, field->name.n);
         return;
@@ -522,9 +522,9 @@ static __attribute__((noinline)) void append_unshaped_name(struct field_json *js
     uint64_t duplicates = json->losses[FIELD_JSON_DUPLICATE];
     append_escaped_name(json, piece->text, piece->hash, true);
     if (json->shape && (piece->changed || json->losses[FIELD_JSON_DUPLICATE] != duplicates))
-        leave_shape(json);
+        stop_using_shape(json);
     else if (json->shape)
-        learn_name(json, field, begin);
+        add_name_to_shape(json, field, begin);
 }
 
 void field_json_append_field_name(struct field_json *json, const ttr_field *field)
@@ -609,7 +609,7 @@ static void append_labelled_number(struct field_json *json, const ttr_value *val
 static void append_array_element(struct field_json *json, const ttr_value *value)
 {
     if (json->shape && is_array_or_struct(value))
-        leave_shape(json);
+        stop_using_shape(json);
     field_json_append_separator(json);
 }
 
@@ -643,12 +643,12 @@ static void close_open_levels(struct field_json *json)
     while (json->depth > 0)
         field_json_close_value(json);
     if (json->shape && json->is_learning && json->shape->n > 0)
-        leave_shape(json);
+        stop_using_shape(json);
 }
 
 /* Fetches the first fields of an event, and returns their number; 0 also if memory is exhausted. */
-static inline uint32_t first_fields(struct field_json *json, const ttr_event *event,
-                                    const ttr_field **field)
+static inline uint32_t fetch_first_fields(struct field_json *json, const ttr_event *event,
+                                          const ttr_field **field)
 {
     if (!json->fields)
         json->shown = json->fields = ttr_field_buffer_new(json->t);
@@ -660,7 +660,7 @@ void field_json_append_fields(struct field_json *json, const ttr_event *event)
 {
     const ttr_field *field;
     select_shape(json, event->schema);
-    for (uint32_t n = first_fields(json, event, &field); n > 0;
+    for (uint32_t n = fetch_first_fields(json, event, &field); n > 0;
          n = ttr_event_fields_next(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context_field(&field[i]);
@@ -675,7 +675,7 @@ bool field_json_append_fields_apart(struct field_json *json, struct field_json *
     const ttr_field *field;
     bool has_context = false;
     select_shape(json, event->schema);
-    uint32_t n = first_fields(json, event, &field);
+    uint32_t n = fetch_first_fields(json, event, &field);
     context->shown = json->fields;
     for (; n > 0; n = ttr_event_fields_next(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {

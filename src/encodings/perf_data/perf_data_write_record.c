@@ -171,7 +171,7 @@ static void store_trailer(struct record_position *position, uint64_t sample_type
      PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ADDR | PERF_SAMPLE_HAS_ID |      \
      PERF_SAMPLE_HAS_STREAM_ID | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_PERIOD)
 
-static size_t raw_size(const struct perf_sample *sample)
+static size_t padded_raw_size(const struct perf_sample *sample)
 {
     return ROUND_UP8(sample->raw[0].n + sample->raw[1].n + 4) - 4;
 }
@@ -182,7 +182,7 @@ static size_t sample_size(uint64_t sample_type, const struct perf_sample *sample
     if (sample_type & PERF_SAMPLE_HAS_CALLCHAIN)
         n += 8 + 8 * sample->chain_n;
     if (sample_type & PERF_SAMPLE_HAS_RAW)
-        n += 4 + raw_size(sample);
+        n += 4 + padded_raw_size(sample);
     return n;
 }
 
@@ -229,7 +229,7 @@ bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sampl
             store_next_u64(&position, sample->chain[i]);
     }
     if (sample_type & PERF_SAMPLE_HAS_RAW) {
-        size_t raw_n = raw_size(sample);
+        size_t raw_n = padded_raw_size(sample);
         store_next_u32(&position, (uint32_t)raw_n);
         store_padded(&position, sample->raw[0].p, sample->raw[0].n, sample->raw[0].n);
         store_padded(&position, sample->raw[1].p, sample->raw[1].n, raw_n - sample->raw[0].n);

@@ -230,10 +230,8 @@ struct tracepoints {
     size_t kinds_n, kinds_capacity;
     struct tracepoint **dense; /* lookup table by tracepoint id, for ids below TRACEPOINTS_DENSE */
     size_t dense_n;
-    const struct tracepoint_field *type,
-        /* common field common_pid of the first tracepoint; NULL: the kernel's default offset
-         * applies */
-        *pid;
+    /* common fields as the first tracepoint declares them; NULL: kernel defaults apply */
+    const struct tracepoint_field *type, *pid;
     struct event_header_decoder
         *headers; /* EventHeader decoder; NULL until a tracepoint needs it */
     /* .NET decoder; NULL until a tracepoint needs it */

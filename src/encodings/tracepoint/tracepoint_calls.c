@@ -174,7 +174,7 @@ static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t o
 
 /* --- sizeof and __builtin_expect --- */
 
-static uint64_t size_of_type(ttr_text type, unsigned long_bytes)
+static uint64_t size_of_c_type(ttr_text type, unsigned long_bytes)
 {
     static const struct {
         const char *name;
@@ -221,7 +221,7 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
             type.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - type.p);
             tracepoint_next_word(&parser->lexer);
         }
-        bytes = size_of_type(type, parser->tp->all->spec.long_bytes);
+        bytes = size_of_c_type(type, parser->tp->all->spec.long_bytes);
     }
     if (bytes == 0)
         return tracepoint_set_error(parser, "sizeof of an unknown type", type);

@@ -272,8 +272,8 @@ static bool parse_format_string(struct format_compiler *compiler)
     return true;
 }
 
-static const struct tracepoint_program *finish_program(struct format_compiler *compiler,
-                                                       bool is_fine)
+static const struct tracepoint_program *build_program(struct format_compiler *compiler,
+                                                      bool is_fine)
 {
     struct tracepoint_program *program = arena_alloc(compiler->parser.arena, sizeof *program);
     if (!program || compiler->parser.is_out_of_memory || compiler->parser.lexer.is_out_of_memory)
@@ -294,8 +294,8 @@ const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                   .arena = arena,
                                                   .lexer = {.arena = arena, .rest = tp->print},
                                                   .what = {"", 0}}};
-    return finish_program(&compiler,
-                          parse_format_arguments(&compiler) && parse_format_string(&compiler));
+    return build_program(&compiler,
+                         parse_format_arguments(&compiler) && parse_format_string(&compiler));
 }
 
 const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
@@ -304,5 +304,5 @@ const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint
     struct format_compiler compiler = {.parser = {.tp = tp, .arena = arena, .what = {"", 0}},
                                        .format = format,
                                        .has_own_arguments = true};
-    return finish_program(&compiler, parse_format_string(&compiler));
+    return build_program(&compiler, parse_format_string(&compiler));
 }

@@ -18,8 +18,8 @@ static const struct tracepoint_field *field_of_node(const struct tracepoint_prog
     return node->op == OP_LOAD ? node->field : NULL;
 }
 
-static void adopt_table(const struct tracepoint *tp, const struct tracepoint_program *program,
-                        const struct tracepoint_node *node, struct tracepoint_display *display)
+static void store_table_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
+                             const struct tracepoint_node *node, struct tracepoint_display *display)
 {
     const struct tracepoint_field *field = field_of_node(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
@@ -31,8 +31,8 @@ static void adopt_table(const struct tracepoint *tp, const struct tracepoint_pro
     of->is_flags = node->op == OP_FLAGS;
 }
 
-static void adopt_base(const struct tracepoint *tp, const struct tracepoint_program *program,
-                       const struct tracepoint_item *item, struct tracepoint_display *display)
+static void store_base_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
+                            const struct tracepoint_item *item, struct tracepoint_display *display)
 {
     const struct tracepoint_field *field =
         item->kind == ITEM_NUMBER ? field_of_node(program, item->node, false) : NULL;
@@ -52,9 +52,9 @@ const struct tracepoint_display *tracepoint_derive_displays(
     memset(display, 0, (tp->fields_n + (size_t)1) * sizeof *display);
     for (uint32_t i = 0; i < program->nodes_n && !program->why; i++)
         if (program->node[i].op == OP_FLAGS || program->node[i].op == OP_SYMBOL)
-            adopt_table(tp, program, &program->node[i], display);
+            store_table_hint(tp, program, &program->node[i], display);
     for (uint32_t i = 0; i < program->items_n; i++)
-        adopt_base(tp, program, &program->item[i], display);
+        store_base_hint(tp, program, &program->item[i], display);
     return display;
 }
 

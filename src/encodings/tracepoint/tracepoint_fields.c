@@ -48,7 +48,7 @@ static void begin_record_group(ttr_fields *fields, ttr_group group)
     iter->group = TTR_GROUP_HEADER;
 }
 
-static void set_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t bytes)
+static void set_integer_value(ttr_value *value, uint8_t shape, uint64_t x, uint32_t bytes)
 {
     value->bits = (uint8_t)(bytes < 8 ? 8 * bytes : 0);
     value->type = TTR_TYPE_UINT;
@@ -64,7 +64,7 @@ static void set_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t byt
     }
 }
 
-static void set_bytes(ttr_value *value, uint8_t shape, const uint8_t *p, size_t n)
+static void set_bytes_value(ttr_value *value, uint8_t shape, const uint8_t *p, size_t n)
 {
     const uint8_t *zero = shape == TRACEPOINT_TEXT && n ? memchr(p, 0, n) : NULL;
     value->type = shape == TRACEPOINT_TEXT ? TTR_TYPE_TEXT : TTR_TYPE_BYTES;
@@ -96,7 +96,7 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
     field->group = iter->group;
     if (from->shape <= TRACEPOINT_POINTER && from->size <= iter->raw.n &&
         from->offset <= iter->raw.n - from->size) {
-        set_number(
+        set_integer_value(
             &field->value, from->shape,
             tracepoint_load_integer(iter->raw.p + from->offset, from->size, iter->is_big_endian),
             from->size);
@@ -110,7 +110,7 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
     else if (from->shape == TRACEPOINT_ARRAY)
         start_array_field(iter, from, &field->value, p, n);
     else
-        set_bytes(&field->value, from->shape, p, n);
+        set_bytes_value(&field->value, from->shape, p, n);
 }
 
 static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
@@ -118,9 +118,9 @@ static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
     field_clear(field);
     field->depth = 1;
     field->group = iter->group;
-    set_number(&field->value, iter->shape,
-               tracepoint_load_integer(iter->at, iter->element, iter->is_big_endian),
-               iter->element);
+    set_integer_value(&field->value, iter->shape,
+                      tracepoint_load_integer(iter->at, iter->element, iter->is_big_endian),
+                      iter->element);
     iter->at += iter->element;
     iter->left--;
 }

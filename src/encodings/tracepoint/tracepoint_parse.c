@@ -83,7 +83,7 @@ static uint64_t fold_operator(uint8_t op, uint64_t a, uint64_t b)
     return tracepoint_eval_number(&(struct tracepoint_run){.program = &program}, 2);
 }
 
-static unsigned node_depth(const struct tracepoint_parser *parser, uint32_t node)
+static unsigned depth_of_node(const struct tracepoint_parser *parser, uint32_t node)
 {
     return node < parser->nodes.n ? parser->nodes.node[node].depth : 0;
 }
@@ -93,8 +93,8 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     struct tracepoint_nodes *nodes = &parser->nodes;
     if (parser->why)
         return NODE_NONE;
-    unsigned a = node_depth(parser, node->a), b = node_depth(parser, node->b),
-             c = node_depth(parser, node->c);
+    unsigned a = depth_of_node(parser, node->a), b = depth_of_node(parser, node->b),
+             c = depth_of_node(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
         return tracepoint_set_error(parser, "expression is too large", no_word);

@@ -140,7 +140,7 @@ void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *it
 
 /* --- Texts of nodes --- */
 
-static ttr_text text_up_to_zero(const uint8_t *p, size_t n)
+static ttr_text cut_at_zero(const uint8_t *p, size_t n)
 {
     const uint8_t *zero = n ? memchr(p, 0, n) : NULL;
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
@@ -165,7 +165,7 @@ static void print_field_string(const struct tracepoint_run *run, const struct tr
         return;
     }
     size_t n = field->size ? field->size : run->raw.n - field->offset;
-    tracepoint_print_padded(run->to, item, text_up_to_zero(run->raw.p + field->offset, n), star);
+    tracepoint_print_padded(run->to, item, cut_at_zero(run->raw.p + field->offset, n), star);
 }
 
 static void print_array_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
@@ -173,8 +173,7 @@ static void print_array_string(const struct tracepoint_run *run, const struct tr
 {
     ttr_text text = tracepoint_array_bytes(run, field);
     if (text.n)
-        tracepoint_print_padded(run->to, item, text_up_to_zero((const uint8_t *)text.p, text.n),
-                                star);
+        tracepoint_print_padded(run->to, item, cut_at_zero((const uint8_t *)text.p, text.n), star);
 }
 
 static void print_unnamed_flags(const struct tracepoint_run *run, uint64_t value)

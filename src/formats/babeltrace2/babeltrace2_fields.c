@@ -269,7 +269,7 @@ static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, 
 {
     const uint32_t print_style = print_style_of(&field->value), step = field->value.step;
     struct bt2_level *level = &output->level[output->depth];
-    const uint8_t kind = value_kind_of(&field->value);
+    const uint8_t kind = kind_of_value(&field->value);
     uint32_t i = 0;
     if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || output->depth != field->depth ||
         field->choices || !output->with_names || output->with_color ||
@@ -310,9 +310,9 @@ static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t 
     const unsigned choices = closing_braces_of(field);
     const bool has_value = babeltrace2_begin_field(parts, field);
     unsigned depth = output->depth - (has_value || output->depth == 0 ? 0 : 1);
-    uint8_t kind = has_value && value_kind_of(&field->value) >= VALUE_STRUCT
+    uint8_t kind = has_value && kind_of_value(&field->value) >= VALUE_STRUCT
                        ? VALUE_OTHER
-                       : value_kind_of(&field->value);
+                       : kind_of_value(&field->value);
     if (key && !choices && !output->level[depth].is_array)
         cache_separator(output, key,
                         (struct babeltrace2_separator){.print_style = print_style_of(&field->value),
@@ -399,7 +399,7 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
 {
     ttr_fields fields;
     struct bt2_output *output = &parts->output;
-    const uint64_t number = packet_of(context_schema(t, event->schema), event);
+    const uint64_t number = packet_number_of(context_schema(t, event->schema), event);
     struct babeltrace2_packet *kept = &output->cache->packet[event->source % BABELTRACE2_PACKETS];
     if (find_cached_packet(output->cache, event, number) &&
         reserve_room(output, sizeof kept->text)) {

@@ -89,7 +89,7 @@ enum value_kind {
     VALUE_ARRAY
 };
 
-static inline uint8_t value_kind_of(const ttr_value *value)
+static inline uint8_t kind_of_value(const ttr_value *value)
 {
     bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
     switch (value->type) {
@@ -172,7 +172,7 @@ static inline char *emit_blocks(char *at, const char *text, size_t n)
 }
 
 /* Returns the packet number of an event, 0 if it has none. */
-static inline uint64_t packet_of(const struct schema *schema, const ttr_event *event)
+static inline uint64_t packet_number_of(const struct schema *schema, const ttr_event *event)
 {
     return schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }

@@ -90,7 +90,7 @@ struct babeltrace2_plan {
  * hexadecimal or float. */
 static uint8_t opcode_of_number(const ttr_value *value, uint8_t load)
 {
-    const uint8_t kind = value_kind_of(value);
+    const uint8_t kind = kind_of_value(value);
     const bool is_64 = load == LOAD_U64LE || load == LOAD_U64BE, is_signed = load >= LOAD_S8;
     if (kind == VALUE_SIGNED && is_64)
         return load == LOAD_U64LE ? PUT_DECIMAL_S64LE : PUT_DECIMAL_S64BE;
@@ -103,7 +103,7 @@ static uint8_t opcode_of_number(const ttr_value *value, uint8_t load)
 
 static uint8_t opcode_of_part(const struct layout_part *part)
 {
-    const bool is_text = value_kind_of(&part->field->value) == VALUE_TEXT;
+    const bool is_text = kind_of_value(&part->field->value) == VALUE_TEXT;
     switch (part->kind) {
     case LAYOUT_PART_END:
         return PUT_END;
@@ -123,7 +123,7 @@ static uint8_t opcode_of_part(const struct layout_part *part)
         return PUT_COUNTED_TEXT;
     case LAYOUT_PART_ELEMENTS:
         return part->element_load == LOAD_U8 && part->stride == 1 &&
-                       value_kind_of(&part->element->value) == VALUE_UNSIGNED
+                       kind_of_value(&part->element->value) == VALUE_UNSIGNED
                    ? PUT_BYTES
                    : PUT_ELEMENTS;
     default:
@@ -134,7 +134,7 @@ static uint8_t opcode_of_part(const struct layout_part *part)
 /* Returns whether a plan can print a field. */
 static bool is_part_in_plan(const struct bt2_parts *parts, const struct layout_part *part)
 {
-    const uint8_t kind = value_kind_of(&part->field->value);
+    const uint8_t kind = kind_of_value(&part->field->value);
     const bool is_named =
         part->field->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
     switch (part->kind) {
@@ -146,7 +146,7 @@ static bool is_part_in_plan(const struct bt2_parts *parts, const struct layout_p
         return kind == VALUE_TEXT && !part->field->choices;
     case LAYOUT_PART_ELEMENTS:
         return kind == VALUE_ARRAY && is_named &&
-               value_kind_of(&part->element->value) < VALUE_TEXT && !part->field->choices;
+               kind_of_value(&part->element->value) < VALUE_TEXT && !part->field->choices;
     default:
         return kind != VALUE_ARRAY && !part->field->choices;
     }
@@ -230,7 +230,7 @@ static void make_byte_texts(struct babeltrace2_cache *cache)
     }
 }
 
-static struct babeltrace2_plan **plans_of_start(struct babeltrace2_cache *cache,
+static struct babeltrace2_plan **find_plan_slot(struct babeltrace2_cache *cache,
                                                 const struct schema *schema)
 {
     return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
@@ -241,7 +241,7 @@ static struct babeltrace2_plan **plans_of_start(struct babeltrace2_cache *cache,
 static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
-    const struct babeltrace2_plan *plan = *plans_of_start(line->output.cache, schema);
+    const struct babeltrace2_plan *plan = *find_plan_slot(line->output.cache, schema);
     while (plan && (plan->start != schema->start || plan->is_after_packet != line->has_part ||
                     memcmp(plan->root, line->event_class->root, sizeof plan->root) != 0))
         plan = plan->next;
@@ -288,7 +288,7 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
     plan->has_packet = line->event_class->root[ROOT_PACKET_CONTEXT] != NULL;
     plan->is_after_packet = line->has_part;
     memcpy(plan->root, line->event_class->root, sizeof plan->root);
-    struct babeltrace2_plan **const plans = plans_of_start(line->output.cache, schema);
+    struct babeltrace2_plan **const plans = find_plan_slot(line->output.cache, schema);
     plan->next = *plans;
     return *plans = plan;
 }
@@ -377,7 +377,7 @@ static char *emit_plan_element(const struct layout_part *part, const uint8_t *p,
         return babeltrace2_emit_float(to, part->has_single_elements ? load_float32((uint32_t)number)
                                                                     : double_of_bits(number));
     value.v.u = number;
-    switch (value_kind_of(&value)) {
+    switch (kind_of_value(&value)) {
     case VALUE_SIGNED:
         return emit_signed(to, number);
     case VALUE_UNSIGNED:
@@ -506,7 +506,7 @@ static inline bool find_packet_text(const struct plan_run *run, const struct sch
     if (!plan->has_packet)
         return true;
     const struct babeltrace2_packet *known =
-        find_cached_packet(run->cache, of, packet_of(schema, of));
+        find_cached_packet(run->cache, of, packet_number_of(schema, of));
     if (!known || (known->n > 0) != plan->is_after_packet)
         return false;
     *text = (ttr_text){known->text, known->n};

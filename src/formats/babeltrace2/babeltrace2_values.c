@@ -6,7 +6,7 @@
 #include "formats/babeltrace2/babeltrace2_output.h"
 #include "layout/layout.h"
 
-static char *emit_special(char *at, uint8_t byte)
+static char *emit_escaped_character(char *at, uint8_t byte)
 {
     static const char letters[256] = {
         ['\\'] = '\\', ['\''] = '\'', ['"'] = '"',  ['?'] = '?',  ['\a'] = 'a', ['\b'] = 'b',
@@ -26,7 +26,7 @@ char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit)
 {
     for (; p < limit && *p; p++) {
         if (is_special(*p))
-            at = emit_special(at, *p);
+            at = emit_escaped_character(at, *p);
         else
             *at++ = (char)*p;
     }

@@ -99,7 +99,7 @@ static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_i
     return true;
 }
 
-static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
+static ttr_id *find_written_process_name(struct ttr_writer *out, uint32_t process)
 {
     struct chrome *ctx = out->ctx;
     if (process >= ctx->processes_n &&
@@ -120,7 +120,7 @@ void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offs
     thread->batch = ctx->batch;
     if (!is_known)
         return;
-    ttr_id *process = process_name(out, out->t->threads[id].process);
+    ttr_id *process = find_written_process_name(out, out->t->threads[id].process);
     if (process && remember_changed_name(out, process, known.process_name, offset))
         write_name_if_changed(out, "process_name", thread, known.process_name);
     if (remember_changed_name(out, &thread->name, known.thread_name, offset))
@@ -144,7 +144,7 @@ static const uint32_t *object_process_index(const struct ttr_writer *out, const 
                : NULL;
 }
 
-static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *event)
+static const uint32_t *thread_of_object(const struct ttr_writer *out, const ttr_event *event)
 {
     if (event->thread || event->source >= out->t->sources_n)
         return event->thread ? &event->thread : NULL;
@@ -158,13 +158,13 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
 {
     if (event->tag == TTR_OBJECT_PROCESS) {
         const uint32_t *process = object_process_index(out, event);
-        ttr_id *name = process ? process_name(out, *process) : NULL;
+        ttr_id *name = process ? find_written_process_name(out, *process) : NULL;
         if (name)
             (void)remember_changed_name(out, name, event->name, event->offset);
         ids->ids_n = (uint8_t)append_ids(ids->ids, event->link, 0);
         return;
     }
-    const uint32_t *id = thread_of(out, event);
+    const uint32_t *id = thread_of_object(out, event);
     ttr_thread known;
     bool is_known = id && ttr_thread_get(out->t, *id, &known);
     struct chrome_thread *thread =

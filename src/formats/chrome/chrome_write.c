@@ -264,7 +264,7 @@ static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
         output_count_loss(out, kind_format->loss, event->offset);
 }
 
-static bool is_name(const ttr_event *event)
+static bool is_name_object(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
            (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
@@ -287,7 +287,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
         output_count_loss(out, CHROME_DETAIL, event->offset);
     if (event->kind == TTR_KIND_SWITCH)
         chrome_write_switch(out, event);
-    else if (is_name(event))
+    else if (is_name_object(event))
         chrome_write_name_object(out, event);
     else
         write_simple_event(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);

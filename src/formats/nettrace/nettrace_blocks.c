@@ -76,7 +76,7 @@ static ttr_status parse_threads(struct nettrace_reader *reader, struct cursor *c
     return TTR_OK;
 }
 
-static ttr_status parse_gone_threads(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_ended_threads(struct nettrace_reader *reader, struct cursor *c)
 {
     while (cursor_left(c) > 0) {
         uint64_t index = nettrace_read_varint(c);
@@ -145,7 +145,7 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
     case NETTRACE_BLOCK_THREADS:
         return parse_threads(reader, c);
     case NETTRACE_BLOCK_GONE:
-        return parse_gone_threads(reader, c);
+        return parse_ended_threads(reader, c);
     case NETTRACE_BLOCK_LABELS:
         return nettrace_labels_parse(reader, c);
     default:

@@ -21,7 +21,7 @@
 static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 
 /* Converts a level of ttr_event to a level of .NET. */
-static uint8_t clr_level(uint8_t level)
+static uint8_t level_to_clr(uint8_t level)
 {
     static const uint8_t levels[] = {
         [TTR_LEVEL_NONE] = 0,    [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
@@ -114,7 +114,7 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
     store_u32le(at, event->provider);
     store_u32le(at + 4, event->name);
     store_u64le(at + 8, event->keyword);
-    store_u32le(at + 16, (uint32_t)clr_level(event->level) |
+    store_u32le(at + 16, (uint32_t)level_to_clr(event->level) |
                              (uint32_t)nettrace_output_opcode(w, event) << 8 |
                              (uint32_t)event->kind << 16);
     store_u32le(at + 20, has_nettrace_source(out, event));
@@ -127,7 +127,7 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
     struct nettrace_writer *w = out->ctx;
     const char *kind = ttr_kind_text(event->kind);
     *info = (struct nettrace_class_info){.keyword = event->keyword,
-                                         .level = clr_level(event->level),
+                                         .level = level_to_clr(event->level),
                                          .opcode = nettrace_output_opcode(w, event)};
     info->provider =
         event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
@@ -189,7 +189,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     struct nettrace_class_info info = {.provider = {sampler, sizeof sampler - 1},
                                        .name = {"", 0},
                                        .keyword = event->keyword,
-                                       .level = clr_level(event->level),
+                                       .level = level_to_clr(event->level),
                                        .opcode = nettrace_output_opcode(w, event),
                                        .shape = cursor_init(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
@@ -234,7 +234,7 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     if (is_understood && nettrace_shape_fits(&info.shape, w->version) &&
         (info.opcode == 0 || w->version > 4)) {
         info.keyword = event->keyword;
-        info.level = event->level == type->level ? info.level : clr_level(event->level);
+        info.level = event->level == type->level ? info.level : level_to_clr(event->level);
         number = find_or_add_class(out, &info, &is_bare);
         number = is_bare ? NO_CLASS : number;
     }

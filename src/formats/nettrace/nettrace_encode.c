@@ -144,20 +144,20 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 /* --- Time --- */
 
 /* Converts a time to ticks of the source's clock. */
-static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
+static uint64_t ticks_of_time(const struct nettrace_writer *w, int64_t time)
 {
     int128 since = (int128)time - (int128)w->trace_info.sync_ms * NS_PER_MS;
     return w->trace_info.sync_ticks +
            (uint64_t)(int64_t)(since * (int128)w->trace_info.frequency / NS_PER_SECOND);
 }
 
-static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
+static uint64_t ticks_of_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
     bool has_ticks = event->source == w->clock_source && !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
                      : has_ticks          ? event->ticks
-                                          : ticks_by_clock(w, event->time);
+                                          : ticks_of_time(w, event->time);
     bool is_early = w->has_source_clock ? ticks < w->last_ticks
                                         : event->time < (int64_t)(w->last_ticks - w->base_ticks);
     if (is_early) {
@@ -174,7 +174,7 @@ static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
 
 /* Returns the index of the output thread that captured an event: for nettrace the thread of its
  * track, else the thread of the event. Returns SIZE_MAX if memory is exhausted. */
-static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
+static size_t find_capture_thread(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
     struct nettrace_writer *w = out->ctx;
     ttr_track track;
@@ -212,7 +212,7 @@ static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
 {
     struct nettrace_writer *w = out->ctx;
     size_t thread = nettrace_thread_index(out, event->thread);
-    size_t capture = thread == SIZE_MAX ? SIZE_MAX : capture_thread_of(out, event, thread);
+    size_t capture = thread == SIZE_MAX ? SIZE_MAX : find_capture_thread(out, event, thread);
     if (capture == SIZE_MAX)
         return false;
     header->thread = nettrace_declare_thread(out, thread);
@@ -424,7 +424,8 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     ttr_status status = write_point_if_renamed(out, event, error);
     if (status != TTR_OK)
         return status;
-    struct nettrace_header header = {.ticks = event_ticks(out, event), .flags = NETTRACE_IS_SORTED};
+    struct nettrace_header header = {.ticks = ticks_of_event(out, event),
+                                     .flags = NETTRACE_IS_SORTED};
     if (!set_header_threads(out, event, &header))
         return fail_memory(error);
     w->sequence = header.sequence;

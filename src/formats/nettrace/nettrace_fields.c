@@ -33,18 +33,18 @@ struct nettrace_field_iter {
 };
 _Static_assert(sizeof(struct nettrace_field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static struct bits payload_bits(const ttr_event *event)
+static struct bits payload_to_bits(const ttr_event *event)
 {
     return bits_init(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
-static void start_iteration(ttr_fields *fields)
+static void start_payload_iteration(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct layout *layout = nettrace_layout_of_event(type, fields->event);
     iter->stage = layout ? STAGE_PAYLOAD : STAGE_AFTER_PAYLOAD;
-    struct bits bits = payload_bits(fields->event);
+    struct bits bits = payload_to_bits(fields->event);
     if (layout)
         layout_iter_begin(&iter->payload, layout, &bits, &type->reader->scratch);
     else
@@ -64,7 +64,7 @@ static void nettrace_fields_begin(ttr_fields *fields)
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     iter->stage = STAGE_UNBEGUN;
     if (NETTRACE_UNLIKELY(!type->layouts->is_plain || fields->event->part))
-        start_iteration(fields);
+        start_payload_iteration(fields);
 }
 
 /* Converts all elements of an array of 16-bit characters to one text field. */
@@ -285,7 +285,7 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     const struct nettrace_type *type = fields->ctx;
     const struct type *shape;
     if (iter->stage == STAGE_UNBEGUN)
-        start_iteration(fields);
+        start_payload_iteration(fields);
     if (NETTRACE_UNLIKELY(iter->stage == STAGE_LABELS || iter->stage == STAGE_LOCATED) &&
         next_label_or_element(iter, &type->reader->scratch, field))
         return true;

@@ -16,7 +16,7 @@ const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint
 }
 
 /* Converts a pointer into the zero-padded copy to a pointer into the block. */
-static const uint8_t *to_block_pointer(const struct nettrace_header *h, const uint8_t *copy,
+static const uint8_t *pointer_in_block(const struct nettrace_header *h, const uint8_t *copy,
                                        const uint8_t *p)
 {
     return h->start + (p - copy);
@@ -37,12 +37,12 @@ static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool 
     bool is_whole = payload && (size_t)(payload - copy) <= left;
     /* the copy is on the stack: no pointer into it may be returned */
     h->activity = h->activity == activity   ? activity
-                  : h->activity && is_whole ? to_block_pointer(h, copy, h->activity)
+                  : h->activity && is_whole ? pointer_in_block(h, copy, h->activity)
                                             : NULL;
     h->related = h->related == related    ? related
-                 : h->related && is_whole ? to_block_pointer(h, copy, h->related)
+                 : h->related && is_whole ? pointer_in_block(h, copy, h->related)
                                           : NULL;
-    h->payload = is_whole ? to_block_pointer(h, copy, payload) : NULL;
+    h->payload = is_whole ? pointer_in_block(h, copy, payload) : NULL;
     return is_whole;
 }
 
@@ -121,7 +121,7 @@ static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
 
 /* Returns the start of the next uncompressed event. The specification and the runtime's writer have
  * padding, but the runtime's reader expects none. Both are accepted (NET-PLAIN-2). */
-static const uint8_t *after_plain_event(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
+static const uint8_t *next_plain_event(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     return is_plain_event_at(p, end) ? p : skip_padding(p, origin, end);
 }
@@ -151,7 +151,7 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
     h->payload = p + head;
     if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))
         return false;
-    h->next = codec == CODEC_PLAIN ? after_plain_event(p + 4 + size, origin, end) : p + 4 + size;
+    h->next = codec == CODEC_PLAIN ? next_plain_event(p + 4 + size, origin, end) : p + 4 + size;
     h->flags |= NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     return true;
 }

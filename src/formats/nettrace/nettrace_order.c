@@ -12,8 +12,8 @@
  * A chain is a list of runs of one capture thread, each of which starts at or after the end of the
  * one before. So the heap has about one entry per thread, not per run.
  *
- * emit_turn() emits from the first chain until another chain, a gap or the limit comes first: only
- * the two children of the root can come next. Most turns emit many events per heap operation.
+ * emit_merge_turn() emits from the first chain until another chain, a gap or the limit comes first:
+ * only the two children of the root can come next. Most turns emit many events per heap operation.
  *
  * Invariants: a run in the heap has at least one waiting event, and run->at is its decoded header.
  * Pointers in runs and heap are valid for the current window; nettrace_order_rebase_pointers()
@@ -342,7 +342,7 @@ static void emit_gap(struct nettrace_reader *reader)
 
 /* Returns the ticks up to which events of the first chain precede all other chains, all gaps, and
  * the limit. */
-static uint64_t turn_limit(const struct nettrace_order *order)
+static uint64_t compute_turn_limit(const struct nettrace_order *order)
 {
     uint64_t turn = order->limit;
     for (uint32_t i = 1; i < 3 && i < order->heap_n; i++)
@@ -428,7 +428,7 @@ static NETTRACE_INLINE enum run_state emit_run(struct merge_turn *turn, struct n
 }
 
 /* Frees a finished run. Returns the index of the next run in its chain. */
-static uint32_t finish_run(struct nettrace_order *order, uint32_t index)
+static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
     uint32_t next = run->next;
@@ -441,12 +441,12 @@ static uint32_t finish_run(struct nettrace_order *order, uint32_t index)
 
 /* Emits events of the first chain for one turn, then restores the heap. Returns false on failure.
  */
-static NETTRACE_INLINE bool emit_turn(struct nettrace_reader *reader, bool is_v6)
+static NETTRACE_INLINE bool emit_merge_turn(struct nettrace_reader *reader, bool is_v6)
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;
     struct merge_turn turn = {.reader = reader,
-                              .last = turn_limit(order),
+                              .last = compute_turn_limit(order),
                               .event = in->events + in->n,
                               .stop = in->events + in->batch};
     uint32_t index = order->heap[0].run;
@@ -454,7 +454,7 @@ static NETTRACE_INLINE bool emit_turn(struct nettrace_reader *reader, bool is_v6
     do {
         state = emit_run(&turn, &order->runs[index], is_v6);
         if (state == RUN_IS_OVER)
-            index = finish_run(order, index);
+            index = end_queued_run(order, index);
     } while (state == RUN_IS_OVER && index != NETTRACE_NONE &&
              order->runs[index].at.ticks <= turn.last && turn.event < turn.stop);
     order->has_emitted |= turn.event > in->events + in->n;
@@ -504,7 +504,7 @@ bool nettrace_order_emit(struct nettrace_reader *reader)
             finish_emitting(order);
             return true;
         }
-        if (!(is_v6 ? emit_turn(reader, true) : emit_turn(reader, false)))
+        if (!(is_v6 ? emit_merge_turn(reader, true) : emit_merge_turn(reader, false)))
             return false;
     }
     return true;

@@ -23,7 +23,7 @@ size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uin
 }
 
 /* Returns the entry of a thread id, growing the table. Returns NULL if memory is exhausted. */
-static struct nettrace_thread_id *thread_id_entry(struct ttr_writer *out, ttr_id id)
+static struct nettrace_thread_id *find_or_add_thread_id(struct ttr_writer *out, ttr_id id)
 {
     struct nettrace_writer *w = out->ctx;
     size_t n = w->by_id_n ? w->by_id_n : 64;
@@ -49,7 +49,7 @@ size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
         return w->by_id[id].index - 1;
     (void)ttr_thread_get(out->t, id, &thread);
     size_t index = nettrace_thread_index_of_tid(w, thread.pid, thread.tid);
-    struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : thread_id_entry(out, id);
+    struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : find_or_add_thread_id(out, id);
     if (!entry)
         return SIZE_MAX;
     bool is_settled = thread.pid_known || id == 0; /* an unknown pid may become known later */
@@ -77,7 +77,7 @@ bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, 
     ttr_thread about;
     if (!ttr_thread_get(out->t, id, &about) || (!about.process_name && !about.thread_name))
         return true;
-    struct nettrace_thread_id *entry = thread_id_entry(out, id);
+    struct nettrace_thread_id *entry = find_or_add_thread_id(out, id);
     if (!entry)
         return false;
     bool is_process = about.process_name && about.process_name != entry->process_name;

@@ -52,7 +52,7 @@ static ttr_status read_flat_events(struct nettrace_reader *reader)
     }
 }
 
-static ttr_status read_next_part(struct nettrace_reader *reader)
+static ttr_status read_next_block(struct nettrace_reader *reader)
 {
     if (reader->emits_pieces)
         reader->keep_from = reader->at;
@@ -103,7 +103,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
         ttr_status status = TTR_OK;
         bool is_given = reader->order.heap_n == 0 && reader->order.gaps_n == 0;
         if (!reader->is_over)
-            status = read_next_part(reader);
+            status = read_next_block(reader);
         else if (!is_given)
             nettrace_order_flush_until(reader, UINT64_MAX);
         else

@@ -20,27 +20,27 @@ struct block_rebuild {
     enum nettrace_block_kind kind;
 };
 
-static uint32_t dropped_of(const struct nettrace_copy *copy, uint64_t capture)
+static uint32_t dropped_event_count(const struct nettrace_copy *copy, uint64_t capture)
 {
     const uint32_t *dropped = pair_map_get(&copy->dropped, capture, 0);
     return dropped ? *dropped : 0;
 }
 
-static void save_dropped(struct block_rebuild *rebuild)
+static void store_dropped_count(struct block_rebuild *rebuild)
 {
     if (rebuild->has_capture && rebuild->dropped)
         rebuild->is_out_of_memory |=
             !pair_map_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
 }
 
-static void enter_rebuilt_capture(struct block_rebuild *rebuild, uint64_t capture)
+static void begin_rebuilt_thread(struct block_rebuild *rebuild, uint64_t capture)
 {
     if (rebuild->has_capture && rebuild->capture == capture)
         return;
-    save_dropped(rebuild);
+    store_dropped_count(rebuild);
     rebuild->has_capture = true;
     rebuild->capture = capture;
-    rebuild->dropped = dropped_of(rebuild->copy, capture);
+    rebuild->dropped = dropped_event_count(rebuild->copy, capture);
 }
 
 static void begin_rebuilt_block(struct block_rebuild *rebuild)
@@ -143,7 +143,7 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
     const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, codec);
     while (!c.failed && h.next < c.end && nettrace_header_next(&h, &span, is_v6)) {
         bool is_metadata = is_old && h.metadata == 0;
-        enter_rebuilt_capture(&rebuild, h.capture);
+        begin_rebuilt_thread(&rebuild, h.capture);
         if (is_metadata && !has_usable_metadata(copy, &h))
             continue;
         if (!is_metadata &&
@@ -155,7 +155,7 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
             append_kept_event(&rebuild, &h);
     }
     end_rebuilt_block(&rebuild);
-    save_dropped(&rebuild);
+    store_dropped_count(&rebuild);
     return !rebuild.is_out_of_memory;
 }
 
@@ -191,7 +191,7 @@ static void append_reduced_counts(const struct nettrace_copy *copy, struct buffe
     while (cursor_left(c) >= 12) {
         uint64_t capture = cursor_u64le(c);
         nettrace_append_u64(to, capture);
-        nettrace_append_u32(to, cursor_u32le(c) - dropped_of(copy, capture));
+        nettrace_append_u32(to, cursor_u32le(c) - dropped_event_count(copy, capture));
     }
 }
 
@@ -205,7 +205,7 @@ static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to
         if (c->failed)
             break;
         nettrace_append_varint(to, index);
-        nettrace_append_varint(to, (uint32_t)(sequence - dropped_of(copy, index)));
+        nettrace_append_varint(to, (uint32_t)(sequence - dropped_event_count(copy, index)));
         if (are_gone)
             (void)pair_map_remove(&copy->dropped, index, 0);
     }

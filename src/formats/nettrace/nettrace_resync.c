@@ -61,12 +61,12 @@ static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_
 
 enum { END_BYTES = 4, HEAD_BYTES = 4, KINDS = NETTRACE_BLOCK_LABELS + 1 };
 
-static uint32_t block6_size(const uint8_t *head)
+static uint32_t block6_size_of(const uint8_t *head)
 {
     return load_u32le(head) & 0xffffff;
 }
 
-static unsigned block6_kind(const uint8_t *head)
+static unsigned block6_kind_of(const uint8_t *head)
 {
     return head[3];
 }
@@ -199,13 +199,13 @@ static bool is_valid_block_at(struct block_search *search, size_t at, size_t *si
     const uint8_t *p = search->p + at;
     if (left < HEAD_BYTES)
         return false;
-    *size = HEAD_BYTES + (size_t)block6_size(p);
-    if (*size == END_BYTES && block6_kind(p) == NETTRACE_BLOCK_END)
+    *size = HEAD_BYTES + (size_t)block6_size_of(p);
+    if (*size == END_BYTES && block6_kind_of(p) == NETTRACE_BLOCK_END)
         return search->is_end && left == END_BYTES;
-    if (*size > left || block6_kind(p) >= KINDS || search->work == 0)
+    if (*size > left || block6_kind_of(p) >= KINDS || search->work == 0)
         return false;
     struct cursor c = cursor_init(p + HEAD_BYTES, *size - HEAD_BYTES, 0);
-    bool is_whole = is_valid_content(block6_kind(p), &c);
+    bool is_whole = is_valid_content(block6_kind_of(p), &c);
     search->work -= c.offset < search->work ? c.offset : search->work;
     return is_whole;
 }
@@ -235,7 +235,7 @@ static size_t find_block(struct block_search *search, size_t from)
     return search->n;
 }
 
-static struct block_search search_window(const struct nettrace_bytes *bytes)
+static struct block_search init_block_search(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES
                    ? bytes->n
@@ -268,8 +268,8 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
         *may = status == TTR_OK && bytes.n == skip;
         if (status != TTR_OK || bytes.n < skip + HEAD_BYTES)
             return status;
-        uint32_t size = block6_size(bytes.p + skip);
-        unsigned kind = block6_kind(bytes.p + skip);
+        uint32_t size = block6_size_of(bytes.p + skip);
+        unsigned kind = block6_kind_of(bytes.p + skip);
         *may =
             kind == NETTRACE_BLOCK_END && size == 0 && (bytes.n == skip + HEAD_BYTES || !is_known);
         if (kind == NETTRACE_BLOCK_END)
@@ -295,7 +295,7 @@ static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
     ttr_status status = nettrace_load_bytes(reader, at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct block_search search = search_window(&bytes);
+    struct block_search search = init_block_search(&bytes);
     bool is_other = is_end && search.n >= HEAD_BYTES + NETTRACE_MAGIC_BYTES &&
                     memcmp(bytes.p + HEAD_BYTES, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
     size_t found = is_other ? search.n : find_block(&search, 1);
@@ -365,7 +365,7 @@ ttr_status nettrace_resync(struct nettrace_reader *reader)
     ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct block_search search = search_window(&bytes);
+    struct block_search search = init_block_search(&bytes);
     bool is_v6 = reader->version >= NETTRACE_V6;
     size_t found = is_v6 ? find_block(&search, reader->needs_resync ? 0 : 1)
                          : find_flat_event(reader, bytes.p, search.n);

@@ -94,7 +94,7 @@ static NETTRACE_INLINE void cache_header(struct nettrace_cached_header *cached,
 }
 
 /* Saves sequence number and ticks of the previous event in its capture thread. */
-static void leave_capture(struct block_scan *scan, uint32_t sequence)
+static void end_capture_thread(struct block_scan *scan, uint32_t sequence)
 {
     if (scan->capture == SIZE_MAX)
         return;
@@ -103,9 +103,9 @@ static void leave_capture(struct block_scan *scan, uint32_t sequence)
     capture->ticks = scan->last;
 }
 
-static bool enter_capture(struct block_scan *scan, uint32_t before)
+static bool begin_capture_thread(struct block_scan *scan, uint32_t before)
 {
-    leave_capture(scan, before);
+    end_capture_thread(scan, before);
     scan->capture = nettrace_capture_index(scan->reader, scan->header.capture);
     return scan->capture != SIZE_MAX &&
            nettrace_update_sequence(scan->reader, scan->capture, &scan->header, false);
@@ -128,7 +128,7 @@ static bool process_event(struct block_scan *scan, uint32_t before)
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
     if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) &&
-        !enter_capture(scan, before))
+        !begin_capture_thread(scan, before))
         return false;
     if (h->metadata != scan->metadata)
         check_metadata_number(scan);
@@ -257,7 +257,7 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
         reader->version >= NETTRACE_V6 ? scan_events(&scan, true) : scan_events(&scan, false);
     if (status != TTR_OK)
         return status;
-    leave_capture(&scan, scan.header.sequence);
+    end_capture_thread(&scan, scan.header.sequence);
     block->stop = scan.header.next;
     reader->known_events = scan.known;
     struct nettrace_order *order = &reader->order;

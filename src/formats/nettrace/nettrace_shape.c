@@ -31,7 +31,7 @@ static void next_field(struct shape_source *fields_left)
     fields_left->has_field = ttr_fields_next(&fields_left->fields, &fields_left->field);
 }
 
-static void count_loss(const struct shape_source *fields_left, enum nettrace_loss loss)
+static void count_shape_loss(const struct shape_source *fields_left, enum nettrace_loss loss)
 {
     output_count_loss(fields_left->out, loss, fields_left->offset);
 }
@@ -39,7 +39,7 @@ static void count_loss(const struct shape_source *fields_left, enum nettrace_los
 /* --- Texts --- */
 
 /* Decodes one valid UTF-8 character of `n` bytes. */
-static uint32_t code_point(const uint8_t *p, size_t n)
+static uint32_t decode_utf8_character(const uint8_t *p, size_t n)
 {
     static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     uint32_t x = p[0] & masks[n];
@@ -58,7 +58,7 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
         return flaws;
     while (p < end) {
         size_t n = *p < 0x80 ? 1 : utf8_char_length(p, (size_t)(end - p));
-        uint32_t x = *p == 0 || n == 0 ? REPLACEMENT : n == 1 ? *p : code_point(p, n);
+        uint32_t x = *p == 0 || n == 0 ? REPLACEMENT : n == 1 ? *p : decode_utf8_character(p, n);
         flaws.has_zeros |= *p == 0;
         flaws.is_broken |= n == 0;
         p += n ? n : 1;
@@ -79,9 +79,9 @@ static void append_payload_text(const struct shape_source *fields_left, ttr_text
 {
     struct nettrace_text_flaws flaws = nettrace_append_z16(&fields_left->w->payload, text);
     if (flaws.is_broken)
-        count_loss(fields_left, NETTRACE_LOST_TEXT);
+        count_shape_loss(fields_left, NETTRACE_LOST_TEXT);
     if (flaws.has_zeros)
-        count_loss(fields_left, NETTRACE_LOST_NUL);
+        count_shape_loss(fields_left, NETTRACE_LOST_NUL);
 }
 
 static void append_hex(struct buffer *to, ttr_text bytes)
@@ -165,7 +165,7 @@ static bool fits_declared_width(const ttr_value *value)
     return above == 0 || (value->v.u ^ sign) >> (above - (value->type == TTR_TYPE_INT)) == 0;
 }
 
-static uint8_t code_of_integer(const ttr_value *value, const uint8_t codes[4])
+static uint8_t type_code_of_integer(const ttr_value *value, const uint8_t codes[4])
 {
     unsigned bits =
         value->hint == TTR_DISPLAY_THREAD || value->bits == 0 || !fits_declared_width(value)
@@ -175,14 +175,14 @@ static uint8_t code_of_integer(const ttr_value *value, const uint8_t codes[4])
 }
 
 /* Returns whether conversion to a 32-bit float keeps the value of a number. */
-static bool is_single(double x)
+static bool fits_float32(double x)
 {
     return isnan(x) || isinf(x) ||
            (fabs(x) <= FLT_MAX && bits_of_double((double)(float)x) == bits_of_double(x));
 }
 
 /* Returns the type code of a scalar or text; 0 for arrays, structs and bytes. */
-static uint8_t scalar_code_of(const ttr_value *value)
+static uint8_t type_code_of_scalar(const ttr_value *value)
 {
     static const uint8_t unsigned_codes[] = {NETTRACE_U8, NETTRACE_U16, NETTRACE_U32, NETTRACE_U64};
     static const uint8_t signed_codes[] = {NETTRACE_I8, NETTRACE_I16, NETTRACE_I32, NETTRACE_I64};
@@ -190,12 +190,12 @@ static uint8_t scalar_code_of(const ttr_value *value)
     case TTR_TYPE_BOOL:
         return NETTRACE_BOOLEAN;
     case TTR_TYPE_UINT:
-        return code_of_integer(value, unsigned_codes);
+        return type_code_of_integer(value, unsigned_codes);
     case TTR_TYPE_INT:
-        return code_of_integer(value, signed_codes);
+        return type_code_of_integer(value, signed_codes);
     case TTR_TYPE_FLOAT:
-        return value->bits && value->bits <= 32 && is_single(value->v.f) ? NETTRACE_F32
-                                                                         : NETTRACE_F64;
+        return value->bits && value->bits <= 32 && fits_float32(value->v.f) ? NETTRACE_F32
+                                                                            : NETTRACE_F64;
     case TTR_TYPE_ARRAY:
     case TTR_TYPE_STRUCT:
     case TTR_TYPE_BYTES:
@@ -215,23 +215,23 @@ static void count_value_losses(const struct shape_source *fields_left, const ttr
     bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_labelled && value->count > 0)
-        count_loss(fields_left, NETTRACE_LOST_LABEL);
+        count_shape_loss(fields_left, NETTRACE_LOST_LABEL);
     else if ((value->hint != TTR_DISPLAY_NONE && !is_labelled && value->type != TTR_TYPE_NULL) ||
              (value->base && value->base != 10))
-        count_loss(fields_left, NETTRACE_LOST_HINT);
+        count_shape_loss(fields_left, NETTRACE_LOST_HINT);
     if ((is_integer && (!has_plain_width(value->bits) || !fits_declared_width(value))) ||
         (value->type == TTR_TYPE_FLOAT && value->bits & (value->bits - 1u)))
-        count_loss(fields_left, NETTRACE_LOST_WIDTH);
+        count_shape_loss(fields_left, NETTRACE_LOST_WIDTH);
     if (value->type == TTR_TYPE_NULL)
-        count_loss(fields_left, NETTRACE_LOST_NULL);
+        count_shape_loss(fields_left, NETTRACE_LOST_NULL);
 }
 
-static void append_float(struct buffer *to, double x, bool is_single)
+static void append_float(struct buffer *to, double x, bool fits_float32)
 {
     float single = (float)x;
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
-    if (is_single)
+    if (fits_float32)
         nettrace_append_u32(to, bits);
     else
         nettrace_append_u64(to, bits_of_double(x));
@@ -282,7 +282,7 @@ static void append_shape_name(const struct shape_source *fields_left, ttr_text n
     size_t n =
         name.n <= NAME_MAX_BYTES ? name.n : utf8_truncated_length(name.p, name.n, NAME_MAX_BYTES);
     if (n < name.n)
-        count_loss(fields_left, NETTRACE_LOST_METADATA);
+        count_shape_loss(fields_left, NETTRACE_LOST_METADATA);
     nettrace_append_u32(&fields_left->w->shape, (uint32_t)n);
     buffer_add(&fields_left->w->shape, name.p, n);
 }
@@ -293,9 +293,9 @@ static void append_bytes(struct shape_source *fields_left)
 {
     struct nettrace_writer *w = fields_left->w;
     ttr_text bytes = fields_left->field.value.text;
-    count_loss(fields_left, NETTRACE_LOST_BYTES);
+    count_shape_loss(fields_left, NETTRACE_LOST_BYTES);
     if (fields_left->field.value.hint == TTR_DISPLAY_RAW)
-        count_loss(fields_left, NETTRACE_LOST_HINT);
+        count_shape_loss(fields_left, NETTRACE_LOST_HINT);
     if (w->version == 4) {
         buffer_clear(&w->scratch);
         append_hex(&w->scratch, bytes);
@@ -305,7 +305,7 @@ static void append_bytes(struct shape_source *fields_left)
         return;
     }
     if (bytes.n > UINT16_MAX)
-        count_loss(fields_left, NETTRACE_LOST_ELEMENTS);
+        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     bytes.n = bytes.n < UINT16_MAX ? bytes.n : UINT16_MAX;
     buffer_add_byte(&w->shape, NETTRACE_ARRAY);
     buffer_add_byte(&w->shape, NETTRACE_U8);
@@ -337,12 +337,12 @@ static void append_members(struct shape_source *fields_left, uint16_t outer, boo
 
 /* Returns one type code that fits all elements of an array; 0 if they are not scalars or differ in
  * type. `walk` is passed as a copy, since it is advanced. */
-static uint8_t common_element_code(struct shape_source *fields_left, uint16_t outer)
+static uint8_t common_element_type(struct shape_source *fields_left, uint16_t outer)
 {
     uint8_t common = 0;
     for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
          next_field(fields_left)) {
-        uint8_t code = scalar_code_of(&fields_left->field.value);
+        uint8_t code = type_code_of_scalar(&fields_left->field.value);
         bool is_string = code == NETTRACE_STRING;
         if (code == 0 || (common && is_string != (common == NETTRACE_STRING)))
             return 0;
@@ -374,7 +374,7 @@ static void append_scalar_array(struct shape_source *fields_left, uint16_t outer
             append_scalar(fields_left, code, &fields_left->field.value);
     }
     if (n > UINT16_MAX)
-        count_loss(fields_left, NETTRACE_LOST_ELEMENTS);
+        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     if (!w->payload.failed)
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
@@ -400,7 +400,7 @@ static bool append_uniform_array(struct shape_source *fields_left, uint16_t oute
         shape->n = shape->failed ? shape->n : shape_at + 1 + one;
     }
     if (is_alike && fields_left->has_field && fields_left->field.depth > outer)
-        count_loss(fields_left, NETTRACE_LOST_ELEMENTS);
+        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     while (is_alike && fields_left->has_field && fields_left->field.depth > outer)
         next_field(fields_left);
     if (is_alike && !payload->failed)
@@ -417,9 +417,9 @@ static void append_array(struct shape_source *fields_left, unsigned depth)
     struct nettrace_writer *w = fields_left->w;
     uint16_t outer = fields_left->field.depth;
     struct shape_source ahead = *fields_left;
-    uint8_t code = w->version == 4 ? 0 : common_element_code(&ahead, outer);
+    uint8_t code = w->version == 4 ? 0 : common_element_type(&ahead, outer);
     if (w->version == 4) {
-        count_loss(fields_left, NETTRACE_LOST_ARRAY);
+        count_shape_loss(fields_left, NETTRACE_LOST_ARRAY);
         buffer_clear(&w->scratch);
         append_children_text(fields_left, &w->scratch);
         buffer_add_byte(&w->shape, NETTRACE_STRING);
@@ -445,7 +445,7 @@ static void append_array(struct shape_source *fields_left, unsigned depth)
         *fields_left = ahead;
         return;
     }
-    count_loss(fields_left, NETTRACE_LOST_MIXED);
+    count_shape_loss(fields_left, NETTRACE_LOST_MIXED);
     buffer_add_byte(&w->shape, NETTRACE_OBJECT);
     next_field(fields_left);
     append_members(fields_left, outer, true, depth);
@@ -457,7 +457,7 @@ static void append_value(struct shape_source *fields_left, unsigned depth)
     struct buffer *shape = &fields_left->w->shape;
     const ttr_value *value = &fields_left->field.value;
     uint16_t outer = fields_left->field.depth;
-    uint8_t code = scalar_code_of(value);
+    uint8_t code = type_code_of_scalar(value);
     if (code) {
         buffer_add_byte(shape, code);
         count_value_losses(fields_left, value);
@@ -466,7 +466,7 @@ static void append_value(struct shape_source *fields_left, unsigned depth)
     } else if (value->type == TTR_TYPE_BYTES) {
         append_bytes(fields_left);
     } else if (depth >= DEPTH_MAX) {
-        count_loss(fields_left, NETTRACE_LOST_DEPTH);
+        count_shape_loss(fields_left, NETTRACE_LOST_DEPTH);
         buffer_add_byte(shape, NETTRACE_OBJECT);
         nettrace_append_u32(shape, 0);
         for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
@@ -483,7 +483,7 @@ static void append_value(struct shape_source *fields_left, unsigned depth)
 
 /* --- Event properties that are not fields --- */
 
-static void append_extra_number(const struct shape_source *fields_left, const char *name,
+static void append_number_field(const struct shape_source *fields_left, const char *name,
                                 uint64_t x)
 {
     append_shape_name(fields_left, (ttr_text){name, strlen(name)});
@@ -491,7 +491,7 @@ static void append_extra_number(const struct shape_source *fields_left, const ch
     nettrace_append_u64(&fields_left->w->payload, x);
 }
 
-static void append_extra_text(const struct shape_source *fields_left, const char *name,
+static void append_text_field(const struct shape_source *fields_left, const char *name,
                               ttr_text text)
 {
     append_shape_name(fields_left, (ttr_text){name, strlen(name)});
@@ -515,26 +515,26 @@ static uint32_t append_kind_fields(const struct shape_source *fields_left, const
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_INSTANT || activity_is_start_or_stop(event))
         return 0;
-    count_loss(fields_left, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
-                            : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
-                                                             : NETTRACE_LOST_KIND);
+    count_shape_loss(fields_left, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
+                                  : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
+                                                                   : NETTRACE_LOST_KIND);
     if (!is_begin_or_end(event) || fields_left->w->version == 4) {
-        append_extra_text(fields_left, "kind", (ttr_text){kind, strlen(kind)});
+        append_text_field(fields_left, "kind", (ttr_text){kind, strlen(kind)});
         n++;
     }
     if (event->kind == TTR_KIND_SPAN) {
-        append_extra_number(fields_left, "duration", event->duration);
+        append_number_field(fields_left, "duration", event->duration);
         n++;
     }
     if (event->kind == TTR_KIND_SWITCH &&
         ttr_thread_get(fields_left->out->t, (ttr_id)event->link, &outgoing)) {
-        append_extra_number(fields_left, "outgoing_pid", outgoing.pid);
-        append_extra_number(fields_left, "outgoing_tid", outgoing.tid);
+        append_number_field(fields_left, "outgoing_pid", outgoing.pid);
+        append_number_field(fields_left, "outgoing_tid", outgoing.tid);
         n += 2;
     }
     if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB ||
         event->kind == TTR_KIND_OBJECT) {
-        append_extra_number(fields_left, "tag", event->tag);
+        append_number_field(fields_left, "tag", event->tag);
         n++;
     }
     return n;
@@ -546,14 +546,14 @@ static uint32_t append_property_fields(const struct shape_source *fields_left,
     uint32_t n = append_kind_fields(fields_left, event);
     if (event->link && event->kind != TTR_KIND_SWITCH && !activity_is_start_or_stop(event)) {
         if (event->kind == TTR_KIND_INSTANT)
-            count_loss(fields_left, NETTRACE_LOST_KIND);
-        append_extra_number(fields_left, "id", event->link);
+            count_shape_loss(fields_left, NETTRACE_LOST_KIND);
+        append_number_field(fields_left, "id", event->link);
         n++;
     }
     if (event->category) {
-        append_extra_text(fields_left, "category",
+        append_text_field(fields_left, "category",
                           ttr_text_get(fields_left->out->t, event->category));
-        count_loss(fields_left, NETTRACE_LOST_CATEGORY);
+        count_shape_loss(fields_left, NETTRACE_LOST_CATEGORY);
         n++;
     }
     return n;
@@ -582,7 +582,7 @@ void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
             continue;
         }
         if (fields_left.field.group != TTR_GROUP_PAYLOAD)
-            count_loss(&fields_left, NETTRACE_LOST_CONTEXT);
+            count_shape_loss(&fields_left, NETTRACE_LOST_CONTEXT);
         append_shape_name(&fields_left, fields_left.field.name);
         append_value(&fields_left, 0);
         n++;
@@ -591,7 +591,7 @@ void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
         w->payload.n = 0;
         w->shape.n = shape_n;
         n = 0;
-        count_loss(&fields_left, NETTRACE_LOST_LARGE);
+        count_shape_loss(&fields_left, NETTRACE_LOST_LARGE);
     }
     n += append_property_fields(&fields_left, event);
     if (!w->shape.failed)

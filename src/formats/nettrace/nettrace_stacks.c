@@ -33,7 +33,8 @@ static bool index_one_by_one(struct nettrace_stacks *stacks,
     return true;
 }
 
-static bool index_range(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
+static bool index_stack_range(struct nettrace_stacks *stacks,
+                              const struct nettrace_stack_range *range)
 {
     struct nettrace_stack_range *last =
         stacks->ranges_n ? &stacks->ranges[stacks->ranges_n - 1] : NULL;
@@ -83,7 +84,7 @@ bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint3
             return false;
         range.n++;
     }
-    if (!index_range(stacks, &range))
+    if (!index_stack_range(stacks, &range))
         return false;
     update_fast_range(reader);
     c->failed |= range.n < n;
@@ -130,7 +131,7 @@ static const struct nettrace_stack_extent *find_stack(const struct nettrace_stac
 
 /* V1 to V3: returns the addresses of the stack, which are after the payload: u32 bytes, addresses.
  */
-static const uint8_t *stack_after_payload(const ttr_event *event, uint32_t *bytes)
+static const uint8_t *find_stack_after_payload(const ttr_event *event, uint32_t *bytes)
 {
     const uint8_t *p = event->payload + event->payload_size;
     *bytes = load_u32le(p);
@@ -148,7 +149,7 @@ const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, cons
         bytes = stack ? stack->bytes : 0;
         addresses = stack ? reader->stacks.bytes + stack->at : NULL;
     } else if (event->stack) {
-        addresses = stack_after_payload(event, &bytes);
+        addresses = find_stack_after_payload(event, &bytes);
     }
     *n = bytes >> (reader->pointer_bytes == 8 ? 3 : 2);
     return addresses;

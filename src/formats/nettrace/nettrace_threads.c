@@ -19,7 +19,7 @@ static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
     return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
 }
 
-static void forget_sequence(struct nettrace_reader *reader, uint64_t id)
+static void reset_sequence_counters(struct nettrace_reader *reader, uint64_t id)
 {
     const uint32_t *known = pair_map_get(&reader->threads.by_id, id, 0);
     if (known)
@@ -28,7 +28,7 @@ static void forget_sequence(struct nettrace_reader *reader, uint64_t id)
 
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index)
 {
-    forget_sequence(reader, thread_of_index(reader, index));
+    reset_sequence_counters(reader, thread_of_index(reader, index));
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     (void)pair_map_remove(&reader->threads.by_index, index, 0);
 }

@@ -44,18 +44,19 @@ uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id)
                                                                           : SYMBOLS_NONE;
 }
 
-static ttr_text read_text16(struct cursor *c)
+static ttr_text read_utf16_text(struct cursor *c)
 {
     uint16_t n = cursor_u16le(c);
     const uint8_t *p = c->failed ? NULL : cursor_read_bytes(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? n : 0u};
 }
 
-static bool name_process(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool set_process_name(struct nettrace_reader *reader, const ttr_event *event,
+                             struct cursor *c)
 {
     ttr_thread thread = {0};
     (void)nettrace_read_varint(c);
-    ttr_text name = read_text16(c);
+    ttr_text name = read_utf16_text(c);
     if (c->failed || !name.n || !ttr_thread_get(reader->t, event->thread, &thread))
         return true;
     ttr_id id = ttr_text_add(reader->t, name.p, name.n);
@@ -87,8 +88,8 @@ static ttr_text file_name_of_path(ttr_text path)
 }
 
 /* Adds a mapping of a process. Processes with the same mapping id form a linked list. */
-static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
-                             const struct nettrace_mapping *mapping)
+static bool add_process_mapping(struct nettrace_reader *reader, uint64_t id,
+                                const struct nettrace_mapping *mapping)
 {
     struct nettrace_universal *universal = &reader->universal;
     const uint32_t *first = pair_map_get(&universal->by_id, id, 0);
@@ -114,7 +115,7 @@ static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, 
     ttr *t = reader->t;
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c), offset = nettrace_read_varint(c);
-    ttr_text path = read_text16(c), file = file_name_of_path(path);
+    ttr_text path = read_utf16_text(c), file = file_name_of_path(path);
     struct nettrace_mapping mapping = {.process = t->threads[event->thread].process};
     if (c->failed)
         return true;
@@ -122,7 +123,7 @@ static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, 
                     (path.n < sizeof jitted - 1 || memcmp(path.p, jitted, sizeof jitted - 1) != 0);
     if (has_file)
         mapping.module = find_or_add_module(reader, mapping.process, id, file);
-    if ((has_file && !mapping.module) || !remember_mapping(reader, id, &mapping))
+    if ((has_file && !mapping.module) || !add_process_mapping(reader, id, &mapping))
         return false;
     struct symbol_range range = {.start = start,
                                  .size = last - start + 1,
@@ -159,7 +160,7 @@ static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, s
     (void)nettrace_read_varint(c);
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c);
-    ttr_text name = read_text16(c), module, method = name;
+    ttr_text name = read_utf16_text(c), module, method = name;
     if (c->failed || last < start ||
         last - start >=
             /* addresses of the kernel are all zero if the recorder had no right to read them */
@@ -191,7 +192,7 @@ bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_ev
 {
     struct cursor c = cursor_init(event->payload, event->payload_size, event->offset);
     if (kind == SYMBOLS_PROCESS)
-        return name_process(reader, event, &c);
+        return set_process_name(reader, event, &c);
     if (!(reader->in->flags & TTR_READ_SYMBOLS))
         return true;
     return kind == SYMBOLS_MAPPED ? add_mapping(reader, event, &c) : add_symbol(reader, event, &c);

@@ -25,7 +25,7 @@ static void copy_store_u64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
         store_u64le(p, x);
 }
 
-static bool has_open_bit(const struct perf_copy *copy, const uint8_t *bits)
+static bool has_unfinished_bit(const struct perf_copy *copy, const uint8_t *bits)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
@@ -54,7 +54,7 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
     writer->copy.data_at = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA);
     writer->copy.data_bytes = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA + 8);
     writer->copy.is_killed = writer->copy.data_bytes == 0;
-    writer->copy.is_open = has_open_bit(&writer->copy, event->payload + PERF_AT_FEATURES);
+    writer->copy.is_open = has_unfinished_bit(&writer->copy, event->payload + PERF_AT_FEATURES);
     return true;
 }
 

@@ -34,7 +34,7 @@
 
 /* --- Start --- */
 
-static void declare_dummy(struct perf_data_writer *put)
+static void declare_dummy_event(struct perf_data_writer *put)
 {
     uint8_t bytes[PERF_ATTR_VER7];
     const uint64_t id = DUMMY_ID;
@@ -105,7 +105,7 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
     writer->machine = (struct tracing_machine){
         .is_big_endian = writer->is_big, .long_bytes = 8, .page_bytes = 4096};
     writer->header.is_big_endian = writer->is_big;
-    declare_dummy(&writer->put);
+    declare_dummy_event(&writer->put);
     set_machine_features(out, first);
     if (!spec.is_pipe)
         perf_data_writer_begin(&writer->put);
@@ -114,7 +114,7 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
 
 /* --- Thread and time --- */
 
-static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
+static uint64_t time_to_store(struct ttr_writer *out, const ttr_event *event)
 {
     const struct perf_writer *writer = out->ctx;
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
@@ -125,9 +125,9 @@ static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
     return 1;
 }
 
-static struct perf_sample sample_of_event(struct ttr_writer *out, const ttr_event *event)
+static struct perf_sample make_sample(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_sample about = {.time = stored_time(out, event),
+    struct perf_sample about = {.time = time_to_store(out, event),
                                 .id = DUMMY_ID,
                                 .cpu = event->cpu,
                                 .pid = NO_THREAD,
@@ -452,7 +452,7 @@ static void finish_large_round(struct perf_writer *writer, uint64_t time)
 void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->ctx;
-    struct perf_sample about = sample_of_event(out, event);
+    struct perf_sample about = make_sample(out, event);
     if (!encode_comm(out, event, &about)) {
         encode_thread_names(out, event, &about);
         if (event->kind == TTR_KIND_GAP)
@@ -464,7 +464,7 @@ void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
     finish_large_round(writer, about.time);
 }
 
-static void set_format_feature(struct perf_writer *writer)
+static void set_tracing_data_feature(struct perf_writer *writer)
 {
     struct buffer block;
     buffer_init(&block, writer->put.spec.alloc);
@@ -497,7 +497,7 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
     struct perf_writer *writer = out->ctx;
     uint8_t header[PERF_HEADER_BYTES];
     if (writer->tracing.formats_n)
-        set_format_feature(writer);
+        set_tracing_data_feature(writer);
     if (writer->put.spec.is_pipe)
         return write_pipe_start(out, error);
     if (writer->put.plain_bytes == 0)

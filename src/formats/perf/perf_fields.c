@@ -33,7 +33,7 @@ struct sample_iter {
 };
 _Static_assert(sizeof(struct sample_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static void name_field(ttr_field *field, const char *name)
+static void set_field_name(ttr_field *field, const char *name)
 {
     field->name = (ttr_text){name, strlen(name)};
     field->group = TTR_GROUP_COMMON;
@@ -41,7 +41,7 @@ static void name_field(ttr_field *field, const char *name)
 
 static void set_number_field(ttr_field *field, const char *name, uint64_t value, uint8_t hint)
 {
-    name_field(field, name);
+    set_field_name(field, name);
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .hint = hint};
 }
 
@@ -59,7 +59,7 @@ static void set_fixed_field(ttr_field *field, const struct perf_kind *kind, uint
 
 static void set_bytes_field(ttr_field *field, const char *name, const struct perf_part *part)
 {
-    name_field(field, name);
+    set_field_name(field, name);
     field->value =
         (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
 }
@@ -68,7 +68,7 @@ static void set_bytes_field(ttr_field *field, const char *name, const struct per
 static void set_array_field(struct sample_iter *iter, ttr_field *field, const char *name,
                             const struct perf_part *part, size_t bytes)
 {
-    name_field(field, name);
+    set_field_name(field, name);
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)part->n};
     iter->at.c = cursor_init(part->p, bytes, 0);
     iter->left = part->n;
@@ -136,11 +136,11 @@ static void emit_counter_value(struct sample_iter *iter, ttr_field *field)
     const uint8_t *const number[] = {value, NULL, id, value, id + 8};
     unsigned part = iter->part;
     if (has_id && part == 0) {
-        name_field(field, "");
+        set_field_name(field, "");
         field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3 + has_lost};
     } else if (part == 1) {
         const uint32_t *known = pair_map_get(&trace->by_id, perf_u64(id, iter->at.is_big), 0);
-        name_field(field, names[part]);
+        set_field_name(field, names[part]);
         field->value = (ttr_value){
             .type = TTR_TYPE_TEXT,
             .text = known ? ttr_text_get(trace->t, trace->kind[*known]->whole) : (ttr_text){"", 0}};
@@ -172,7 +172,7 @@ static void emit_branch(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"from", "to", "flags"};
     if (iter->part == 0) {
-        name_field(field, "");
+        set_field_name(field, "");
         field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3};
         iter->part = 1;
         return;
@@ -308,7 +308,7 @@ static bool emit_frames(struct sample_iter *iter, const ttr_event *event, ttr_fi
     uint32_t n = perf_frames(iter->kind, event, NULL, 0);
     if (n == 0)
         return false;
-    name_field(field, "frames");
+    set_field_name(field, "frames");
     field->group = TTR_GROUP_PAYLOAD;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = n};
     const struct perf_part *chain = &iter->parts.chain;

@@ -28,7 +28,7 @@ struct file_section {
 
 /* Returns the file offset to report for a damaged section: that of the section if any of its bytes
  * could be read, else that of its {offset, size} pair. */
-static uint64_t damage_offset(const struct file_section *section, size_t got)
+static uint64_t find_damage_offset(const struct file_section *section, size_t got)
 {
     return got ? section->offset : section->declared_at;
 }
@@ -122,7 +122,7 @@ static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *ki
             return fail_memory(reader->error);
     if (got < ids->size)
         return input_add_damage(
-            reader->in, damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
+            reader->in, find_damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
             "an event has %llu bytes of ids at byte %llu, of which %zu are "
             "present; samples with other ids have no known event",
             (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
@@ -154,7 +154,7 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
         status = input_add_damage(
-            reader->in, damage_offset(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
+            reader->in, find_damage_offset(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
             "of %llu bytes of attributes at byte %llu only %zu are present",
             (unsigned long long)attrs->size, (unsigned long long)attrs->offset, bytes.n);
     buffer_free(&bytes);
@@ -181,7 +181,7 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
     ttr_status status = load_section(reader, section, &bytes);
     if (status == TTR_OK && bytes.n < section->size)
         status = input_add_damage(
-            reader->in, damage_offset(section, bytes.n), 0, "perf.bad-feature", reader->error,
+            reader->in, find_damage_offset(section, bytes.n), 0, "perf.bad-feature", reader->error,
             "feature %u has %llu bytes at byte %llu, of which %zu are present", feature,
             (unsigned long long)section->size, (unsigned long long)section->offset, bytes.n);
     struct perf_cursor at = {cursor_init(bytes.bytes, bytes.n, section->offset),
@@ -225,8 +225,8 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
     if (status != TTR_OK || table->n >= section->size)
         return status;
     if (section->offset < FILE_SIZE_MAX)
-        return input_add_damage(reader->in, damage_offset(section, table->n), 0, "perf.no-features",
-                                reader->error,
+        return input_add_damage(reader->in, find_damage_offset(section, table->n), 0,
+                                "perf.no-features", reader->error,
                                 "the file ends before its features, which contain names and more; "
                                 "events are named by their attributes");
     return input_add_damage(
@@ -391,7 +391,7 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     return status == TTR_OK ? read_file_tail(reader, words, data_end, is_killed) : status;
 }
 
-static ttr_status read_head(struct perf_reader *reader, const struct perf_span *span)
+static ttr_status read_file_header(struct perf_reader *reader, const struct perf_span *span)
 {
     struct input *in = reader->in;
     bool is_big = span->n >= 8 && memcmp(span->p, PERF_MAGIC_BIG, 8) == 0;
@@ -433,7 +433,7 @@ ttr_status perf_open(struct input *in, ttr_error *error)
     reader->error = error ? error : &reader->own_error;
     ttr_status status = perf_load_span(reader, 0, PERF_HEADER_BYTES, &span);
     if (status == TTR_OK)
-        status = read_head(reader, &span);
+        status = read_file_header(reader, &span);
     if (status == TTR_OK && !reader->is_over)
         status = perf_choose_order(reader);
     source_close(reader->again);

@@ -1,8 +1,8 @@
 /* The read loop: scans records while the batch is empty, and emits those that are released.
  *
  *   perf_next -> scan -> scan_kernel_records    keys of samples and other kernel records
- *                     -> scan_other             records of the tool, compressed ones, damage, the
- * end
+ *                     -> scan_other_bytes             records of the tool, compressed ones, damage,
+ * the end
  *             -> emit_released                  decodes the released records into the batch
  *
  * perf.h explains the order of time.  With TTR_READ_DEFINITIONS (a caller that copies the file)
@@ -16,7 +16,8 @@
 
 /* --- Emitting --- */
 
-static struct perf_view view_of_key(const struct perf_reader *reader, const struct perf_key *key)
+static struct perf_view view_queued_record(const struct perf_reader *reader,
+                                           const struct perf_key *key)
 {
     bool is_unpacked = key->size & PERF_KEY_UNPACKED, is_big = reader->trace->is_big;
     uint64_t at = reader->order.base[is_unpacked] + key->at;
@@ -62,7 +63,7 @@ static ttr_status emit_released(struct perf_reader *reader)
     while (order->given < order->n && order->keys[order->given].time <= order->limit) {
         if (in->n >= in->batch)
             return TTR_OK;
-        struct perf_view record = view_of_key(reader, &order->keys[order->given]);
+        struct perf_view record = view_queued_record(reader, &order->keys[order->given]);
         enum perf_result taken = emit_record(reader, &record);
         if (PERF_UNLIKELY(taken != PERF_CONSUMED))
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
@@ -100,7 +101,7 @@ static ttr_status emit_piece(struct perf_reader *reader)
 /* --- Scanning --- */
 
 /* Returns the time of a kernel record; 0 if the record has no time. */
-static inline uint64_t record_time(struct perf_trace *trace, const struct perf_view *record)
+static inline uint64_t load_record_time(struct perf_trace *trace, const struct perf_view *record)
 {
     if (PERF_LIKELY(record->type == PERF_SAMPLE)) {
         uint32_t at = trace->time_at;
@@ -145,7 +146,7 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
         if (record.size > span->n - at || record.type >= PERF_TOOL_FIRST ||
             !perf_is_plausible_record(p, trace->is_big))
             break;
-        uint64_t time = record_time(trace, &record);
+        uint64_t time = load_record_time(trace, &record);
         order->newest = time > order->newest ? time : order->newest;
         if (!perf_order_add(reader,
                             (struct perf_key){time, (uint32_t)(base + at), record.size | flags}))
@@ -158,7 +159,7 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
 
 /* Handles the end of the records: reports a truncated record, both in the file and in compressed
  * data. */
-static ttr_status scan_end(struct perf_reader *reader, size_t n)
+static ttr_status scan_end_of_records(struct perf_reader *reader, size_t n)
 {
     uint64_t from = reader->at;
     ttr_status status = TTR_OK;
@@ -287,7 +288,7 @@ static ttr_status scan_unpacked(struct perf_reader *reader)
 
 /* Decompresses a compressed record chunk by chunk. Returns early if records were released; the next
  * call continues with this record. */
-static ttr_status scan_packed(struct perf_reader *reader, const struct perf_view *record)
+static ttr_status scan_compressed_record(struct perf_reader *reader, const struct perf_view *record)
 {
     bool is_done = false;
     while (!is_done && !reader->order.is_giving) {
@@ -311,7 +312,7 @@ static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf
 {
     uint64_t at = reader->at - reader->order.base[0];
     if (record->type == PERF_COMPRESSED || record->type == PERF_COMPRESSED2)
-        return scan_packed(reader, record);
+        return scan_compressed_record(reader, record);
     if (reader->in->flags & TTR_READ_DEFINITIONS &&
         !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size}))
         return fail_memory(reader->error);
@@ -330,14 +331,16 @@ static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf
 }
 
 /* Handles the bytes at reader->at that are not a complete kernel record. */
-static ttr_status scan_other(struct perf_reader *reader)
+static ttr_status scan_other_bytes(struct perf_reader *reader)
 {
     struct perf_span span;
     bool is_big = reader->trace->is_big;
     ttr_status status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
     uint64_t left = reader->end - reader->at;
     if (status != TTR_OK || span.n < PERF_RECORD_HEADER || left < PERF_RECORD_HEADER)
-        return status != TTR_OK ? status : scan_end(reader, left < span.n ? (size_t)left : span.n);
+        return status != TTR_OK
+                   ? status
+                   : scan_end_of_records(reader, left < span.n ? (size_t)left : span.n);
     if (!perf_is_plausible_record(span.p, is_big))
         return scan_damage(reader);
     struct perf_view record = {.size = perf_u16(span.p + 6, is_big), .offset = reader->at};
@@ -345,7 +348,7 @@ static ttr_status scan_other(struct perf_reader *reader)
     if (status != TTR_OK)
         return status;
     if (span.n < record.size || left < record.size)
-        return scan_end(reader, left < span.n ? (size_t)left : span.n);
+        return scan_end_of_records(reader, left < span.n ? (size_t)left : span.n);
     record.p = span.p;
     record.type = perf_u32(span.p, is_big);
     record.misc = perf_u16(span.p + 4, is_big);
@@ -372,7 +375,7 @@ static ttr_status scan_records(struct perf_reader *reader)
         reader->at += passed;
         if (is_queue_full(reader, reader->at))
             return release_full_queue(reader);
-        status = scan_other(reader);
+        status = scan_other_bytes(reader);
     }
     return status;
 }

@@ -83,7 +83,7 @@ static ttr_text read_record_text(const struct perf_view *record, uint32_t at, ui
 }
 
 /* Returns the time that perf_add_event() sets for a record with time `time`. */
-static int64_t event_time_of(const struct perf_reader *reader, uint64_t time)
+static int64_t compute_event_time(const struct perf_reader *reader, uint64_t time)
 {
     return time ? perf_ticks_to_ns(reader->trace, time, NULL) : reader->last_time;
 }
@@ -145,7 +145,7 @@ static enum perf_result apply_record_name(struct perf_reader *reader,
     }
     const bool tells = what.thread && (*name || (what.like && reader->in->renames));
     return tells && !has_name_already(reader, what.thread, *name)
-               ? rename_thread(reader, &what, event_time_of(reader, trailer->time))
+               ? rename_thread(reader, &what, compute_event_time(reader, trailer->time))
                : PERF_CONSUMED;
 }
 

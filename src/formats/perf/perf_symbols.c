@@ -14,7 +14,7 @@
 #define BUILD_ID_RECORD 36u
 
 /* Returns the process index for a pid, UINT32_MAX if memory is exhausted. */
-static uint32_t find_process(struct perf_trace *trace, uint32_t pid)
+static uint32_t find_process_index(struct perf_trace *trace, uint32_t pid)
 {
     bool is_kernel = pid == PERF_NO_PROCESS;
     ttr_id thread = perf_find_thread(trace, is_kernel ? 0 : pid, is_kernel ? 0 : pid);
@@ -26,7 +26,7 @@ static uint32_t find_process(struct perf_trace *trace, uint32_t pid)
     return process;
 }
 
-static ttr_text file_name_of(ttr_text path)
+static ttr_text file_name_of_path(ttr_text path)
 {
     for (size_t i = path.n; i-- > 0;)
         if (path.p[i] == '/' && i + 1 < path.n)
@@ -67,10 +67,10 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
     }
     ttr_text name = pid == PERF_NO_PROCESS && text_begins_with(path, "[kernel.kallsyms]")
                         ? (ttr_text){path.p, 17}
-                        : file_name_of(is_named_memory(told) ? told : path);
+                        : file_name_of_path(is_named_memory(told) ? told : path);
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n),
            name_id = ttr_text_add(trace->t, name.p, name.n);
-    range->process = find_process(trace, pid);
+    range->process = find_process_index(trace, pid);
     if (!path_id || !name_id || range->process == UINT32_MAX)
         return false;
     range->module = symbols_add_module(symbols, range->process, path_id);
@@ -115,7 +115,7 @@ static bool add_kernel_symbol(struct perf_trace *trace, const struct perf_view *
     struct symbol_range range = {.start = perf_u64(record->p + 8, trace->is_big),
                                  .size = perf_u32(record->p + 16, trace->is_big),
                                  .from = time};
-    range.process = find_process(trace, PERF_NO_PROCESS);
+    range.process = find_process_index(trace, PERF_NO_PROCESS);
     range.name = ttr_text_add(trace->t, name.p, name.n);
     if (range.process == UINT32_MAX || (!range.name && name.n))
         return false;
@@ -127,7 +127,7 @@ static bool add_fork_record(struct perf_trace *trace, const struct perf_view *re
 {
     uint32_t child = perf_u32(record->p + 8, trace->is_big),
              parent = perf_u32(record->p + 12, trace->is_big);
-    uint32_t process = find_process(trace, child), from = find_process(trace, parent);
+    uint32_t process = find_process_index(trace, child), from = find_process_index(trace, parent);
     if (process == UINT32_MAX || from == UINT32_MAX)
         return false;
     if (process != from)

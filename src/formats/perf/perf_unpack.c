@@ -18,8 +18,8 @@ struct unpacker {
     void *state;
 };
 
-static ttr_status fail_stream(struct perf_reader *reader, const struct perf_view *record,
-                              const char *why)
+static ttr_status fail_decompression(struct perf_reader *reader, const struct perf_view *record,
+                                     const char *why)
 {
     reader->unpacked.is_broken = true;
     return input_add_damage(
@@ -36,7 +36,7 @@ static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_vi
     enum decoder_match match;
     const struct decoder *decoder = decoder_detect(piece->p, cursor_left(piece), &match);
     if (!decoder)
-        return fail_stream(reader, record, "expected a frame of zstd");
+        return fail_decompression(reader, record, "expected a frame of zstd");
     struct unpacker *unpacker = alloc_zero(alloc, 1, sizeof *unpacker);
     reader->unpacked.decoder = unpacker;
     if (!unpacker)
@@ -47,8 +47,8 @@ static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_vi
 }
 
 /* Decompresses the next chunk, which has at most ROOM bytes. */
-static ttr_status unpack_some(struct perf_reader *reader, const struct perf_view *record,
-                              const struct cursor *piece, bool *is_done)
+static ttr_status decompress_chunk(struct perf_reader *reader, const struct perf_view *record,
+                                   const struct cursor *piece, bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct unpacker *unpacker = unpacked->decoder;
@@ -74,7 +74,7 @@ static ttr_status unpack_some(struct perf_reader *reader, const struct perf_view
     if (result == DECODE_NO_MEMORY)
         return fail_memory(reader->error);
     return result == DECODE_DAMAGED || result == DECODE_TOO_LARGE
-               ? fail_stream(reader, record, io.reason)
+               ? fail_decompression(reader, record, io.reason)
                : TTR_OK;
 }
 
@@ -112,7 +112,7 @@ ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view 
         return status;
     if (!has_begun && !add_unpacked_piece(reader, record->offset))
         return fail_memory(reader->error);
-    status = unpack_some(reader, record, &at.c, is_done);
+    status = decompress_chunk(reader, record, &at.c, is_done);
     if (*is_done || unpacked->is_broken) {
         *is_done = true;
         unpacked->done = 0;

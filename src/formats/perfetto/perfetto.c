@@ -162,7 +162,7 @@ struct sort_key {
     uint32_t index;
 };
 
-static bool is_ordered(const struct sort_key *keys, uint32_t n)
+static bool is_sorted_by_time(const struct sort_key *keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
         if (keys[i].time < keys[i - 1].time)
@@ -172,22 +172,22 @@ static bool is_ordered(const struct sort_key *keys, uint32_t n)
 
 /* Merges the sorted ranges [0, middle) and [middle, to). Events with equal times keep their order.
  */
-static void merge_sorted(const struct sort_key *in, struct sort_key *out, uint32_t middle,
-                         uint32_t to)
+static void merge_sorted_ranges(const struct sort_key *in, struct sort_key *out, uint32_t middle,
+                                uint32_t to)
 {
     uint32_t a = 0, b = middle;
     for (uint32_t i = 0; i < to; i++)
         out[i] = a < middle && (b >= to || in[a].time <= in[b].time) ? in[a++] : in[b++];
 }
 
-static void order_by_time(struct sort_key *keys, uint32_t n)
+static void sort_by_time(struct sort_key *keys, uint32_t n)
 {
     struct sort_key other[CHUNK];
     for (uint32_t width = 1; width < n; width *= 2) {
         for (uint32_t from = 0; from < n; from += 2 * width) {
             uint32_t left = n - from;
             uint32_t middle = width < left ? width : left, to = 2 * width < left ? 2 * width : left;
-            merge_sorted(keys + from, other + from, middle, to);
+            merge_sorted_ranges(keys + from, other + from, middle, to);
         }
         memcpy(keys, other, n * sizeof *keys);
     }
@@ -195,7 +195,7 @@ static void order_by_time(struct sort_key *keys, uint32_t n)
 
 /* Sorts spans with equal start by descending end. Perfetto would otherwise nest a longer span
  * inside a shorter one that precedes it. */
-static void order_equal_spans(const ttr_batch *batch, struct sort_key *keys, uint32_t n)
+static void sort_equal_starts(const ttr_batch *batch, struct sort_key *keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
         struct sort_key sort_key = keys[i];
@@ -218,9 +218,9 @@ static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32
     uint32_t n = batch->n - from < CHUNK ? batch->n - from : CHUNK;
     for (uint32_t i = 0; i < n; i++)
         keys[i] = (struct sort_key){ttr_batch_at(batch, from + i)->time, from + i};
-    if (!is_ordered(keys, n))
-        order_by_time(keys, n);
-    order_equal_spans(batch, keys, n);
+    if (!is_sorted_by_time(keys, n))
+        sort_by_time(keys, n);
+    sort_equal_starts(batch, keys, n);
     for (uint32_t i = 0; i < n; i++) {
         const ttr_event *event = ttr_batch_at(batch, keys[i].index);
         if (event->kind == TTR_KIND_DEFINITION)

@@ -196,7 +196,7 @@ static void append_value(struct annotation_writer *annotation_writer, const ttr_
     }
 }
 
-static size_t begin_entry(struct perfetto *p, enum attribute_key key)
+static size_t begin_annotation(struct perfetto *p, enum attribute_key key)
 {
     size_t mark = protobuf_begin_message(p->to, ANNOTATION_DICT);
     protobuf_write_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, p->keys[key], IN_KEYS));
@@ -205,7 +205,7 @@ static size_t begin_entry(struct perfetto *p, enum attribute_key key)
 
 static void add_label_list(struct perfetto *p, const ttr_fields *fields, const ttr_value *value)
 {
-    size_t list = begin_entry(p, KEY_LABELS);
+    size_t list = begin_annotation(p, KEY_LABELS);
     ttr_text label;
     for (uint32_t i = 0; i < value->count && ttr_fields_label(fields, value, i, &label); i++) {
         size_t mark = protobuf_begin_message(p->to, ANNOTATION_ARRAY);
@@ -220,11 +220,11 @@ static void append_labelled_number(struct annotation_writer *annotation_writer,
                                    const ttr_fields *fields, const ttr_value *value)
 {
     struct perfetto *p = annotation_writer->p;
-    size_t mark = begin_entry(p, KEY_VALUE);
+    size_t mark = begin_annotation(p, KEY_VALUE);
     append_value(annotation_writer, value);
     protobuf_end_message(p->to, mark);
     if (value->hint == TTR_DISPLAY_ENUM && value->count > 0) {
-        mark = begin_entry(p, KEY_LABEL);
+        mark = begin_annotation(p, KEY_LABEL);
         perfetto_append_text(p, p->to, ANNOTATION_TEXT, value->text);
         protobuf_end_message(p->to, mark);
     }
@@ -232,7 +232,7 @@ static void append_labelled_number(struct annotation_writer *annotation_writer,
         add_label_list(p, fields, value);
 }
 
-static bool is_labelled(const ttr_value *value)
+static bool has_labels(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     return is_number && (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
@@ -269,7 +269,7 @@ static void add_field(struct annotation_writer *annotation_writer, const ttr_fie
     if (!level->is_array)
         add_name(p, level->seen_begin, level->object, field);
     if (!is_nested || field->value.count == 0) {
-        if (is_labelled(&field->value))
+        if (has_labels(&field->value))
             append_labelled_number(annotation_writer, fields, &field->value);
         else if (!is_nested)
             append_value(annotation_writer, &field->value);
@@ -283,7 +283,7 @@ static void add_field(struct annotation_writer *annotation_writer, const ttr_fie
                        .is_array = field->value.type == TTR_TYPE_ARRAY};
 }
 
-static bool is_named(const ttr_field *field, const char *name)
+static bool has_name(const ttr_field *field, const char *name)
 {
     return name && field->depth == 0 && field->name.n == strlen(name) &&
            memcmp(field->name.p, name, field->name.n) == 0;
@@ -303,7 +303,7 @@ void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char 
     annotation_writer.levels[0] = (struct level){0};
     bool is_skipping = false;
     do {
-        is_skipping = field.depth ? is_skipping : is_named(&field, skip);
+        is_skipping = field.depth ? is_skipping : has_name(&field, skip);
         if (!is_skipping)
             add_field(&annotation_writer, &fields, &field);
     } while (ttr_fields_next(&fields, &field));

@@ -166,7 +166,8 @@ static uint32_t event_process_index(const struct perfetto *p, const ttr_event *e
                                                          : UINT32_MAX;
 }
 
-static uint64_t number_field(const struct perfetto *p, const ttr_event *event, const char *name)
+static uint64_t read_number_field(const struct perfetto *p, const ttr_event *event,
+                                  const char *name)
 {
     ttr_field field;
     bool is_there =
@@ -205,9 +206,9 @@ void perfetto_store_mapping(struct perfetto *p, const ttr_event *event)
     if (!mapping)
         return;
     *mapping = (struct mapping_state){.process = process,
-                                      .start = number_field(p, event, "start"),
-                                      .size = number_field(p, event, "size")};
-    mapping->offset = number_field(p, event, "address_in_module");
+                                      .start = read_number_field(p, event, "start"),
+                                      .size = read_number_field(p, event, "size")};
+    mapping->offset = read_number_field(p, event, "address_in_module");
     const uint32_t *known = pair_map_get(&p->module_index, process, event->link);
     if (known) {
         const struct module_state *module = (const struct module_state *)p->modules.items + *known;
@@ -306,7 +307,7 @@ static uint32_t intern_callstack(struct perfetto *p, uint32_t process)
     return iid;
 }
 
-static void push_address(struct perfetto *p, uint64_t address)
+static void add_address(struct perfetto *p, uint64_t address)
 {
     if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1,
                        sizeof *p->seen))
@@ -331,7 +332,7 @@ static unsigned collect_frames(struct perfetto *p, const ttr_event *event)
             is_found |= is_inside;
             others += !is_inside;
         } else if (is_inside && field.depth == 1 && field.value.type == TTR_TYPE_UINT) {
-            push_address(p, field.value.v.u);
+            add_address(p, field.value.v.u);
         }
     }
     return others;

@@ -157,7 +157,7 @@ static void clear_frames(struct perfetto *p)
     pair_map_init(&p->callstacks, &p->out->t->counted);
 }
 
-static void clear_state(struct perfetto *p)
+static void clear_dictionaries(struct perfetto *p)
 {
     struct string_use *uses = p->strings.items;
     for (size_t i = 0; i < p->strings.n; i++) {
@@ -178,7 +178,7 @@ static void clear_state(struct perfetto *p)
 static uint8_t *store_packet_head(struct perfetto *p, uint8_t *at)
 {
     if (p->entries > ENTRIES_MAX)
-        clear_state(p);
+        clear_dictionaries(p);
     *at++ = TRACE_PACKET << 3 | 2;
     at++;
     *at++ = PACKET_SEQUENCE_ID << 3;

@@ -71,8 +71,8 @@ static void add_remaining_fields(struct perfetto *p, const ttr_event *event,
     perfetto_add_event_attributes(p, event, slice_track);
 }
 
-static struct open_event begin_named(struct perfetto *p, const ttr_event *event, unsigned type,
-                                     const char *otherwise)
+static struct open_event begin_named_event(struct perfetto *p, const ttr_event *event,
+                                           unsigned type, const char *otherwise)
 {
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     struct open_event open =
@@ -84,8 +84,8 @@ static struct open_event begin_named(struct perfetto *p, const ttr_event *event,
 
 /* --- Slices --- */
 
-static void write_plain(struct perfetto *p, const ttr_event *event, unsigned type,
-                        const char *otherwise)
+static void write_track_event(struct perfetto *p, const ttr_event *event, unsigned type,
+                              const char *otherwise)
 {
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
@@ -233,7 +233,7 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
     }
     if (written == 0) {
         perfetto_count_loss(p, LOSS_COUNTER_EMPTY);
-        write_plain(p, event, TYPE_INSTANT, "counter");
+        write_track_event(p, event, TYPE_INSTANT, "counter");
         return;
     }
     for (; others; others--)
@@ -243,7 +243,7 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
 /* --- Log and blob --- */
 
 /* Interns a log message. A text that is not an interned string gets a new id for this one use. */
-static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
+static uint32_t intern_log_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
         return perfetto_intern(p, value->text_id, IN_LOG_BODIES);
@@ -259,7 +259,7 @@ static void add_log_message(struct perfetto *p, const ttr_event *event, const tt
 {
     static const uint8_t priorities[] = {0,           LOG_VERBOSE, LOG_DEBUG, LOG_INFO,
                                          LOG_WARNING, LOG_ERROR,   LOG_FATAL};
-    uint32_t body = intern_body(p, value);
+    uint32_t body = intern_log_body(p, value);
     size_t mark = protobuf_begin_message(p->to, EVENT_LOG_MESSAGE);
     protobuf_write_u64(p->to, LOG_BODY_IID, body);
     if (event->level && event->level < sizeof priorities)
@@ -275,7 +275,7 @@ static void write_log(struct perfetto *p, const ttr_event *event)
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
-    struct open_event open = begin_named(p, event, TYPE_INSTANT, "log");
+    struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "log");
     if (has_message)
         add_log_message(p, event, &field.value);
     perfetto_add_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
@@ -288,7 +288,7 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
-    struct open_event open = begin_named(p, event, TYPE_INSTANT, "blob");
+    struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "blob");
     perfetto_add_fields(p, event, NULL, BLOB_BYTES_MAX);
     perfetto_add_u64(p, KEY_TYPE, event->tag);
     perfetto_add_event_attributes(p, event, slice_track);
@@ -297,8 +297,8 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
 
 /* --- What belongs to no thread --- */
 
-static void write_global(struct perfetto *p, const ttr_event *event,
-                         struct slice_track *slice_track, const char *name)
+static void write_global_instant(struct perfetto *p, const ttr_event *event,
+                                 struct slice_track *slice_track, const char *name)
 {
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
     add_category(p, event->category);
@@ -320,7 +320,8 @@ static void write_global(struct perfetto *p, const ttr_event *event,
 static void write_gap(struct perfetto *p, const ttr_event *event)
 {
     perfetto_count_loss(p, LOSS_GAP);
-    write_global(p, event, perfetto_global_track(p, &p->gaps, "lost events"), "lost events");
+    write_global_instant(p, event, perfetto_global_track(p, &p->gaps, "lost events"),
+                         "lost events");
 }
 
 /* Returns whether an object event only repeats the descriptor of its process or thread. */
@@ -349,19 +350,19 @@ static void write_object(struct perfetto *p, const ttr_event *event)
     else if (event->tag == TTR_OBJECT_MAPPING)
         perfetto_store_mapping(p, event);
     perfetto_count_loss(p, LOSS_OBJECT);
-    write_global(p, event, perfetto_global_track(p, &p->objects, "objects"), NULL);
+    write_global_instant(p, event, perfetto_global_track(p, &p->objects, "objects"), NULL);
 }
 
 /* --- Scheduling events without a CPU --- */
 
-static void write_without_cpu(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
+static void write_as_instant(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
 {
     ttr_thread from;
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
     perfetto_count_loss(p, loss);
-    struct open_event open = begin_named(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
+    struct open_event open = begin_named_event(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_SWITCH) {
         perfetto_add_u64(p, KEY_TYPE, event->tag);
@@ -378,10 +379,10 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
     p->has_time = !(event->flags & TTR_EVENT_NO_TIME);
     switch (event->kind) {
     case TTR_KIND_INSTANT:
-        write_plain(p, event, TYPE_INSTANT, NULL);
+        write_track_event(p, event, TYPE_INSTANT, NULL);
         break;
     case TTR_KIND_BEGIN:
-        write_plain(p, event, TYPE_BEGIN, NULL);
+        write_track_event(p, event, TYPE_BEGIN, NULL);
         break;
     case TTR_KIND_END:
         write_end(p, event);
@@ -404,15 +405,15 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
         break;
     case TTR_KIND_SWITCH:
         if (!perfetto_write_switch(p, event))
-            write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
+            write_as_instant(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_WAKE:
         if (!perfetto_write_wake(p, event))
-            write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
+            write_as_instant(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_SAMPLE:
         if (!perfetto_write_sample(p, event))
-            write_without_cpu(p, event, LOSS_SAMPLE_EMPTY);
+            write_as_instant(p, event, LOSS_SAMPLE_EMPTY);
         break;
     case TTR_KIND_LOG:
         write_log(p, event);
@@ -428,6 +429,6 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
         break;
     default:
         perfetto_count_loss(p, LOSS_KIND);
-        write_plain(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
+        write_track_event(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
     }
 }

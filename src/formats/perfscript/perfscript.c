@@ -68,7 +68,7 @@ static ttr_id printed_thread_of(const ttr_event *event)
     return is_linked ? (ttr_id)event->link : event->thread;
 }
 
-static uint32_t cpu_of(const ttr_event *event)
+static uint32_t printed_cpu_of(const ttr_event *event)
 {
     return event->kind == TTR_KIND_WAKE && event->link ? event->tag : event->cpu;
 }
@@ -116,7 +116,7 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
 
 /* Returns the name to print for a thread. The idle thread and threads without a name get the
  * placeholder of the imitated program, which `room` may store. */
-static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
+static ttr_text printed_name_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
     const struct perfscript *writer = out->ctx;
     if (thread->tid == 0)
@@ -132,7 +132,7 @@ static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, 
     return (ttr_text){room, (size_t)(end - room)};
 }
 
-static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
+static bool is_perf_event(const struct ttr_writer *out, const ttr_event *event)
 {
     ttr_source source;
     return ttr_source_get(out->t, event->source, &source) && strcmp(source.format, "perf") == 0;
@@ -143,7 +143,7 @@ static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *e
 {
     const struct perfscript *writer = out->ctx;
     bool is_own =
-        !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_of_perf(out, event));
+        !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_perf_event(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
@@ -160,7 +160,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
 {
     if (!(event->flags & TTR_EVENT_HAS_CPU))
         return at;
-    at = emit_padded_number(emit_constant(at, "["), cpu_of(event), 3, '0');
+    at = emit_padded_number(emit_constant(at, "["), printed_cpu_of(event), 3, '0');
     return emit_constant(at, "] ");
 }
 
@@ -210,7 +210,7 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
     bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
-    ttr_text comm = has_thread ? comm_of(out, &thread, room) : (ttr_text){"", 0};
+    ttr_text comm = has_thread ? printed_name_of(out, &thread, room) : (ttr_text){"", 0};
     char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + comm.n), *at = begin;
     if (!begin)
         return;
@@ -454,10 +454,11 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 {
     const struct perfscript *writer = out->ctx;
     if (event->kind == TTR_KIND_GAP)
-        return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
+        return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU &&
+               !is_perf_event(out, event);
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_OBJECT)
         return false;
-    return event->kind == TTR_KIND_SAMPLE || event->provider || !is_of_perf(out, event);
+    return event->kind == TTR_KIND_SAMPLE || event->provider || !is_perf_event(out, event);
 }
 
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)

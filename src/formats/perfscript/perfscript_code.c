@@ -70,14 +70,14 @@ static const struct symbol_range *find_mapping_of(struct address_iter *iter, uin
     return is_kernel && iter->is_user ? NULL : mapping;
 }
 
-static const struct symbol_module *module_of(const struct ttr_writer *out,
-                                             const struct symbol_range *mapping)
+static const struct symbol_module *find_module_at(const struct ttr_writer *out,
+                                                  const struct symbol_range *mapping)
 {
     return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
 /* Returns the path of a module as recorded in the trace. */
-static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module *module)
+static ttr_text file_of_module(const struct ttr_writer *out, const struct symbol_module *module)
 {
     if (!module)
         return (ttr_text){"", 0};
@@ -95,8 +95,8 @@ static void add_code_line(struct address_iter *iter, uint64_t address)
     ttr_symbol symbol = {.name = 0};
     (void)ttr_symbol_get(out->t, iter->thread, address, iter->event->time, &symbol);
     const struct symbol_range *mapping = find_mapping_of(iter, address);
-    const struct symbol_module *module = module_of(out, mapping);
-    ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
+    const struct symbol_module *module = find_module_at(out, mapping);
+    ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of_module(out, module);
     bool has_build_id =
         module && pair_map_get(&out->t->symbols.build_ids, module->path, module->source);
     bool is_in_file = iter->is_chain && mapping && iter->is_user && !is_anonymous_mapping(file);

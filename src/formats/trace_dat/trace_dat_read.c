@@ -25,8 +25,8 @@ static int64_t tsc_to_ns(const struct trace_dat_reader *reader, uint64_t ticks, 
     return add_saturated(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->options.add_ns, clamped);
 }
 
-static void set_event_location(struct trace_dat_reader *reader,
-                               const struct trace_dat_cpu_buffer *cpu_buffer, ttr_event *event)
+static void set_event_origin(struct trace_dat_reader *reader,
+                             const struct trace_dat_cpu_buffer *cpu_buffer, ttr_event *event)
 {
     bool clamped = false;
     event->ticks = cpu_buffer->event.time;
@@ -45,7 +45,7 @@ static bool emit_next_event(struct trace_dat_reader *reader,
 {
     struct input *in = reader->in;
     ttr_event *event = input_add_event(in);
-    set_event_location(reader, cpu_buffer, event);
+    set_event_origin(reader, cpu_buffer, event);
     if (cpu_buffer->event.time < reader->last)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, event->offset, "trace_dat.backward",
                              "the time of an event of CPU %u is before that of the one before it",
@@ -168,7 +168,7 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
 
 /* --- Opening --- */
 
-static void note_odd_format(void *ctx, uint64_t offset, const char *what)
+static void report_odd_format(void *ctx, uint64_t offset, const char *what)
 {
     struct trace_dat_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.format", "%s", what);
@@ -239,7 +239,7 @@ static ttr_status add_trace_attributes(struct trace_dat_reader *reader)
     return TTR_OK;
 }
 
-static ttr_status read_any_head(struct trace_dat_reader *reader)
+static ttr_status read_file_head(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
     ttr_status status = trace_dat_load_at(reader, 0, 64);
@@ -276,14 +276,14 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
-    reader->data.odd = note_odd_format;
+    reader->data.odd = report_odd_format;
     reader->data.ctx = reader;
     spill_init(&reader->spill);
     buffer_init(&reader->bytes, &reader->t->counted);
     buffer_init(&reader->inflated, &reader->t->counted);
     ttr_status status = trace_dat_make_seekable(reader);
     if (status == TTR_OK)
-        status = read_any_head(reader);
+        status = read_file_head(reader);
     if (status == TTR_OK)
         status = add_trace_clock(reader);
     if (status == TTR_OK)

@@ -146,8 +146,8 @@ ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
 
 /* --- Opening --- */
 
-static ttr_status fail_option_value(struct trace_pipe_raw_reader *reader, const char *key,
-                                    const char *value, const char *expected)
+static ttr_status report_bad_option_value(struct trace_pipe_raw_reader *reader, const char *key,
+                                          const char *value, const char *expected)
 {
     return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
 }
@@ -163,7 +163,7 @@ static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const
     if (!text)
         return TTR_OK;
     if (!number_parse_u64(text, strlen(text), &value) || value > most)
-        return fail_option_value(reader, key, text, "a number that can be");
+        return report_bad_option_value(reader, key, text, "a number that can be");
     *number = (uint32_t)value;
     return TTR_OK;
 }
@@ -211,7 +211,7 @@ static void guess_layout(struct trace_pipe_raw_reader *reader)
     reader->data.page_data = layouts[found].data;
 }
 
-static void note_odd_format(void *ctx, uint64_t offset, const char *what)
+static void report_odd_format(void *ctx, uint64_t offset, const char *what)
 {
     struct trace_pipe_raw_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_pipe_raw.format", "%s", what);
@@ -223,8 +223,8 @@ static ttr_status read_options(struct trace_pipe_raw_reader *reader)
     ttr_status status = read_number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX,
                                            &reader->page_bytes, &is_given);
     if (status == TTR_OK && (reader->page_bytes < 64 || reader->page_bytes % 4 != 0))
-        return fail_option_value(reader, "page-size", input_option(reader->in, "page-size"),
-                                 "bytes of a page, such as 4096");
+        return report_bad_option_value(reader, "page-size", input_option(reader->in, "page-size"),
+                                       "bytes of a page, such as 4096");
     if (status == TTR_OK)
         status = read_number_option(reader, "cpu", UINT16_MAX, &reader->cpu, &reader->has_cpu);
     if (!reader->has_cpu)
@@ -240,7 +240,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
     reader->t = in->base.t;
     reader->error = error;
     reader->page_bytes = TRACE_PIPE_RAW_PAGE;
-    reader->data.odd = note_odd_format;
+    reader->data.odd = report_odd_format;
     reader->data.ctx = reader;
     ttr_status status = read_options(reader);
     if (status == TTR_OK)
