@@ -90,7 +90,7 @@ struct babeltrace2_byte {
 
 /* Cached text of an enumeration value that a plan operation has printed. */
 struct babeltrace2_label {
-    const void *place; /* the plan operation; NULL in an empty slot */
+    const void *op; /* the plan operation; NULL in an empty slot */
     uint64_t number;
     uint32_t n;
     char text[64];

@@ -344,13 +344,13 @@ static inline char *emit_label(const struct plan_run *run, const struct plan_op 
     const uint64_t number = load_whole_number((enum load)op->part.load, at);
     struct babeltrace2_label *kept =
         &run->cache->label[((uintptr_t)op / sizeof *op + number) % BABELTRACE2_LABELS];
-    if (kept->place == op && kept->number == number)
+    if (kept->op == op && kept->number == number)
         return emit_blocks(to, kept->text, kept->n);
     const size_t from = (size_t)(to - (const char *)run->to->bytes);
     to = emit_any_value(run, &op->part, at, to);
     const size_t n = to ? (size_t)(to - (const char *)run->to->bytes) - from : SIZE_MAX;
     if (n <= sizeof kept->text) {
-        *kept = (struct babeltrace2_label){.place = op, .number = number, .n = (uint32_t)n};
+        *kept = (struct babeltrace2_label){.op = op, .number = number, .n = (uint32_t)n};
         memcpy(kept->text, run->to->bytes + from, n);
     }
     return to;

@@ -131,18 +131,17 @@ static void move_section(const struct section_shift *moved, uint8_t *section)
         copy_store_u64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
 }
 
-/* Corrects the offsets of the ids of all attributes. */
-static void move_ids(const struct section_shift *moved, struct buffer *bytes,
-                     uint64_t locate_copied_bytes)
+/* Corrects the offsets of the ids of all attributes. `bytes` start at input offset `bytes_at`. */
+static void move_ids(const struct section_shift *moved, struct buffer *bytes, uint64_t bytes_at)
 {
     const uint8_t *head = moved->copy->head.bytes;
     uint64_t entry = copy_load_u64(moved->copy, head + PERF_AT_ATTR_SIZE),
              at = copy_load_u64(moved->copy, head + PERF_AT_ATTRS),
              n = copy_load_u64(moved->copy, head + PERF_AT_ATTRS + 8);
-    if (entry < PERF_SECTION_BYTES || at < locate_copied_bytes ||
-        at - locate_copied_bytes > bytes->n || n > bytes->n - (at - locate_copied_bytes))
+    if (entry < PERF_SECTION_BYTES || at < bytes_at || at - bytes_at > bytes->n ||
+        n > bytes->n - (at - bytes_at))
         return;
-    uint8_t *first = bytes->bytes + (at - locate_copied_bytes);
+    uint8_t *first = bytes->bytes + (at - bytes_at);
     for (uint64_t i = 0; n - i >= entry; i += entry)
         move_section(moved, first + i + entry - PERF_SECTION_BYTES);
 }

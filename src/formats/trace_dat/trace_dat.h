@@ -86,9 +86,8 @@ struct trace_dat_reader {
     uint64_t size; /* file size in bytes */
     struct tracing_data data;
     struct trace_dat_options options;
-    struct buffer bytes,
-        /* `bytes`: a range of the file that is being parsed; `inflated`: a decompressed section */
-        inflated;
+    /* `bytes`: a range of the file that is being parsed; `inflated`: a decompressed section */
+    struct buffer bytes, inflated;
     struct trace_dat_cpu_buffer *cpu_buffer;
     size_t cpu_buffers_n, cpu_buffers_capacity;
     uint64_t cpu_buffers_bytes; /* total file bytes in all CPU buffers */
