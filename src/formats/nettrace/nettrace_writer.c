@@ -25,8 +25,8 @@ void nettrace_writer_free(struct ttr_writer *out)
     nettrace_encode_free(w, &out->t->counted);
 }
 
-/* Returns whether a trace can be copied: no event was written yet, times are not shifted, and the
- * output has the same version. */
+/* Returns whether a trace can be copied: no event was written yet, times are not shifted, and no
+ * other version was requested. V4 can also be copied if V5 was requested. */
 static bool can_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
 {
     bool is_version = w->version == 0 || w->version == reader->version ||
