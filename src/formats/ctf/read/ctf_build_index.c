@@ -46,8 +46,8 @@
 
 /* headers prefetched at once from a slow disk: this quarters the time for 40,000 headers */
 #define AHEAD 32u
-#define LOST_ENTRIES_MAX \
-    16u /* index entries without a packet before the rest of the index is ignored */
+/* index entries without a packet before the rest of the index is ignored */
+#define LOST_ENTRIES_MAX 16u
 #define REST_BYTES ((size_t)64 << 10)
 
 void ctf_file_index_unref(struct ctf_file_index *file_index)

@@ -1,4 +1,4 @@
-/* State and helpers of passes over packet headers: of the index pass (ctf_build_index.c) and of the
+/* State and helpers of passes over packet headers: the index pass (ctf_build_index.c) and the
  * comparison of files (ctf_duplicate_index.c). Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_INDEX_PASS_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_INDEX_PASS_H
@@ -14,8 +14,8 @@ struct ctf_index_pass {
     struct ctf_header_peek look;
     uint64_t at;                  /* file offset of the current packet */
     uint64_t previous_size;       /* size of the previous packet in bytes; 0 = none yet */
-    uint64_t prefetched_to;       /* file offset of the first header that was not prefetched yet */
-    struct ctf_index_check check; /* comparison with the file's index */
+    uint64_t prefetched_to;       /* file offset up to which headers were prefetched */
+    struct ctf_index_check check; /* comparison of packets with the tracer's index file */
 };
 
 /* Converts the begin and end of a packet to ns. Returns false if it has no begin. */

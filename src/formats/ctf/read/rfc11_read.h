@@ -1,5 +1,6 @@
-/* Reader parts for RFC v1.1 only: packet header, sections of files, checked and unpacked content,
- * missing alignment, events skipped by their size. State and thread rule are the reader's. */
+/* Code of the reader that only RFC v1.1 needs: packet headers, stream classes of files,
+ * verification and decompression of content, undeclared alignment, events skipped by their size.
+ * State and thread rule are the reader's. */
 #ifndef TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 #define TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 
@@ -7,41 +8,42 @@
 
 #define RFC11_ASSUMES "format option ctf.assume-alignment=packed, natural or natural-32"
 
-/* Parses the options key, key-env, unpacked-max and assume-alignment into the trace. */
+/* Parses the options key, key-env, unpacked-max and assume-alignment and stores them in the trace.
+ */
 TTR_MUST ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n,
                                        ttr_error *error);
 
-/* Sets the byte order of plain-text metadata to that of the first stream file with a packet. Call
- * before parsing. */
+/* Sets the byte order of plain-text metadata to that of the first stream file that contains a
+ * packet. Call before parsing. */
 TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error);
 
-/* Determines an alignment that the metadata do not record, from the first packets with events
- * (decision 15). Reports it by description->note. Call after parsing. */
+/* Determines an alignment that the metadata do not declare, by decoding the first packets with
+ * events (decision 15). Reports the result by description->note. Call after parsing. */
 TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
 
-/* Compiles the packet context that contains the cpu of the file name. */
+/* Compiles the packet context type whose only field is the cpu number of the file name. */
 TTR_MUST ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error);
 
-/* Sets the reader's section and cpu from the file name. */
+/* Sets the reader's stream class and cpu number from the name of its file. */
 void rfc11_assign_section(struct ctf_reader *reader);
 
-/* Implements ctf_frame_packet for v1.1. */
+/* Implements ctf_frame_packet for RFC v1.1. */
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
                                     const struct bits *bits, struct ctf_frame *frame,
                                     ttr_error *error);
 
 /* --- Packets that differ from the metadata (rfc11_foreign.c) --- */
 
-/* Returns the same metadata for packets of the other byte order, parsed at first use and owned by
- * the trace. Returns NULL with `error`. */
+/* Returns a trace with the same metadata for packets of the other byte order. It is parsed at first
+ * use and owned by `trace`. Returns NULL with `error`. */
 struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error *error);
 
-/* Returns the section of `other` that corresponds to a section of `trace`. */
+/* Returns the stream class of `other` that corresponds to `section`, a stream class of `trace`. */
 const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
                                                 const struct ctf_trace *trace,
                                                 const struct ctf_stream_class *section);
 
-/* Does the same as ctf_stream_decoder_of, for packets of the given byte order. */
+/* Like ctf_stream_decoder_of, for packets of the given byte order. */
 struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
                                                    const struct ctf_stream_class *section,
                                                    bool is_big_endian, ttr_error *error);
