@@ -8,8 +8,8 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* A clock offset of at least this many seconds (2000-01-01) is taken as Unix time, since no machine
- * has been up for so long. */
+/* A clock offset of at least this many seconds (2000-01-01) is considered Unix time, since no
+ * machine has been up for so long. */
 #define UNIX_PLAUSIBLE INT64_C(946684800)
 
 static bool is_unix_clock(const struct ctf_clock *clock, int64_t seconds)
@@ -59,7 +59,7 @@ void ctf_timeline_use_rounding(struct ctf_timeline *line, const struct ctf_clock
     line->has_base = false;
 }
 
-/* Rounds offset and ticks separately, as babeltrace2 does. */
+/* Converts offset and ticks to nanoseconds separately by doubles, as babeltrace2 does. */
 static int128 ticks_to_rounded_time(const struct ctf_timeline *line, uint64_t ticks)
 {
     uint64_t frequency = line->math.frequency;

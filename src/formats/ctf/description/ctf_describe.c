@@ -5,8 +5,8 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Counts the events of a class that the input has returned. A file may contain several streams of
- * the stream class. */
+/* Returns the number of events of a class that the input has emitted so far. The input's file may
+ * contain several streams of the stream class. */
 static uint64_t count_returned_events(const struct ctf_reader *reader,
                                       const struct ctf_stream_class *class, size_t index)
 {

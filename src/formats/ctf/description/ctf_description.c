@@ -1,4 +1,5 @@
-/* The description: its parts are allocated in its arena, found by id, and never move. */
+/* The description of a trace. Its objects are allocated in its arena, are found by id, and never
+ * move. */
 #include <string.h>
 
 #include "base/status.h"

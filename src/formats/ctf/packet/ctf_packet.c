@@ -1,16 +1,17 @@
-/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and context, applies the fields that
- * have roles, and checks the sizes.
+/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and context, evaluates the fields that
+ * have a role (enum ctf_role), and checks the sizes.
  *
  * CTF 1.8.3 section 5, CTF 2 section 6 (packet header and context).
  *
  * Order of work for each packet (ctf_frame_packet):
- *   header -> check magic and UUID -> find stream class -> context -> times -> sizes
  *
- * A root with fixed offsets is read by its head (ctf_packet_header.h); any other one by its layout.
- * Sizes count from the start of the packet. If one of packet size and content size is absent, it
- * equals the other; without both, the rest of the file is one packet. Left out: whether the
- * packet's bytes are all available; that is checked by the caller. RFC v1.1 has its own framing
- * (rfc11_read.h). */
+ * |  header -> check magic and UUID -> find stream class -> context -> times -> sizes
+ *
+ * A header or context with fixed offsets is read by ctf_packet_header.h, any other one by its
+ * layout. Sizes are measured from the start of the packet. If one of packet size and content size
+ * is absent, it equals the other; without both, the rest of the file is one packet. Left out:
+ * whether the packet's bytes are all available, which the caller checks. RFC v1.1 has its own
+ * framing (rfc11_read.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "base/status.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Values of the fields with roles in one packet's header and context. */
+/* Values of the fields with a role (enum ctf_role) in one packet's header and context. */
 struct roles {
     struct ctf_frame *frame;
     uint64_t class_id, magic, size, content, end_low;
@@ -52,14 +53,14 @@ static void apply_uuid(struct roles *roles, const ttr_field *field)
     }
 }
 
-/* Returns the width of a counter field in bits; numbers of variable length count as 64. */
+/* Returns the width of a counter field in bits; 64 for numbers of variable length. */
 static unsigned counter_width_of(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
-/* Applies a number that is mapped to the clock, whatever its name. It updates the clock from the
- * packet's start time, or defines the start time if there is none. */
+/* Evaluates a field that is mapped to the clock. It updates the clock from the packet's begin time,
+ * or sets the begin time if the packet declares none. */
 static void apply_time(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
@@ -118,7 +119,8 @@ static void apply_context_role(struct roles *roles, const struct type *type, uin
     }
 }
 
-/* Applies a field of any role except the UUID, which takes several fields. */
+/* Stores the value of a field by its role. UUIDs are handled elsewhere, since they consist of
+ * several fields. */
 static void apply_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     switch (type->role) {
@@ -139,8 +141,8 @@ static void apply_role(struct roles *roles, const struct type *type, uint64_t va
     }
 }
 
-/* Decodes one root by its layout from bits->at on and applies its roles. On success, `bits` is at
- * the end of the root. */
+/* Decodes a packet header or context by its layout, from bits->at on, and evaluates its fields. On
+ * success, bits->at is the end of the structure. */
 static enum layout_status read_root_by_layout(struct roles *roles, const struct layout *layout,
                                               const struct layout_cursor *outer, struct bits *bits)
 {
@@ -162,7 +164,7 @@ static enum layout_status read_root_by_layout(struct roles *roles, const struct 
     return walk.end;
 }
 
-/* Decodes one root that has fixed offsets and applies its roles. */
+/* Decodes a packet header or context that has fixed offsets, and evaluates its fields. */
 static void read_fixed_root(struct roles *roles, const struct ctf_fixed_root *head,
                             struct bits *bits)
 {
@@ -178,8 +180,8 @@ static void read_fixed_root(struct roles *roles, const struct ctf_fixed_root *he
     bits->at = head->end;
 }
 
-/* Copies values of the packet header that the context's layout imports, such as lengths and
- * selectors. */
+/* Copies the values of header fields that the context's layout needs, such as lengths and
+ * selectors, to the slots of `run`. */
 static void import_header_values(const struct ctf_trace *trace, const struct layout *context,
                                  const struct bits *header, struct layout_cursor *run)
 {
@@ -222,8 +224,8 @@ static enum ctf_framing check_header(const struct ctf_trace *trace, const struct
     return CTF_FRAME_FOREIGN;
 }
 
-/* Finds the stream class of a packet: the one its header names, else the only one, else the one
- * with id 0. */
+/* Returns the stream class of a packet: the class with the id in the packet header; if the header
+ * has none, the only class, else the class with id 0. */
 static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *trace,
                                                         const struct roles *roles)
 {
@@ -233,15 +235,15 @@ static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
 }
 
-/* Reports whether a size field was never filled in: tracers that write sizes last leave 0 or all
+/* Reports whether the tracer never stored the size: tracers that store sizes last leave 0 or all
  * ones. */
 static bool is_unset(bool is_there, uint64_t size, unsigned width)
 {
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
-/* Rounds up to a byte: packets start at bytes, even if only a content size that ends inside one is
- * known. */
+/* Rounds up to a byte. Packets start at bytes, even if only a content size is declared and ends
+ * inside a byte. */
 static uint64_t round_up_to_byte(uint64_t bits)
 {
     return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
@@ -289,14 +291,14 @@ static void resolve_end_time(const struct roles *roles, struct ctf_packet *packe
     if (!packet->has_end)
         return;
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
-        packet->has_end = false; /* the packet was never closed */
+        packet->has_end = false; /* the tracer did not finish the packet */
     else
         packet->end = ctf_clock_extend(packet->has_begin ? packet->begin : 0, roles->end_low,
                                        roles->end_width ? roles->end_width : 64);
 }
 
-/* Decodes the packet context, which starts at `bits`. `header`: position of the packet header, for
- * imported values. */
+/* Decodes the packet context, which starts at bits->at. `header` is the start of the packet header,
+ * whose values the context may need. */
 static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struct roles *roles,
                                             const struct bits *header, struct bits *bits)
 {

@@ -1,5 +1,6 @@
-/* Fixed packet headers and contexts: computes offsets by walking the types in decoding order. Types
- * with a variable size or a selection are not fixed and are left to the layout. */
+/* Fixed packet headers and contexts: computes field offsets by visiting the types in decoding
+ * order. Structures with a field of variable size or a selection are not fixed; they are decoded by
+ * their layout. */
 #include "formats/ctf/packet/ctf_packet_header.h"
 
 #include "formats/ctf/description/ctf_description.h"
@@ -13,8 +14,7 @@ static bool is_number(const struct type *type)
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
-/* Reports whether a number consists of complete bytes at a byte boundary, so that one load reads
- * it. */
+/* Reports whether a number consists of complete bytes, so that one load reads it. */
 static bool is_byte_aligned_number(const struct type *type)
 {
     return is_number(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define KEY_TEXT 80 /* 64 digits and surrounding blanks */
+#define KEY_TEXT 80 /* characters of a key file: 64 digits and surrounding blanks */
 
 static bool is_blank(uint8_t c)
 {

@@ -1,5 +1,5 @@
-/* Packets of RFC v1.1, encoded: compression, encryption, checksum and padding, in this order (RFC
- * section 5). */
+/* Encoder for packets of RFC v1.1: applies compression, encryption, checksum and padding, in this
+ * order (RFC section 5). */
 #define ZLIB_CONST
 #include <bzlib.h>
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define BZIP2_BLOCK 9         /* block size in units of 100 kB */
-#define GZIP_WINDOW (15 + 16) /* zlib.h, deflateInit2: the largest window, gzip wrapper */
+#define BZIP2_BLOCK 9 /* block size in units of 100 kB */
+/* largest window, with gzip wrapper (windowBits of deflateInit2 in zlib.h) */
+#define GZIP_WINDOW (15 + 16)
 #define GZIP_MEMORY 8
 
 static ttr_status fail_size(ttr_error *error, uint64_t n)
@@ -43,13 +44,16 @@ static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct b
                                       ttr_error *error)
 {
     uint64_t most = (uint64_t)n + n / 100 +
-                    601; /* bzip2's manual, BZ2_bzBuffToBuffCompress: 1 % and 600 bytes */
+                    /* 1 % and 600 bytes more, rounded up (bzip2 manual, BZ2_bzBuffToBuffCompress)
+                     */
+                    601;
     if (most > UINT32_MAX)
         return fail_size(error, most);
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
     char *from;
-    /* zlib and bzip2 take a pointer that is not const, but do not write to it */
+    /* memcpy drops the const: zlib and bzip2 have non-const parameters but do not write to the
+     * input */
     memcpy(&from, &content, sizeof from);
     if (!room ||
         BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
@@ -85,7 +89,8 @@ static ttr_status check_packing(const struct rfc11_pack_options *how, size_t n, 
     return n > UINT32_MAX ? fail_size(error, n) : TTR_OK;
 }
 
-/* Rounds the size up to a multiple of `align`. Returns false if the packet would exceed 32 bits. */
+/* Computes the packet size: the content size rounded up to a multiple of `align`. Returns false if
+ * it exceeds 32 bits. */
 static bool round_up_packet_size(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 {
     uint32_t multiple = align ? align : 1;

@@ -1,15 +1,15 @@
 /* Index pass over a stream file: assigns packets to queues and records entry points, before the
  * first event is read. See ctf_build_index.h for queues and for the order of calls.
  *
- * Purpose: an input must emit its events in time order, and a time range must not read the
- * complete file. Both need the begin and end of all packets first.
+ * Purpose: an input must emit its events in time order, and a time range must not read the complete
+ * file. Both need the begin and end of all packets first.
  *
  * Algorithm: greedy interval partitioning in file order. A packet is added to the first queue of
- * its stream that ends before the packet begins; if there is none, to a new queue. After
- * CTF_QUEUES_MAX queues the packet is added out of order, and the queue loses is_in_order. Entry
- * points are a sampled index: every stride-th packet has one. When CTF_ENTRY_POINTS_MAX are used,
- * every second one is dropped and the stride doubles. Ranges are found by binary search over
- * `before`.
+ * its stream that ends before the packet begins; if there is none, to a new queue. If there are
+ * CTF_QUEUES_MAX queues already, the packet is added to a queue out of order, and that queue loses
+ * is_in_order. Entry points are a sampled index: every stride-th packet has one. When
+ * CTF_ENTRY_POINTS_MAX are used, every second one is dropped and the stride doubles. A time range
+ * is found by binary search over `before`.
  *
  * |  packet        0     1     2     3     4     5     6     7
  * |  entry point   x           x           x           x          stride = 2
@@ -24,18 +24,18 @@
  * |     order. The headers of the first, middle and last packet, and of overlapping ones, must
  * |     agree.
  * |  - scan_by_headers: all packet headers in file order. Impossible sizes are repaired
- * |     (ctf_size_repair.c). The pass ends at the first bad packet; later packets are found
+ * |     (ctf_size_repair.c). The pass ends at the first invalid packet; later packets are found
  * |     when reading gets there.
  *
- * Invariants: queue[i] of a packet never changes after it is assigned; entry points ascend in
- * offset and `before`; n >= 1.
+ * Invariants: the queue of a packet never changes after it is assigned; entry points ascend in
+ * offset and `before`; there is at least one queue.
  *
  * Cost: one header of 256 bytes per packet (a microsecond from the page cache), or none with an
- * index; 40 bytes per entry point; one byte per packet if there are two queues or more.
+ * index file; 40 bytes per entry point; one byte per packet if there are two queues or more.
  *
- * Left out: events are never decoded here, so events outside of their packet's times are handled
- * by ctf_time_range.c. Packets after damage or after a packet without a size are not indexed (but
- * see ctf_index_unsized_rest). */
+ * Left out: events are never decoded here, so ctf_time_range.c handles events outside of their
+ * packet's times. Packets after damage or after a packet without a size are not indexed (but see
+ * ctf_index_unsized_rest). */
 #include "formats/ctf/read/ctf_build_index.h"
 
 #include <string.h>
@@ -44,9 +44,10 @@
 #include "formats/ctf/read/ctf_index_pass.h"
 #include "formats/ctf/read/ctf_resync.h"
 
-/* headers prefetched at once from a slow disk: this quarters the time for 40,000 headers */
+/* headers prefetched at once from a slow disk; this takes a quarter of the time for 40,000 headers
+ */
 #define AHEAD 32u
-/* index entries without a packet before the rest of the index is ignored */
+/* after this many index entries without a packet, the rest of the index file is ignored */
 #define LOST_ENTRIES_MAX 16u
 #define REST_BYTES ((size_t)64 << 10)
 
@@ -72,8 +73,8 @@ void ctf_file_index_unref(struct ctf_file_index *file_index)
 
 /* --- Entry points --- */
 
-/* Returns the smallest index among the last packets with events of all queues: reading must start
- * there so that none of them is lost. */
+/* Returns the packet index at which reading must start so that no queue loses its last packet with
+ * events. */
 static uint64_t oldest_needed_packet(const struct ctf_file_index *file_index)
 {
     uint64_t oldest_needed = file_index->packets;
@@ -111,8 +112,8 @@ static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame 
 }
 
 /* Returns true if `from` is later than the last packet's end by more than the average packet
- * length. No later packet confirms the end of the last one, so close events may still belong to it.
- */
+ * duration. No later packet confirms the end of the last one, so events shortly after it may still
+ * belong to it. */
 static bool is_far_after_file(const struct ctf_file_index *file_index, int64_t from)
 {
     const struct ctf_packet_queue *queue = &file_index->queue[0];
@@ -129,7 +130,7 @@ const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_ind
     const uint64_t first = i * file_index->stride;
     const uint64_t enter =
         (mark->oldest_needed == first && first ? first - 1 : mark->oldest_needed) /
-        file_index->stride; /* one packet earlier, for its counters */
+        file_index->stride; /* one packet earlier, to read its counters */
     *wanted = file_index->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
     *packet = enter * file_index->stride;
     return &file_index->entry_points[enter];
@@ -154,7 +155,7 @@ const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_i
     return mark;
 }
 
-/* Returns the queues of the stream of `lane` as a bit set. */
+/* Returns a bit set of the queues that belong to the same stream as `queue`. */
 static uint32_t queues_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
 {
     const struct ctf_packet_queue *ctx = &file_index->queue[queue];
@@ -200,8 +201,8 @@ bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *en
     return true;
 }
 
-/* Grows the array of queues from one, enough for most files, to CTF_QUEUES_MAX. Returns false if
- * memory is out. */
+/* Grows the array of queues, which has one element at first (enough for most files), to
+ * CTF_QUEUES_MAX. Returns false if memory is out. */
 static bool reserve_queues(struct ctf_file_index *file_index)
 {
     if (file_index->n < file_index->capacity)
@@ -215,13 +216,15 @@ static bool reserve_queues(struct ctf_file_index *file_index)
     return true;
 }
 
-/* Returns the queue for a packet: the first of its stream that ends before the packet begins, else
- * a new one, else any of its stream. Returns UINT32_MAX if memory is out. */
+/* Returns the index of the queue for a packet: the first queue of its stream that ends before the
+ * packet begins; else a new queue; else any queue of the stream. Returns UINT32_MAX if memory is
+ * out. */
 static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf_frame *frame,
                              bool has_begin, int64_t begin)
 {
     uint32_t any = CTF_QUEUES_MAX;
-    if (frame->packet.size == UINT64_MAX) /* the input of queue 0 searches for its end */
+    /* no size: the input of queue 0 searches for the next packet */
+    if (frame->packet.size == UINT64_MAX)
         return 0;
     for (uint32_t i = 0; i < file_index->n; i++) {
         const struct ctf_packet_queue *queue = &file_index->queue[i];
@@ -259,7 +262,8 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
     return NULL;
 }
 
-/* Stores the queue of a packet. The array is only allocated when a second queue exists. */
+/* Stores the queue of the packet. Only allocates the array when a second queue exists. Returns
+ * false if memory is out. */
 static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t queue)
 {
     size_t before = file_index->of_capacity;
@@ -314,7 +318,7 @@ static void report_packet_order(const struct ctf_index_pass *pass, const struct 
             pass->reader->file);
 }
 
-/* Adds the packet at pass->at to the index. */
+/* Adds the packet at pass->at to the index. Returns false if memory is out. */
 static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_frame *frame)
 {
     struct ctf_file_index *file_index = pass->file_index;
@@ -350,8 +354,8 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
 
 /* --- Packets from headers or from the index file --- */
 
-/* Prefetches the next headers if packets have equal sizes. `before` is the size of the packet
- * before the last one. */
+/* Prefetches the next headers if the last two packets have equal sizes. `before` is the size of the
+ * first of them in bytes. */
 static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
 {
     const struct source *source = pass->reader->in->source;
@@ -366,12 +370,12 @@ static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
         source_prefetch(source, pass->prefetched_to, CTF_PEEK_SIZE);
 }
 
-/* The packet at pass->at and the one after it, which confirms the first one's size. */
+/* The packet at pass->at and its successor, which confirms its size. */
 struct packet_pair {
     struct ctf_frame frame[2];
-    unsigned i; /* index of the current packet's frame */
+    unsigned i; /* index in `frame` of the current packet's frame */
     enum ctf_framing framing, next;
-    bool has_next; /* the other frame contains the next packet */
+    bool has_next; /* the other element of `frame` contains the next packet */
 };
 
 static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pair,
@@ -409,7 +413,8 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
             break;
         case CTF_FRAME_FAILED:
             return error->status;
-        case CTF_FRAME_SHORT: /* a packet that extends past the file may contain others */
+        /* the packet extends past the end of the file, and other packets may be inside of it */
+        case CTF_FRAME_SHORT:
             pass->file_index->is_whole = pass->at <= source_disk_size(pass->reader->in->source);
             return TTR_OK;
         default:
@@ -427,13 +432,13 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
         prefetch_headers(pass, before);
         pass->file_index->is_whole = pass->at == source_disk_size(pass->reader->in->source);
         if (pass->file_index
-                ->is_whole) /* the usual end of a file; damage would have ended the loop earlier */
+                ->is_whole) /* normal end of a file; after damage the loop ends earlier */
             return TTR_OK;
     }
 }
 
-/* Compares the remaining index entries, those after damage, with the packets at their offsets.
- * Stops after LOST_ENTRIES_MAX entries without a packet. */
+/* Compares the index entries for the file after damage with the packets at their offsets. Stops
+ * after LOST_ENTRIES_MAX entries without a packet. */
 static void check_index_rest(struct ctf_index_pass *pass)
 {
     unsigned lost = 0;
@@ -457,8 +462,8 @@ static void check_index_rest(struct ctf_index_pass *pass)
     ctf_index_check_finish(check, pass->file_index->is_whole);
 }
 
-/* Builds the frame that an index entry describes. `like` is a real frame, for the members that
- * entries lack. Returns false if the stream class is unknown. */
+/* Fills a frame with the values of an index entry. Copies the members that entries lack from
+ * `like`, a parsed frame. Returns false if the stream class is unknown. */
 static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf_index_entry *entry,
                                    const struct ctf_frame *like, struct ctf_frame *frame)
 {
@@ -479,8 +484,8 @@ static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf
 }
 
 /* Returns true if `entry` is a plausible successor of `before`. A valid index has one stream, in
- * order, so most wrong entries fail here. The exception is a too small end, which ctf_verify_entry
- * finds in the next header. */
+ * order, so most wrong entries fail this test. Only a too early packet end passes; ctf_verify_entry
+ * finds it in the next header. */
 static bool is_entry_successor(const struct ctf_index_entry *entry,
                                const struct ctf_index_entry *before)
 {
@@ -489,8 +494,8 @@ static bool is_entry_successor(const struct ctf_index_entry *entry,
            (entry->end == 0 || entry->end >= before->end);
 }
 
-/* Adds all index entries. Returns false if one is implausible; the caller must then discard the
- * result. */
+/* Adds the packets of all index entries. Returns false if an entry is implausible; the caller must
+ * then discard the index. */
 static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *index)
 {
     struct ctf_frame like = {.kind = NULL}, frame;
@@ -536,7 +541,7 @@ static void reset_index(struct ctf_index_pass *pass)
     pass->at = pass->previous_size = 0;
 }
 
-/* Returns false if there is no usable index file. */
+/* Indexes the file by its index file. Returns false if there is none, or it is not usable. */
 static bool scan_by_index(struct ctf_index_pass *pass)
 {
     struct ctf_index index;
@@ -590,7 +595,8 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
     return NULL;
 }
 
-/* Parses the packet at an entry point. Returns false if there is no packet with a begin time. */
+/* Parses the packet header at an entry point. Returns false if it is invalid or has no begin time.
+ */
 static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_entry_point *mark,
                              struct ctf_frame *frame, int64_t *begin)
 {
@@ -612,7 +618,7 @@ bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_
     struct ctf_frame frame;
     int64_t begin;
     if (!file_index->is_indexed ||
-        /* without an index file all headers were read; in the other case the last one was */
+        /* without an index file all headers were read; with one, the last header was read */
         *wanted == UINT64_MAX)
         return true;
     const struct ctf_entry_point *first = &file_index->entry_points[*wanted / file_index->stride];
@@ -622,8 +628,7 @@ bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_
     bool is_before = *packet + 1 == *wanted && peek_entry_point(reader, *mark, &frame, &begin);
     if (!is_before || frame.packet.size == UINT64_MAX ||
         (*mark)->offset + frame.packet.size / 8 != first->offset) {
-        *mark =
-            first; /* the indexed packet before it is damaged, or too far away to read its header */
+        *mark = first; /* the previous packet is damaged, or not adjacent */
         *packet = *wanted;
     }
     return true;
@@ -643,8 +648,8 @@ void ctf_check_index(struct ctf_reader *reader)
     ctf_peek_end(&pass.look);
 }
 
-/* Adds a candidate after a packet without size to queue 0, if it is of the same stream and begins
- * after the queue's end. */
+/* Adds the packet at p, which follows a packet without size, to queue 0. Does nothing unless the
+ * packet is valid, of the same stream, and begins after the queue's end. */
 static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
 {
     struct ctf_packet_queue *queue = &reader->file_index->queue[0];
@@ -659,8 +664,8 @@ static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, cons
         update_queue(queue, &frame, true, times);
 }
 
-/* Tests all magic numbers in the bytes. Returns the number of bytes searched; the tail is left for
- * the next call, since a header may be cut there. */
+/* Tests the magic numbers in n bytes for packets. Returns the number of bytes searched. The tail is
+ * left for the next call, since a header may be cut off there. */
 static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;

@@ -1,11 +1,11 @@
-/* Duplicate packets of overlapping files, found by their headers.
+/* Finds duplicate packets of overlapping files by their headers.
  *
- * Algorithm: merge join. Both files are read in order of packet begin, from the last entry point
- * before the common time on. Packets are equal if begin, end, sequence number and size are. Which
- * copy is read if their bytes differ is decided in ctf_duplicate_packets.c. The result is a map
- * from packet to state in each packet queue (ctf_packet_queue.duplicates). Cost: one header per
- * packet of the common time. Left out: packets without begin and end time, which are never
- * duplicates. */
+ * Algorithm: merge join. Both files are read in order of packet begin, starting at the last entry
+ * point before the time that both cover. Packets are equal if begin, end, sequence number and size
+ * are. If the bytes of equal packets differ, ctf_duplicate_packets.c chooses the copy to read. The
+ * result is a map from packet to state in each packet queue (ctf_packet_queue.duplicates). Cost:
+ * one header per packet of the common time. Left out: packets without begin and end time, which are
+ * never duplicates. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_duplicate_packets.h"
@@ -18,7 +18,8 @@ static bool is_same_packet(const struct ctf_identity *a, const struct ctf_identi
            a->size == b->size;
 }
 
-/* Returns true if packets after one that begins at `begin` may begin at or before `other`. */
+/* Returns true if packets stored after one that begins at `begin` may begin at or before `other`.
+ */
 static bool may_packets_precede(const struct ctf_file_index *file_index, int64_t begin,
                                 int64_t other)
 {
@@ -28,14 +29,15 @@ static bool may_packets_precede(const struct ctf_file_index *file_index, int64_t
 /* Iterator over the packets of one queue of a file. */
 struct packet_iter {
     struct ctf_index_pass pass;
-    uint64_t packet; /* index of the packet at scan.at */
+    uint64_t packet; /* index of the packet at file offset pass.at */
     uint32_t queue;
-    struct ctf_frame frame; /* the packet found */
-    int64_t begin;          /* begin of the packet found, ns */
+    struct ctf_frame frame; /* frame of the packet that visit_next_packet found */
+    int64_t begin;          /* begin time of that packet, ns */
     bool is_over;
 };
 
-/* Starts at the last entry point before `begin`. Sets is_over if memory is out. */
+/* Returns an iterator that starts at the last entry point before `begin`. Sets is_over if memory is
+ * out. */
 static struct packet_iter visit_queue_from(struct ctf_reader *reader, uint32_t queue, int64_t begin)
 {
     uint64_t wanted, packet = 0;
@@ -50,8 +52,8 @@ static struct packet_iter visit_queue_from(struct ctf_reader *reader, uint32_t q
     return iter;
 }
 
-/* Advances to the next packet of the queue that has a begin time. Returns false at the end of the
- * readable packets. */
+/* Advances to the next packet of the queue that has a begin time. Returns false if the file ends or
+ * a header is invalid. */
 static bool visit_next_packet(struct packet_iter *iter)
 {
     ttr_error error;
@@ -116,8 +118,8 @@ static struct ctf_packet_copy location_of_packet(const struct packet_iter *iter)
     return (struct ctf_packet_copy){iter->pass.reader, iter->pass.at - size};
 }
 
-/* Advances `here` to the begin time of `first`, and returns true if both are at the same packet.
- * Both iterate in time order (merge join). */
+/* Advances `here` until it is not before `first` in time. Returns true if both are then at the same
+ * packet. Sets *has_other to false at the end of `here`. */
 static bool advance_to_duplicate(const struct packet_iter *first, struct packet_iter *here,
                                  bool *has_other)
 {
@@ -128,8 +130,8 @@ static bool advance_to_duplicate(const struct packet_iter *first, struct packet_
     return *has_other && is_same_packet(&a, &b);
 }
 
-/* Moves a packet from the first file to the second: marks it as duplicate in the first and as
- * replacement in the second. */
+/* Makes the reader use the second file's copy of a packet: marks it as a duplicate in the first
+ * file, and as a replacement in the second. Returns false if memory is out. */
 static bool replace_damaged_packet(const struct packet_iter *first, const struct packet_iter *here,
                                    const struct ctf_counters *before)
 {
@@ -164,7 +166,7 @@ static bool is_better_duplicate(const struct packet_iter *first, const struct pa
 }
 
 /* Marks the packet as a duplicate in the second file. Does nothing if an earlier comparison chose
- * the second file's copy. */
+ * the second file's copy. Returns false if memory is out. */
 static bool mark_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;

@@ -1,5 +1,5 @@
-/* Comparison of duplicate packets: first byte by byte, in blocks. Only if they differ, both are
- * decoded as streams of one packet each. */
+/* Compares duplicate packets byte by byte, in blocks. Only if they differ, decodes both as streams
+ * of one packet each. */
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 
 #define PART ((size_t)64 << 10)
 
-/* Reads up to n bytes of a packet from offset `at`. Returns 0 if they cannot be read. */
+/* Reads up to n bytes of a packet copy, from byte `at` of the packet on. Returns 0 if they cannot
+ * be read. */
 static size_t peek_packet_bytes(const struct ctf_packet_copy *twin, uint64_t at, uint8_t *bytes,
                                 size_t n)
 {
@@ -25,7 +26,7 @@ static bool have_equal_bytes(const struct ctf_packet_copy *first,
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
     bool is_same = true;
-    if (!bytes) /* without memory, assume the usual case */
+    if (!bytes) /* if memory is out, assume that the copies are equal, as they nearly always are */
         return true;
     for (uint64_t at = 0; at < size && is_same;) {
         size_t n = size - at < PART ? (size_t)(size - at) : PART;
@@ -38,7 +39,8 @@ static bool have_equal_bytes(const struct ctf_packet_copy *first,
     return is_same;
 }
 
-/* Decodes bytes as a stream file. Returns false if there is damage, or if the test itself fails. */
+/* Decodes the bytes as a stream file of the trace of `like`. Returns false if there is damage, or
+ * if decoding cannot be tried. */
 static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes, size_t n)
 {
     ttr *t = like->trace->t;
@@ -72,8 +74,8 @@ static bool is_packet_undamaged(const struct ctf_packet_copy *twin, uint64_t siz
     return is_fine;
 }
 
-/* Reports, once per trace, that duplicates differ but were not decoded, so it is unknown which one
- * is valid. */
+/* Reports, once per trace, that duplicates differ but were not decoded. It is then unknown which
+ * copy is valid. */
 static void report_undecoded_pair(const struct ctf_packet_copy *first,
                                   const struct ctf_packet_copy *second, uint64_t size)
 {

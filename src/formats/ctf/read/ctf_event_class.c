@@ -1,6 +1,6 @@
-/* Decoders of event classes, created when the first event of a class is met in a stream. A decoder
+/* Decoders of event classes, created when a stream contains the first event of a class. A decoder
  * contains everything that is equal for all events of the class, so that the event loops only copy
- * it. Streams are made in ctf_stream.c, fields are found in ctf_event_fields.c, thread fields in
+ * it. Streams are created in ctf_stream.c, fields are found in ctf_event_fields.c, thread fields in
  * ctf_event_thread.c. */
 #include <string.h>
 
@@ -8,9 +8,12 @@
 #include "formats/ctf/read/ctf_event_class.h"
 
 #define FIRST_IDS 4u
-#define DENSE_IDS 65536u /* smaller ids use an array by id; larger ones are found by index only */
+/* smaller ids are looked up in an array by id; for larger ids, the class index is looked up first
+ */
+#define DENSE_IDS 65536u
 
-/* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels of rising detail. */
+/* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels with increasing
+ * detail. */
 static uint8_t ttr_level_of_lttng(const struct ctf_event_class *event)
 {
     static const uint8_t levels[] = {TTR_LEVEL_FATAL, TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL,
@@ -21,7 +24,8 @@ static uint8_t ttr_level_of_lttng(const struct ctf_event_class *event)
     return event->log_level < (int64_t)sizeof levels ? levels[event->log_level] : TTR_LEVEL_DEBUG;
 }
 
-/* Compiles the layout of contexts and payload, cached in the class. */
+/* Compiles the layout of event contexts and payload. The result is cached in the event class.
+ * Returns false with `error` on failure. */
 static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *event,
                                ttr_error *error)
 {
@@ -49,7 +53,7 @@ static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *
     return event->layout != NULL;
 }
 
-/* Interns the event name, and the provider that LTTng puts before its first colon. */
+/* Interns the event name, and the provider: LTTng event names have the form PROVIDER:NAME. */
 static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
 {
     struct intern *strings = &trace->t->strings;
@@ -66,8 +70,8 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     return true;
 }
 
-/* Returns the packet context if it has fields worth printing, or no fields at all. A context of
- * only sizes and times is not printed, not even as an empty group. */
+/* Returns the packet context if it has fields that are printed, or no fields at all; otherwise
+ * NULL. A context of only sizes and times is not printed, not even as an empty group. */
 static const struct type *printed_packet_context(const struct type *context)
 {
     if (context && context->members_n == 0)
@@ -128,7 +132,8 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
     return schema->id != 0;
 }
 
-/* Adds the attributes that our own dialect declares for an event class. */
+/* Sets the attributes that traces of our own writer declare for an event class (level, provider,
+ * ...). */
 static bool apply_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
                           struct ctf_event_decoder *class, ttr_error *error)
 {
@@ -156,14 +161,14 @@ static bool apply_dialect(struct ctf_reader *reader, const struct ctf_event_clas
     return true;
 }
 
-/* Returns true if all streams use one schema per event class. */
+/* Returns true if all streams of the trace use one schema per event class. */
 static bool has_shared_schemas(const struct ctf_reader *reader)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu &&
            !(reader->in->flags & TTR_READ_DEFINITIONS);
 }
 
-/* Returns the slot of a shared schema. Returns NULL if memory is out. */
+/* Returns the element of trace->schemas for an event class. Returns NULL if memory is out. */
 static struct ctf_schema **shared_schema_slot(struct ctf_trace *trace,
                                               const struct ctf_event_class *event)
 {
@@ -256,7 +261,7 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
     return class;
 }
 
-/* Grows the table by class index, with zeroed elements. */
+/* Grows stream->by_index, with zeroed elements. Returns false if memory is out. */
 static bool reserve_class_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;
@@ -292,7 +297,7 @@ static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream,
     return true;
 }
 
-/* Returns the size rule of complete events, for classes with headers that have a fixed size. */
+/* Returns the size rule of complete events (header and body). The header must have a fixed size. */
 static struct layout_byte_shape event_size_rule(const struct ctf_stream *stream,
                                                 const struct ctf_event_decoder *class)
 {
@@ -301,7 +306,7 @@ static struct layout_byte_shape event_size_rule(const struct ctf_stream *stream,
     return layout_shape_to_bytes(&shape);
 }
 
-/* Stores the decoder of an id, and copies the hot members to its entry. */
+/* Sets the decoder of an event id, and copies the members that the fast loop needs to its entry. */
 static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_event_decoder *class)
 {
     struct ctf_class_entry *entry = &stream->by_id[id];

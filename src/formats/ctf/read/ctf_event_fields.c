@@ -1,20 +1,22 @@
-/* Field access of events: positions of the body, the packet context and the event header of an
- * event in its packet, and the values that layouts import from earlier roots. Implements the
- * callbacks of struct layout_schema (layout/layout.h); decoding itself is in layout/. */
+/* Field access of events: finds the body, the packet context and the event header of an event in
+ * its packet. Also supplies the field values that a layout depends on and that are stored before
+ * the event body. Implements the callbacks of struct layout_schema (layout/layout.h); decoding
+ * itself is in layout/. */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Position of one event for reading its fields. */
+/* The packet and stream that an event belongs to, and its header, for reading its fields. */
 struct event_view {
     const struct ctf_reader *reader;
     const struct ctf_packet *packet;
     const struct ctf_stream_decoder *kind;
-    struct bits header; /* start of the event header */
+    struct bits header; /* bits of the event, from the start of its header */
 };
 
-/* Returns the layout of a root before the event body, and its position in *bits. Returns NULL if
- * there is none. */
+/* Returns the layout of a structure that is stored before the event body (packet header, packet
+ * context or event header), and sets *bits to its position. Returns NULL if there is no such
+ * structure. */
 static const struct layout *find_earlier_root(const struct event_view *view, enum type_root root,
                                               struct bits *bits)
 {
@@ -30,8 +32,8 @@ static const struct layout *find_earlier_root(const struct event_view *view, enu
     return root == ROOT_EVENT_HEADER ? view->kind->header : NULL;
 }
 
-/* Fills the import slots of a layout with values from earlier roots. Recursive, because those roots
- * may have imports of even earlier ones. */
+/* Fills the slots of a layout that need values of structures stored before it. Recursive, because
+ * the layouts of those structures may need values in turn. */
 static void fill_imports(const struct event_view *view, const struct layout *layout,
                          struct layout_cursor *run)
 {
@@ -73,7 +75,7 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
 }
 
 /* Returns the start of an event, in bytes from its packet's base. Uses file offsets, since the
- * payload may be a copy; but v1.1 uses addresses, since unpacked content has no file offsets. */
+ * payload may be a copy. v1.1 uses addresses, since unpacked content has no file offsets. */
 static uint64_t event_offset_in_packet(const struct ctf_reader *reader,
                                        const struct ctf_packet *packet, const ttr_event *event)
 {
@@ -107,12 +109,12 @@ void ctf_place_event_body(const struct layout_schema *base, const ttr_event *eve
         &origin.reader->packets[event->part % origin.reader->slots_max];
     uint64_t from = event_offset_in_packet(origin.reader, packet, event) * 8,
              end = from + (uint64_t)event->payload_size * 8;
-    /* Assigned member by member: a struct assignment would be compiled to vector copies of freshly
-     * written parts, which stall on store forwarding. */
+    /* Assigned member by member. A struct assignment would be compiled to vector copies of members
+     * that were just written, which stalls store forwarding. */
     run->bits.base = packet->base;
     run->bits.at = from + ctf_body_bit(event);
     run->bits.end = end < packet->content_end ? end : packet->content_end;
-    run->bits.failed = from > packet->content_end; /* the event is not from this packet */
+    run->bits.failed = from > packet->content_end; /* true if the event is not from this packet */
     if (!schema->has_imports || run->bits.failed)
         return;
     struct event_view view = view_of_event(&origin, event, &from);
@@ -154,11 +156,11 @@ uint64_t ctf_packet_number_of_event(const struct layout_schema *base, const ttr_
                : 0;
 }
 
-/* Where a type can end: it may have no bits; at a byte boundary; inside a byte. */
+/* Positions at which a type can end, as flags. NOWHERE: the type may be empty. */
 enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
 
-/* Returns the possible ends of a type as a set. In a sequence of types the last one counts; if it
- * may be empty, the one before it counts too. */
+/* Returns the set of positions at which a type can end. In a sequence of types the end of the last
+ * one is used; if that may be empty, the end of the previous one is possible too. */
 static unsigned possible_ends(const struct type *type)
 {
     unsigned ends = ENDS_NOWHERE;

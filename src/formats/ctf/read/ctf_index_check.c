@@ -1,5 +1,5 @@
-/* Comparison of an index file with the packets' own headers, number by number. The first wrong
- * number is reported with both values; later ones are counted.
+/* Compares the entries of an index file with the headers of the packets, number by number. Reports
+ * the first wrong number with both values, and counts the others.
  *
  * Not compared: the size of a packet that declares none; stream and packet numbers that the header
  * or the index lacks. */
@@ -27,7 +27,8 @@ void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *read
             reader->file, CTF_INDEX_MAGIC);
 }
 
-/* Reads the next entry, unless the previous one is still unused. */
+/* Reads the next entry into check->entry, unless it contains an entry that was not compared yet.
+ * Returns false if there is none. */
 static bool peek_index_entry(struct ctf_index_check *check)
 {
     if (check->is_there && !check->is_taken)
@@ -42,7 +43,7 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
     return is_there;
 }
 
-/* Returns the offset of the last entry in the index file, bytes. */
+/* Returns the offset in the index file of the entry read last, in bytes. */
 static uint64_t offset_of_entry(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
@@ -60,12 +61,12 @@ static void report_index_entry(const struct ctf_index_check *check, unsigned i, 
                          expected, offset);
 }
 
-/* The numbers of an entry and of its packet. */
+/* The numbers stored in an index entry, and those of the packet header that it describes. */
 struct entry_numbers {
     uint64_t found[NUMBERS], expected[NUMBERS];
 };
 
-/* Returns the index of the first wrong number, or NUMBERS if all are equal. */
+/* Fills `both`. Returns the index of the first wrong number, or NUMBERS if all are equal. */
 static unsigned compare_index_entry(const struct ctf_index *index,
                                     const struct ctf_index_entry *entry, uint64_t offset,
                                     const struct ctf_frame *frame, struct entry_numbers *both)

@@ -1,5 +1,5 @@
-/* Intersection of streams. Known tracer faults are corrected in the same way as babeltrace2 does.
- */
+/* Intersection of streams. Wrong packet ends of tracers with known faults are corrected as
+ * babeltrace2 corrects them. */
 #include "formats/ctf/read/ctf_intersect.h"
 
 #include "base/status.h"
@@ -21,7 +21,9 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_q
     if (!queue->has_begin) {
         at->file_without_times = queue->kind || !queue->is_in_order
                                      ? file
-                                     : at->file_without_times; /* else the file has no packets */
+                                     /* without begin or end, the file has no packets, so it does
+                                      * not lack times */
+                                     : at->file_without_times;
         return;
     }
     if (goes_on && stream->kind) {
@@ -35,7 +37,7 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_q
 
 bool ctf_has_wrong_end(const struct ctf_trace *trace, const struct ctf_packet_queue *queue)
 {
-    const bool is_unclosed = !queue->last.has_end; /* an end of 0 counts as missing */
+    const bool is_unclosed = !queue->last.has_end; /* an end of 0 is treated as undeclared */
     return queue->has_begin && (trace->class->quirks.event_after_packet ||
                                 (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }
@@ -44,7 +46,8 @@ ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue
 {
     ttr_batch batch;
     ttr_status status;
-    /* times of packet queues are without the offset, so the event times must be too */
+    /* The times of packet queues do not include the option time-offset, so event times must not
+     * include it either. */
     in->time_offset = 0;
     queue->end = queue->last_begin;
     reader_set_range(&in->base, queue->last_begin, INT64_MAX);

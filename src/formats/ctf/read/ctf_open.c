@@ -1,7 +1,7 @@
 /* Opens a CTF trace: one input for each packet queue of each stream file.
  *
  * Steps, for each folder (open_folder_trace):
- * |  1. Copy and check the options (prepare).
+ * |  1. Copy and check the options (prepare_opening).
  * |  2. Find the metadata: option `metadata`, the file `metadata` of the folder, or the longer
  * |     metadata of another folder of the trace (ctf_open_metadata.c). Traces with equal
  * |     metadata share one parsed class.
@@ -11,15 +11,15 @@
  * |  4. Add the inputs to the stream set, which sorts, links and merges them
  * |     (ctf_stream_set.h).
  *
- * A stream file is each regular file of the folder except `metadata`, hidden files and files of
- * subfolders (index/).
+ * All regular files of the folder are stream files, except for `metadata`, hidden files and files
+ * of subfolders (index/).
  *
- * A folder or file that cannot be read does not prevent the others from being read: it is replaced
- * by an input without events that reports the reason as damage. This does not apply to strict
- * mode, missing memory, wrong options, or if nothing at all can be read.
+ * A folder or file that cannot be read does not prevent the others from being read. It is replaced
+ * by an input without events that reports the reason as damage. Opening fails in strict mode, if
+ * memory is out, if options are wrong, and if nothing at all can be read.
  *
- * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet
- * queues of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
+ * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet queues
+ * of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -37,8 +37,8 @@
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define WINDOW_TINY ((size_t)12 << 10)
 #define READERS_MAX 1024u
-/* up to this number, windows take 16 MiB in all; larger windows would mostly contain skipped
- * packets */
+/* up to this number of inputs, all windows together take 16 MiB; larger windows would mostly
+ * contain skipped packets */
 #define LARGE_WINDOWS_MAX ((size_t)256)
 
 /* --- Stream files --- */
@@ -56,9 +56,9 @@ static bool is_stream_file_name(const struct ctf_opening *opening, const struct 
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Returns true if a file is empty; only copies need empty files. A file that was deleted since the
- * folder was listed is not empty, so that it is reported. `source`: NULL if the file cannot be
- * opened. */
+/* Returns true if a file is empty and the trace is not copied; copies include empty files. `source`
+ * is NULL if the file cannot be opened. A file that was deleted since the folder was listed is not
+ * empty, so that it is reported. */
 static bool is_empty_stream_file(const struct ctf_opening *opening, const struct folder_file *file,
                                  const struct source *source)
 {
@@ -78,7 +78,7 @@ static bool file_has_section(const struct ctf_opening *opening, const struct fol
            rfc11_find_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
-/* Reduces the number of packet slots if windows are small because there are many inputs. */
+/* Lowers the limit of packets per batch if windows are small because there are many inputs. */
 static void set_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
@@ -87,7 +87,8 @@ static void set_slot_limit(const struct ctf_opening *opening, struct input *in)
             chunk <= WINDOW_TINY ? CTF_SLOTS_MIN : CTF_SLOTS_SMALL;
 }
 
-/* Returns an input for a stream file. Owns `source`; NULL means it could not be opened. */
+/* Returns an input for a stream file. Owns `source`; NULL means that the file could not be opened.
+ */
 static struct input *make_stream_input(struct ctf_opening *opening, const struct folder_file *file,
                                        struct source *source, ttr_error *error)
 {
@@ -106,7 +107,7 @@ static struct input *make_stream_input(struct ctf_opening *opening, const struct
     return in;
 }
 
-/* Returns a second input for the same file. */
+/* Returns a further input for a file that is already open. */
 static struct input *make_second_input(struct ctf_opening *opening, const struct folder_file *file,
                                        ttr_error *error)
 {
@@ -114,7 +115,7 @@ static struct input *make_second_input(struct ctf_opening *opening, const struct
         opening, file, folder_open_file(opening->trace->folder, file, &opening->how, error), error);
 }
 
-/* Assigns a packet queue to an input. */
+/* Sets the packet queue that the input reads. */
 static void assign_queue(struct input *in, struct ctf_file_index *file_index, uint32_t i)
 {
     struct ctf_reader *reader = in->ctx;
@@ -129,8 +130,8 @@ static void assign_queue(struct input *in, struct ctf_file_index *file_index, ui
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
 
-/* Corrects the end of the queue added last from its last event, if intersection needs it and the
- * tracer is known to declare it wrongly. */
+/* Sets the end of the queue added last to the time of its last event. Does so only if an
+ * intersection is requested, and the tracer is known to declare wrong packet ends. */
 static ttr_status correct_queue_end(struct ctf_opening *opening, const struct folder_file *file,
                                     ttr_error *error)
 {
@@ -155,7 +156,7 @@ static void extend_trace_times(struct ctf_trace *trace, const struct ctf_packet_
         trace->end = queue->end;
 }
 
-/* Adds packet queue `i` to the set, read by `in`. */
+/* Adds packet queue `i` of the file to the set, with the input that reads it. */
 static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                                   struct ctf_file_index *file_index, uint32_t i, ttr_error *error)
 {
@@ -177,7 +178,7 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                : fail_memory(error);
 }
 
-/* Returns true if the error concerns one trace or file only, so that others can be read. */
+/* Returns true if the error concerns only one trace or file, so that the others can be read. */
 static bool is_error_of_one_trace(const struct ctf_stream_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
@@ -199,8 +200,8 @@ static struct input *make_eventless_input(struct ctf_opening *opening, const cha
     return in;
 }
 
-/* Adds an input without events in place of an unreadable file. It reports `reason` as damage at
- * `where`. */
+/* Adds an input without events in place of an unreadable file. The input reports `reason` as damage
+ * at `where`. */
 static ttr_status add_damage_input(struct ctf_opening *opening, const struct folder_file *file,
                                    const ttr_region *where, const char *reason, ttr_error *error)
 {
@@ -230,8 +231,8 @@ static ttr_status add_damage_input(struct ctf_opening *opening, const struct fol
     return TTR_OK;
 }
 
-/* Divides the window size of the file among its packet queues, so that a file with many queues
- * needs no more memory than others. */
+/* Divides the window size of a file by the number of its packet queues, so that a file with many
+ * queues needs no more memory than others. */
 static void share_file_window(struct ctf_opening *opening, struct input *first,
                               const struct ctf_file_index *file_index)
 {
@@ -258,9 +259,9 @@ static ttr_status replace_unreadable_file(struct ctf_opening *opening,
                             reason.text, error);
 }
 
-/* RFC v1.1: skips and reports a file with a name that belongs to no section. If this holds for all
- * files
- * (`is_lost`), sections are missing from the metadata, and the events are reported as damage. */
+/* RFC v1.1: skips and reports a file whose name matches no stream class. If no file of the trace
+ * matches (`is_lost`), stream classes are missing from the metadata, and the events are reported as
+ * damage. */
 static ttr_status skip_file_without_section(struct ctf_opening *opening,
                                             const struct folder_file *file, bool is_lost,
                                             ttr_error *error)
@@ -280,7 +281,8 @@ static ttr_status skip_file_without_section(struct ctf_opening *opening,
     return status;
 }
 
-/* Opens a file: one input per packet queue, or one for all queues if packets are to be copied. */
+/* Opens a stream file: adds one input per packet queue, or one for all queues if packets are to be
+ * copied. */
 static ttr_status open_stream_file(struct ctf_opening *opening, const struct folder_file *file,
                                    ttr_error *error)
 {
@@ -314,7 +316,8 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
     return status;
 }
 
-/* Reports entries of the folder that cannot be stream files because they have no random access. */
+/* Reports entries of the folder that have no random access (pipes, sockets), and so cannot be
+ * stream files. */
 static void report_other_entries(struct ctf_opening *opening)
 {
     const char *name;
@@ -327,7 +330,7 @@ static void report_other_entries(struct ctf_opening *opening)
                              is_link ? "broken link" : "FIFO, a socket or a device");
 }
 
-/* Returns true if no stream file belongs to a section. */
+/* Returns true if no stream file has a name that matches a stream class. */
 static bool has_no_file_with_section(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
@@ -359,8 +362,8 @@ static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *erro
     return status;
 }
 
-/* Adds an input without events for a trace without stream files, so that its metadata can be
- * queried. */
+/* Adds an input without events for a trace without stream files, so that a caller can query its
+ * metadata. */
 static ttr_status add_eventless_trace(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_eventless_input(opening, opening->path, 0, error);
@@ -383,7 +386,7 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
     if (!in)
         return error->status;
     in->size = opening->metadata_n;
-    in->shares_file = true; /* metadata do not count for the progress in bytes */
+    in->shares_file = true; /* this input does not contribute to the progress in bytes */
     ttr_status status =
         ctf_stream_set_add(opening->set,
                            &(struct ctf_opened_queue){
@@ -398,7 +401,8 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
 
 /* --- Folders --- */
 
-/* Parses an option with two values; *is_other is set if it is not `usual`, the default. */
+/* Parses an option with two values. Sets *is_other to true if its value is `other`, which is not
+ * the default. */
 static ttr_status read_choice_option(const struct ctf_opening *opening, const char *key,
                                      const char *previous_size, const char *other, bool *is_other,
                                      ttr_error *error)
@@ -458,7 +462,8 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
                                     const char *only, ttr_error *error)
 {
     ttr *t = set->t;
-    struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* reference of this function */
+    /* this function holds a reference until it returns */
+    struct ctf_trace *trace = ctf_trace_new(t, folder, error);
     struct ctf_opening opening = {
         .t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
@@ -476,7 +481,7 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
     return status;
 }
 
-/* Adds an input without events for an unreadable trace. It reports `reason` as damage. */
+/* Adds an input without events for an unreadable trace. The input reports `reason` as damage. */
 static ttr_status add_refused_trace(struct ctf_stream_set *set, const char *path, const char *code,
                                     const char *reason, ttr_error *error)
 {
@@ -511,8 +516,8 @@ static ttr_status add_undescribed_folder(struct ctf_stream_set *set,
     return add_refused_trace(set, path, "directory.untold", found->untold, error);
 }
 
-/* Adds the inputs of one of several folders. If the folder is unreadable, reports it, counts it in
- * *bad, and keeps the first error in `first`. */
+/* Adds the inputs of one of several folders. If the folder is unreadable, reports it, increments
+ * *bad, and stores the first such error in `first`. */
 static ttr_status open_one_folder(struct ctf_stream_set *set, struct folder *folder, size_t *bad,
                                   ttr_error *first)
 {
@@ -531,7 +536,7 @@ static ttr_status open_one_folder(struct ctf_stream_set *set, struct folder *fol
     return status;
 }
 
-/* Counts the files outside of subfolders. */
+/* Returns the number of files in the folders, without files in their subfolders. */
 static size_t count_stream_files(const struct found_folder *folders, size_t n)
 {
     const struct folder_file *file;
@@ -549,7 +554,8 @@ static size_t reader_count(const ttr_read_options *options)
     return readers < READERS_MAX ? readers : READERS_MAX;
 }
 
-/* Compares the metadata of several folders, or of one folder with a further file. */
+/* Compares the metadata of several folders, or of one folder and the file `further`, to find which
+ * are a prefix of others. */
 static ttr_status compare_with_further(struct ctf_stream_set *set,
                                        const struct found_folders *found, const char *further,
                                        ttr_error *error)
@@ -560,8 +566,8 @@ static ttr_status compare_with_further(struct ctf_stream_set *set,
     return set->grown ? TTR_OK : error->status;
 }
 
-/* Compares the metadata of several folders, unless option `metadata` replaces them. Bad options are
- * reported later, by open_folder_trace. */
+/* Compares the metadata of several folders, unless the option `metadata` replaces them. Invalid
+ * options are reported later, by open_folder_trace. */
 static ttr_status compare_folder_metadata(struct ctf_stream_set *set,
                                           const struct found_folders *found, ttr_error *error)
 {

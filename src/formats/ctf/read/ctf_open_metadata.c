@@ -1,8 +1,8 @@
 /* Finds and parses the metadata of a trace that is being opened.
  *
  * Candidates in this order: the file of option `metadata`; the file `metadata` of the folder; and,
- * if they exist, the metadata of another folder of the trace that start with the same bytes and are
- * longer (ctf_metadata_prefix.h). Diagnostics are stored until there is an input. */
+ * if they exist, longer metadata in another folder of the trace that start with the same bytes
+ * (ctf_metadata_prefix.h). Diagnostics are stored until an input exists that can report them. */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -52,7 +52,6 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
                             &trace->class->metadata_n, error);
 }
 
-/* Returns the first damage of the metadata, or NULL. */
 const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n; i++)
@@ -61,7 +60,7 @@ const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening)
     return NULL;
 }
 
-/* Returns true if the text starts with the file name, as TSDL diagnostics do. */
+/* Returns true if the text of the diagnostic starts with the file name, as TSDL diagnostics do. */
 static bool note_names_file(const struct ctf_opening *opening, const ttr_diagnostic *note)
 {
     return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
@@ -81,8 +80,8 @@ static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr
                 damage->text, damage->code);
 }
 
-/* Returns true if text without its opening comment is probably TSDL: v1.1 has no ":=" outside of
- * strings. Then an error of the v1.1 grammar would be misleading. */
+/* Returns true if metadata without the TSDL opening comment are probably TSDL. v1.1 has no ":="
+ * outside of strings. An error of the v1.1 grammar would then be misleading. */
 static bool lacks_tsdl_opening(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
@@ -120,7 +119,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     return status == TTR_OK ? refuse_damaged_metadata(opening, error) : status;
 }
 
-/* Parses and compiles the metadata. */
+/* Parses the metadata and compiles the trace class. */
 static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
@@ -130,8 +129,8 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(trace);
-    /* Do not share a class with diagnostics: their texts name the file. Nor a v1.1 class, which
-     * depends on the packets. */
+    /* Do not share a class with diagnostics, since their texts contain the file name. Do not share
+     * a v1.1 class, since it depends on the packets. */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
         ctf_trace_publish_class(trace);
     return TTR_OK;
@@ -139,8 +138,8 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
 
 /* --- Metadata with a common prefix --- */
 
-/* Parses the longer metadata of another folder. Their diagnostics are reported when that folder is
- * opened. */
+/* Parses longer metadata of another folder. Their diagnostics are not stored; they are reported
+ * when that folder is opened. */
 static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
@@ -167,7 +166,8 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* Sets *longer to the parsed longer metadata, or to NULL if there are none or they are unusable. */
+/* Finds and parses longer metadata. Sets *longer to the result, or to NULL if there are none or
+ * they are unusable. */
 static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct ctf_trace **longer,
                                        ttr_error *error)
 {
@@ -192,9 +192,9 @@ static void adopt_longer_metadata(struct ctf_opening *opening, const struct ctf_
     ctf_trace_set_class(opening->trace, longer->class);
 }
 
-/* Uses longer metadata of another folder, if they are not damaged or these are damaged too. Reason:
- * a tracer declares an event before it writes it, but the declaration may be missing from an older
- * copy of the metadata. */
+/* Uses longer metadata of another folder, if those are not damaged, or the folder's own are damaged
+ * too. Reason: a tracer declares an event class before it writes such events, but an older copy of
+ * the metadata may lack the declaration. */
 static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer;
@@ -213,8 +213,8 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
     return TTR_OK;
 }
 
-/* Uses longer metadata if these fail because they end before a stream is declared. Returns the
- * original error if there are none. */
+/* Uses longer metadata if parsing failed because the folder's own end before a stream class is
+ * declared. Returns the original error if there are no longer metadata. */
 static ttr_status use_longer_after_failure(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
@@ -263,7 +263,7 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
                             : use_longer_after_failure(opening, error);
 }
 
-/* Returns the consequence of truncated metadata as a part of the message. */
+/* Returns the part of a message that explains the consequence of truncated metadata. */
 static const char *consequence_of_note(const struct ctf_opening *opening,
                                        const ttr_diagnostic *note)
 {
@@ -272,8 +272,8 @@ static const char *consequence_of_note(const struct ctf_opening *opening,
     return opening->longer ? "; the longer metadata of another folder are used" : "; skipped";
 }
 
-/* The first stream's input reports diagnostics of undamaged metadata. Its offsets are not those of
- * the metadata, so the text contains the offset. */
+/* Diagnostics of undamaged metadata are reported by the first stream's input. Offsets of that input
+ * are in the stream file, so the text of each diagnostic contains the offset in the metadata. */
 void ctf_opening_report(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {

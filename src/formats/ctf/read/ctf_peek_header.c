@@ -1,11 +1,11 @@
-/* Cached reads of packet headers. The bytes read for one header are kept for the next, since
- * headers of small packets are close to each other. */
+/* Reads packet headers through a buffer. The bytes read for one header also serve the next ones,
+ * since headers of small packets are close to each other. */
 #include "formats/ctf/read/ctf_peek_header.h"
 
 #include "base/status.h"
 
 #define PEEK_MAX ((size_t)1 << 20)
-/* read size for small packets, to get many headers at once */
+/* read size in bytes if packets are small, so that one read returns many headers */
 #define PEEK_DENSE ((size_t)32 << 10)
 #define DENSE_PACKET ((uint64_t)2048)
 
@@ -28,11 +28,11 @@ static bool grow_peek_buffer(struct ctf_header_peek *look, size_t room)
     return true;
 }
 
-/* Bytes of the file from an offset on. */
+/* Bytes of the file that are in the buffer, from the requested offset on. */
 struct at_hand {
     struct bits bits;
-    bool is_end; /* the file ends after them */
-    bool is_all; /* the buffer is full */
+    bool is_end; /* the file ends after these bytes */
+    bool is_all; /* the buffer is full, so it must grow before more bytes can be read */
 };
 
 /* Makes at least CTF_PEEK_SIZE bytes at `offset` available, or all that the file has. With
@@ -45,7 +45,8 @@ static bool load_header_bytes(struct ctf_header_peek *look, uint64_t offset, boo
     *to = (struct at_hand){.is_end = false};
     if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_PEEK_SIZE) {
         if (look->has_small_packets && (look->room >= PEEK_DENSE ||
-                                        /* without the larger buffer it is only slower */
+                                        /* if this fails, the small buffer is used, which is slower
+                                         */
                                         grow_peek_buffer(look, PEEK_DENSE)))
             wanted = PEEK_DENSE;
         wanted = wants_all ? look->room : wanted;

@@ -10,18 +10,18 @@
  * Each function returns an enum ctf_step. Invariant: events in the batch point into the window, so
  * the window only moves while the batch is empty (model/input.h). A function that needs a move
  * while events are pending returns STEP_HOLD; the batch is then returned first, and the same
- * function runs again. Therefore a function must not change state before it may return STEP_HOLD.
+ * function is called again. Therefore a function must not change state before it may return
+ * STEP_HOLD.
  *
  * Inside a packet the window moves by multiples of 64 bytes from the packet's start, or of 4,096 if
  * a type needs such an alignment. So addresses keep the alignment of bit offsets.
  *
- * Offsets: reader->next is where the next packet starts; reader->offset is the file offset of
- * bits.base. Cost: one call of enter_packet and leave_packet per packet; events are read by
- * ctf_events.c.
+ * Offsets: reader->next is the file offset of the next packet; reader->offset is that of bits.base.
+ * Cost: one call of enter_packet and leave_packet per packet; events are read by ctf_events.c.
  *
  * Left out: the state inside a packet (ctf_read_packet.c), events (ctf_events.c), the choice of
  * packets by time (ctf_time_range.c), repair of sizes (ctf_size_repair.c), the search after damage
- * (ctf_resync.c), what RFC v1.1 adds (rfc11_read.c). */
+ * (ctf_resync.c), additions for RFC v1.1 (rfc11_read.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +32,11 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define HEAD_BYTES ((size_t)128) /* most packet headers with their contexts are smaller */
+/* first bytes read per packet; most packet headers with their contexts are smaller */
+#define HEAD_BYTES ((size_t)128)
 #define HEAD_MAX ((size_t)16 << 20)
-#define EVENTS_BEFORE 3u /* a definition and two gaps may precede the events of a packet */
+/* events that may precede those of a packet: a packet definition and two gaps */
+#define EVENTS_BEFORE 3u
 
 static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 {
@@ -42,7 +44,8 @@ static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
     return offset >= window->offset && offset - window->offset <= window->n;
 }
 
-/* Makes `need` bytes from `offset` on available in the window, or fewer at the end of the input. */
+/* Moves the window so that it contains `need` bytes from `offset` on, or fewer at the end of the
+ * input. */
 static enum ctf_step fill_window_to(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
@@ -59,7 +62,7 @@ static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset
     return reader->in->window.bytes + (offset - reader->in->window.offset);
 }
 
-/* Returns the window's bytes from the packet at reader->next on. */
+/* Returns the bytes of the packet at reader->next that are in the window. */
 static struct bits packet_bits(const struct ctf_reader *reader)
 {
     return bits_init(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
@@ -123,14 +126,15 @@ static enum ctf_step finish_stream_file(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Skips a tail that is shorter than a packet's header and context. */
+/* Skips the end of the file if it is too short for a packet's header and context. Reports it unless
+ * it is empty. */
 static enum ctf_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
     const uint8_t *p = window_at(reader, from);
     reader->next = from + n;
-    if (reader->queue) /* only the input of the first queue reports what is outside of packets */
+    if (reader->queue) /* only the input of the first queue reports bytes outside of packets */
         return STEP_GO;
     if (ctf_is_zero(p, (size_t)n)) {
         input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "ctf.zeros",
@@ -153,13 +157,13 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
         return STEP_HOLD;
     ttr_status status =
         ctf_search_packet(reader, reader->is_lost ? from : from + 1,
-                          /* after a bad event, a packet may start at this very byte */
+                          /* after an invalid event, a packet may start at this very byte */
                           &is_zero);
     if (status != TTR_OK)
         return ctf_step_from_status(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
-    if (reader->queue) /* only the input of the first queue reports what is outside of packets */
+    if (reader->queue) /* only the input of the first queue reports bytes outside of packets */
         return STEP_GO;
     if (n == 0) {
         input_add_diagnostic(
@@ -181,7 +185,8 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
                                  (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* Stores header and context, since their fields may be asked for after the window has moved. */
+/* Copies header and context of the packet to `heads`, since their fields may be read after the
+ * window has moved. Returns false if memory is out. */
 static bool store_packet_head(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
@@ -196,7 +201,8 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
 {
     const struct ctf_frame *frame = &reader->frame;
     const bool tells_content =
-        !frame->is_resized && !ctf_is_rfc(reader); /* else the wrong size is reported as damage */
+        /* otherwise the wrong size is reported as damage */
+        !frame->is_resized && !ctf_is_rfc(reader);
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !ctf_is_rfc(reader))
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.other-trace",
@@ -229,8 +235,8 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
                              "a packet of %s ends before it begins", reader->file);
 }
 
-/* Returns the time of events without a clock: the begin of their packet; else the end of the
- * previous one; else, at the start of CTF 2, the zero of the default clock. */
+/* Returns the time for events without a clock: the begin of their packet; if unknown, the end of
+ * the previous packet; if unknown too (start of a CTF 2 stream), the zero of the default clock. */
 static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
@@ -246,8 +252,8 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
     return has_zero ? ctf_ticks_to_ns(line, 0, &is_clamped) : reader->time;
 }
 
-/* Switches to a packet of another stream in the same input. Backward times are detected per stream,
- * so the last time becomes that of the new packet's stream. */
+/* Switches to a packet of another stream in the same input. Times that go back are detected per
+ * stream, so reader->time becomes the last time of the new stream. */
 static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
                           const struct ctf_packet *packet)
 {
@@ -262,14 +268,14 @@ static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
     reader->time = ctx->time > INT64_MIN ? ctx->time : begin < reader->time ? begin : reader->time;
 }
 
-/* Reports a first event earlier than its packet's begin: a range that ends before the packet misses
- * it (ctf_is_after_range). */
+/* Reports a first event that is earlier than its packet's begin time. A time range that ends before
+ * the packet misses this event (ctf_is_after_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = packet_bits(reader);
     uint64_t ticks;
     const bool has_times = packet->has_begin &&
-                           /* else "ctf.begin-after-end" is reported */
+                           /* otherwise "ctf.begin-after-end" is reported */
                            !(packet->has_end && packet->end < packet->begin);
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
         ctf_decode_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
@@ -322,13 +328,14 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     switch_stream(reader, last, packet);
     if (ctf_packet_meets_range(reader, packet))
         ctf_emit_gaps(reader);
-    if (!has_time) /* gaps are emitted first and use the previous time */
+    /* events without a clock; set after gaps were emitted, which use the previous time */
+    if (!has_time)
         reader->time = time_without_clock(reader, packet);
     return ctf_is_rfc(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
-/* Makes the bytes available that entering the packet needs: all of it for copies, else its first
- * event. */
+/* Moves the window so that it contains the bytes needed to enter the packet: the complete packet
+ * for copies, otherwise its first event. */
 static enum ctf_step fill_packet_window(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
@@ -345,15 +352,15 @@ static enum ctf_step fill_packet_window(struct ctf_reader *reader)
     return need ? fill_window_to(reader, reader->next, need) : STEP_GO;
 }
 
-/* Returns true if the packet belongs to the stream of the reader's queue. */
+/* Returns true if the packet belongs to the stream of the queue that this input reads. */
 static bool is_of_reader_queue(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     return reader->file_index &&
            ctf_queue_accepts(&reader->file_index->queue[reader->queue], frame);
 }
 
-/* Skips a packet that is not read by this input or not requested. Its counters are still recorded.
- */
+/* Skips a packet that another input reads, or that is outside of the time range. Records its
+ * counters. */
 static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
@@ -383,9 +390,9 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
     return step;
 }
 
-/* Returns true if another file of the stream provides this packet, as with overlapping snapshots.
- * If this file replaces a damaged copy of the packet, the counters continue from the packet before
- * that copy. */
+/* Returns true if the packet is read from another file of the stream (overlapping snapshots). If
+ * the packet is read here because the other copy is damaged, sets the counters to those before that
+ * copy. */
 static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_packet_queue *queue =
@@ -398,8 +405,8 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
     return had == CTF_DUPLICATE_SKIP;
 }
 
-/* Decides what to do with a packet with header and context complete: read, skip, or stop at
- * the end of the range. */
+/* Reads the packet, skips it, or stops at the end of the time range. Its header and context are
+ * complete. */
 static enum ctf_step accept_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -413,8 +420,8 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
         return step;
     const struct bits bits = packet_bits(reader);
     if (is_mine &&
-        /* after damage packets may be out of order, and a packet without events proves nothing
-         * about later ones */
+        /* after damage packets may be out of order, and an empty packet has no event that confirms
+         * its times */
         ctf_is_after_range(reader, frame, &bits))
         return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
@@ -434,8 +441,8 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
-/* Returns true if the file ends at `next`. For reads up to a time limit: the end must be known
- * while events are pending, before the window can move. */
+/* Returns true if the file ends at reader->next. For reads up to a time limit, this must be known
+ * while events are pending, when the window cannot move. */
 static bool is_end_of_file(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
@@ -449,8 +456,8 @@ static bool is_end_of_file(struct ctf_reader *reader)
     return reader->is_over;
 }
 
-/* Returns true if the index pass saw the packet after this one at the expected offset, so the size
- * needs no check. */
+/* Returns true if the index pass found the next packet at the end of this one, so the size needs no
+ * check. */
 static bool is_size_verified(const struct ctf_reader *reader)
 {
     const struct ctf_file_index *file_index = reader->file_index;
@@ -506,8 +513,8 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
 
 /* --- Batches --- */
 
-/* Drops the slots and headers of the previous batch, but keeps those of the current packet in slot
- * 0. */
+/* Frees the slots and headers of the previous batch. Keeps those of the current packet, moved to
+ * slot 0. */
 static void begin_reader_batch(struct ctf_reader *reader)
 {
     arena_reset(&reader->trace->scratch);
@@ -526,9 +533,9 @@ static void begin_reader_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
-/* Moves the window early for reads up to a time limit. The caller needs all events before that
- * time, which may be after the window's end. The bytes needed are estimated from the previous
- * reads. */
+/* For reads up to a time limit, moves the window before it is used up. Such a read must return all
+ * events before the limit, which may be after the window's end. The number of bytes needed is
+ * estimated from the previous reads. */
 static enum ctf_step move_window_early(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
@@ -553,8 +560,7 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     if (reader->is_eventless && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
-    /* Loops because packets may contain nothing to emit, while all slots of the batch are used up.
-     */
+    /* Repeats, because packets may fill all slots of the batch without any event to emit. */
     do {
         step = STEP_GO;
         if (in->n == 0)

@@ -1,5 +1,6 @@
-/* Reader state inside a packet: runs the event loops of ctf_events.c, and handles their reasons to
- * stop: end of the window, end of the content, bad events. See ctf_read.c for the state machine. */
+/* State of the reader inside a packet. Calls the event loops of ctf_events.c, and handles the
+ * reasons for which they stop: end of the window, end of the content, invalid events. See
+ * ctf_read.c for the state machine. */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_read_step.h"
 #include "formats/ctf/read/ctf_resync.h"
@@ -43,12 +44,12 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                     (unsigned long long)reader->previous_size));
 }
 
-/* Reports events later than their packet's end: a range that starts long after the packet misses
- * them (ctf_find_entry). */
+/* Reports events that are later than their packet's end time. A time range that starts long after
+ * the packet misses such events (ctf_find_entry). */
 static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
-                           /* RFC v1.1 reports this per event (rfc11_read.c) */
+                           /* RFC v1.1 reports late events elsewhere (rfc11_read.c) */
                            reader->given && !ctf_is_rfc(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
         !reader->trace->class->quirks.event_after_packet)
@@ -68,8 +69,8 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
         ctf_record_packet_end(reader, reader->stream->kind, packet);
     report_late_event(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
-                                         /* a lost packet is searched from the byte of the first
-                                          * unread bit */
+                                         /* the search for a lost packet starts at the byte that
+                                          * contains the first unread bit */
                                          8;
     enum ctf_step step = STEP_GO;
     if (packet->size == UINT64_MAX)
@@ -118,8 +119,8 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Returns true if the unread bits are padding of the last byte: content of byte granularity may
- * have up to 7 zero bits after its last event. */
+/* Returns true if the unread bits pad the last byte. If the content size has byte granularity, up
+ * to 7 zero bits may follow the last event. */
 static bool is_byte_padding(const struct ctf_reader *reader)
 {
     const struct bits *bits = &reader->bits;
@@ -128,7 +129,8 @@ static bool is_byte_padding(const struct ctf_reader *reader)
         return false;
     unsigned last = bits->base[bits->end / 8 - 1];
     return last >> (8 - left) == 0 ||
-           (last & ((1u << left) - 1)) == 0; /* little-endian, big-endian */
+           /* first operand: little-endian; second operand: big-endian */
+           (last & ((1u << left) - 1)) == 0;
 }
 
 /* Handles the end of the content or of the window: moves the window, leaves the packet, or reports
@@ -156,8 +158,8 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
 }
 
-/* Skips an event that cannot be decoded. If its size is stored (RFC v1.1), only this event is lost,
- * else the rest of the packet. */
+/* Skips an event that cannot be decoded. If the event's size is stored (RFC v1.1), only this event
+ * is skipped, otherwise the rest of the packet. */
 static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     switch (ctf_is_rfc(reader) ? rfc11_skip_event(reader, code, what) : RFC11_NOT_SKIPPED) {

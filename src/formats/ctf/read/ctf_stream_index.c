@@ -1,15 +1,17 @@
-/* Search for the data streams of one stream file, by packet or by event. Few streams are searched
- * linearly; above CTF_LINEAR_SEARCH_MAX a hash table is used. */
+/* Finds a data stream among those of one stream file, by packet or by event. Up to
+ * CTF_LINEAR_SEARCH_MAX streams are searched linearly, more by a hash table. */
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Keys of the hash table of streams. A key is an address plus one of these numbers, which are
- * smaller than the structures, so keys of different kinds never collide. */
+/* Offsets added to an address to form a key of the hash table of streams. The structures at these
+ * addresses are larger than the offsets, so different keys never collide. */
 enum stream_key {
-    /* its decoder plus the packet's stream number; 1 more if packets have no number */
+    /* key: address of the stream decoder + KEY_PACKET, and stream number; + 1 if packets have no
+     * number */
     KEY_PACKET = 0,
-    KEY_FIRST = 2, /* decoder of the first byte order plus stream number; the stream met first */
-    KEY_TRACK = 4, /* its class plus the track of its events */
-    KEY_CLASS = 5  /* its class; the stream met first */
+    /* key: decoder of the first byte order, and stream number; finds the stream added first */
+    KEY_FIRST = 2,
+    KEY_TRACK = 4, /* key: stream class, and track of its events */
+    KEY_CLASS = 5  /* key: stream class; finds the stream added first */
 };
 
 static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,
@@ -24,7 +26,7 @@ static bool put_if_absent(struct pair_map *map, uint64_t a, uint64_t b, uint32_t
     return pair_map_get(map, a, b) || pair_map_put(map, a, b, value);
 }
 
-/* Adds the i-th stream to the hash table. */
+/* Adds element i of reader->streams to the hash table. Returns false if memory is out. */
 static bool index_stream(struct ctf_reader *reader, uint32_t i)
 {
     const struct ctf_stream *stream = reader->streams[i];

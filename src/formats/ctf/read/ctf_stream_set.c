@@ -1,9 +1,9 @@
 /* Merge order of inputs, and continuation of streams across files; see ctf_stream_set.h.
  *
- * Ties follow babeltrace2: trace uuid, stream class, stream number, then the begin of the file.
- * Traces without a uuid are last, ordered by host and folder. v1.1 files are ordered by name with
- * numbers compared by value, since no other program reads them and nothing else identifies their
- * streams. */
+ * Events of equal time are emitted in the order of babeltrace2: by trace UUID, stream class, stream
+ * number, then begin time of the file. Traces without a UUID are last, ordered by host and folder.
+ * v1.1 files are ordered by name with numbers compared by value. No other program reads them, and
+ * nothing else identifies their streams. */
 #include "formats/ctf/read/ctf_stream_set.h"
 
 #include <stdlib.h>
@@ -43,7 +43,8 @@ static const struct ctf_description *description_of_opened(const struct ctf_open
     return &opened->trace->class->description;
 }
 
-/* Returns the folder relative to the opened one; "" for traces without a folder. */
+/* Returns the path of the trace folder, relative to the opened folder; "" for traces without a
+ * folder. */
 static const char *folder_of_opened(const struct ctf_opened_queue *opened)
 {
     const struct folder *folder = opened->trace->folder;
@@ -118,7 +119,7 @@ static int compare_opened(const void *a, const void *b)
     return order ? order : compare_u64(x->file, y->file);
 }
 
-/* Returns true if two inputs are parts of one data stream in different files. */
+/* Returns true if two inputs are different files of one data stream. */
 static bool is_one_stream_of_files(const struct ctf_opened_queue *a,
                                    const struct ctf_opened_queue *b)
 {
@@ -127,7 +128,8 @@ static bool is_one_stream_of_files(const struct ctf_opened_queue *a,
            (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
-/* Returns true if `before` contains the first packet of `here`, as overlapping snapshots do. */
+/* Returns true if the file of `before` contains the first packet of `here`, as overlapping
+ * snapshots do. */
 static bool has_first_packet_of(const struct ctf_opened_queue *here,
                                 const struct ctf_opened_queue *before)
 {
@@ -135,8 +137,8 @@ static bool has_first_packet_of(const struct ctf_opened_queue *here,
            ctf_queue_contains(before->in->ctx, before->queue_i, &here->queue);
 }
 
-/* Returns true if the queue continues after `last`: it begins at or after `end`, or its numbers are
- * larger. */
+/* Returns true if `queue` continues the stream: it begins at or after `end`, or its counters are
+ * larger than `last`. */
 static bool continues_after(const struct ctf_packet_queue *queue, const struct ctf_counters *last,
                             int64_t end)
 {
@@ -144,8 +146,8 @@ static bool continues_after(const struct ctf_packet_queue *queue, const struct c
                                    queue->first.sequence > last->sequence);
 }
 
-/* If another file continues the stream, adds the packets after one without a size to the queue's
- * counters. Returns false if memory is out. */
+/* If another file continues the stream of element i, completes the queue with the packets after a
+ * packet without a size. Returns false if memory is out. */
 static bool complete_last_queue(struct ctf_stream_set *set, size_t i)
 {
     struct ctf_opened_queue *here = &set->opened[i];
@@ -159,18 +161,19 @@ static bool complete_last_queue(struct ctf_stream_set *set, size_t i)
     return is_fine;
 }
 
-/* Returns true if file i must be compared with the earlier file k. The file that ends last and the
- * one directly before i contain everything that the others have. After a packet that is damaged in
- * two files, all are compared, since any of them may have a valid copy. */
+/* Returns true if the file of element i must be compared with the earlier element k. In general
+ * only two earlier files are compared: `latest`, which ends last, and i - 1. They contain all
+ * packets that the others share with i. If the trace has packets damaged in two files, all files
+ * are compared, since any may have a valid copy. */
 static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->ctx;
     return k == latest || k == i - 1 || reader->trace->has_damaged_duplicates;
 }
 
-/* Compares each file with the earlier files of its stream: finds duplicate packets, and carries
- * counters on. Files that overlap without a common packet keep their packets and counters: their
- * tracer gives all streams one number. Returns false if memory is out. */
+/* Compares each file with the earlier files of its stream: marks duplicate packets, and passes
+ * counters on to the continuing file. Files that overlap without a common packet are left
+ * unchanged: their tracer gives all streams one number. Returns false if memory is out. */
 static bool link_streams(struct ctf_stream_set *set)
 {
     struct ctf_counters last = {.is_there = false};
@@ -205,7 +208,7 @@ static bool link_streams(struct ctf_stream_set *set)
     return is_fine;
 }
 
-/* Returns the end of the range of inputs that belong to the trace of input i. */
+/* Returns the index after the last input that belongs to the trace of input i. */
 static size_t find_trace_end(const struct ctf_stream_set *set, size_t i)
 {
     size_t end = i;
@@ -214,8 +217,8 @@ static size_t find_trace_end(const struct ctf_stream_set *set, size_t i)
     return end;
 }
 
-/* Sets the folder attribute of each trace that is stored in one folder. Returns false if memory is
- * out. */
+/* Sets the attribute of the folder name for each trace that is stored in one folder. Returns false
+ * if memory is out. */
 static bool set_folder_attributes(struct ctf_stream_set *set)
 {
     bool is_fine = true;
@@ -234,14 +237,14 @@ static bool set_folder_attributes(struct ctf_stream_set *set)
 
 /* --- Merging --- */
 
-/* Merges the readers, which it owns afterwards. */
+/* Merges n readers, which belong to the result afterwards. Returns NULL with `error` on failure. */
 static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
 {
     return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
 }
 
-/* Filters a reader to the intersection. The bounds are shifted by the time offset, as its events
- * are. */
+/* Returns a reader that only emits the events of `in` inside the intersection. The bounds are
+ * shifted by the option time-offset, as the event times are. */
 static ttr_reader *limit_to_intersection(const struct ctf_stream_set *set,
                                          const struct ctf_intersection *at, ttr_reader *in,
                                          ttr_error *error)
@@ -263,7 +266,7 @@ static bool is_same_data_stream(const struct ctf_opened_queue *a, const struct c
     return is_of_file || is_one_stream_of_files(a, b);
 }
 
-/* Moves the readers of inputs i to end - 1 into the list, and returns their number. */
+/* Moves the readers of elements i to end - 1 into the list, and returns their number. */
 static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr_reader **list)
 {
     size_t n = 0;
@@ -275,7 +278,8 @@ static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr
     return n;
 }
 
-/* Merges the inputs i to end - 1, one trace, into list[i], limited to the intersection. */
+/* Merges the elements i to end - 1, which are one trace, into a reader limited to the intersection
+ * of their streams. Stores it in list[i]. */
 static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t end,
                                   ttr_reader **list, ttr_error *error)
 {
@@ -289,7 +293,7 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
                                  k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]),
                                  reader->file);
     }
-    if (!first->trace->folder) { /* placeholder of a trace that cannot be read */
+    if (!first->trace->folder) { /* input that replaces an unreadable trace */
         list[i] = &set->opened[i].in->base;
         set->opened[i].in = NULL;
         return TTR_OK;
@@ -307,7 +311,7 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
     return list[i] ? TTR_OK : error->status;
 }
 
-/* Makes one reader per trace. Returns their number, or 0 with an error. */
+/* Makes one reader per trace. Returns their number, or 0 with `error`. */
 static size_t intersect_traces(struct ctf_stream_set *set, ttr_reader **list, ttr_error *error)
 {
     size_t n = 0;

@@ -24,7 +24,7 @@
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
 
-#define HEADER_ROOM 64u /* bytes; most event headers are smaller */
+#define HEADER_ROOM 64u /* bytes; most event headers fit */
 
 uint64_t ctf_first_event_bytes(const struct ctf_frame *frame)
 {
@@ -68,7 +68,8 @@ bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_fr
     return header.end == LAYOUT_OK;
 }
 
-/* Returns the first event's time in ns; false as ctf_decode_first_ticks. */
+/* Sets *time to the time of the packet's first event in ns. Returns false if the event cannot be
+ * decoded, as ctf_decode_first_ticks does. */
 static bool first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
                              const struct bits *bits, int64_t *time)
 {
@@ -82,23 +83,23 @@ static bool first_event_time(const struct ctf_reader *reader, const struct ctf_f
 
 /* --- Start of a range --- */
 
-/* Point to start reading: an entry point with its packet index; packets before `wanted` are
- * skipped. */
+/* Point at which to start reading: an entry point, its packet index, and the first packet to
+ * decode. Of the packets between the two, only counters are read. */
 struct range_entry {
     const struct ctf_entry_point *mark;
     uint64_t packet, wanted;
 };
 
-/* Iterator over packet headers, independent of the window. */
+/* Iterator over packet headers. It does not use the reader's window. */
 struct header_iter {
     struct ctf_header_peek look;
     uint64_t at, previous_size;
-    uint64_t packet; /* index of the packet at `at` */
+    uint64_t packet; /* index of the packet at file offset `at` */
     struct ctf_frame frame;
 };
 
-/* Advances to a packet by index, by way of an entry point if that is closer. Returns false after
- * damage. */
+/* Advances the iterator to the packet with index `packet`; jumps to an entry point if that is
+ * closer. Returns false if a header on the way is invalid. */
 static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index *file_index,
                            uint64_t packet)
 {
@@ -126,8 +127,8 @@ static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index
     }
 }
 
-/* Decodes the time of the first event that would be read. Leaves the iterator at its packet.
- * Returns false if that is not possible. */
+/* Sets *time to the time of the first event that would be decoded, and moves the iterator to its
+ * packet. Returns false if the event cannot be decoded. */
 static bool time_of_entry(const struct ctf_reader *reader, const struct range_entry *entry,
                           struct header_iter *iter, int64_t *time)
 {
@@ -157,9 +158,9 @@ static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
            time > ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
-/* Verifies the entry by a decoded event. If the first event is already in the range, moves the
- * entry back, twice as far each time. A range far after the last packet relies on that packet's end
- * alone, which its first event must not contradict. */
+/* Checks an entry point by decoding its first event. If that event is already in the range, moves
+ * the entry back, twice as far each time. For a range far after the last packet, only that packet's
+ * declared end shows that it can be skipped; its first event must not be later than this end. */
 static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry *entry)
 {
     const struct ctf_file_index *file_index = reader->file_index;
@@ -175,8 +176,8 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
     else if (is_seen)
         for (size_t i = (size_t)(entry->wanted / file_index->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
-            /* a header that cannot be read means damage or a wrong index, so start at the beginning
-             */
+            /* an unreadable header means damage or a wrong index: start at the beginning of the
+             * file */
             i = is_seen && i > step ? i - step : 0;
             entry->mark = ctf_entry_at(file_index, i, &entry->packet, &entry->wanted);
             is_seen = time_of_entry(reader, entry, &iter, &time);
@@ -194,7 +195,8 @@ void ctf_enter_range(struct ctf_reader *reader)
         return;
     if (!ctf_verify_entry(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
         ctf_check_index(reader);
-        reader->file_index->is_whole = false; /* only the index promised that */
+        /* only the index, which is wrong, showed that all packets are known */
+        reader->file_index->is_whole = false;
         return;
     }
     verify_entry_by_events(reader, &entry);

@@ -1,5 +1,5 @@
-/* The trace that its inputs share, and the trace class, which may be shared with other traces.
- * Compiles stream classes at first use. */
+/* The trace, which the inputs of its stream files share, and the trace class, which several traces
+ * may share. Compiles stream classes at first use. */
 #include <stdio.h>
 #include <string.h>
 
@@ -97,8 +97,8 @@ void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *
     in->base.apart = trace->format;
 }
 
-/* Returns how many elements to insert at the front for a source id below the first one: doubles the
- * array, so that descending ids cost amortized constant time. */
+/* Returns how many elements to insert at the start of `readers` for a source id below all others.
+ * Doubles the array, so that descending ids cost amortized constant time. */
 static size_t reader_slots_before(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
@@ -134,7 +134,7 @@ void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reade
         trace->readers[at] = NULL;
 }
 
-/* Returns the hash that identifies a class: metadata and options. */
+/* Returns a hash of everything that makes trace classes equal: metadata and options. */
 static uint64_t hash_of_trace_class(const struct ctf_trace_class *class)
 {
     return hash_pair(hash_bytes(class->metadata, class->metadata_n),
@@ -160,7 +160,8 @@ bool ctf_trace_use_published_class(struct ctf_trace *trace)
 {
     struct ctf_trace_class *ctx = trace->class;
     struct ctf_trace_class *like = (struct ctf_trace_class *)context_find_offer(
-        trace->t, &format_ctf, hash_of_trace_class(ctx)); /* the offer is its first member */
+        /* `offer` is the first member of the class */
+        trace->t, &format_ctf, hash_of_trace_class(ctx));
     if (!like || like->rounds_times != ctx->rounds_times ||
         like->hides_mapped != ctx->hides_mapped || like->metadata_n != ctx->metadata_n ||
         memcmp(like->metadata, ctx->metadata, ctx->metadata_n) != 0)
@@ -187,7 +188,8 @@ void ctf_trace_unref(struct ctf_trace *trace)
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
-/* Compiles a packet or header root: all fields, or only those to be printed. */
+/* Compiles the layout of a packet header or packet context: with all fields, or without hidden
+ * ones. */
 static const struct layout *compile_packet_root(const struct ctf_trace *trace,
                                                 const struct ctf_stream_class *class,
                                                 enum type_root root, bool shows_hidden,
@@ -253,8 +255,8 @@ static uint8_t window_step_of(const struct ctf_trace *trace, const struct ctf_st
     return step < CTF_STEP_MAX ? step : CTF_STEP_MAX;
 }
 
-/* Compiles the event header, or reuses the layout of the previous class: hundreds of v1.1 sections
- * have the same header. */
+/* Compiles the layout of the event header. Reuses the layout of the previous class if both headers
+ * are equal: hundreds of v1.1 stream classes have the same header. */
 static const struct layout *compile_event_header(const struct ctf_trace *trace,
                                                  const struct ctf_stream_class *class,
                                                  ttr_error *error)

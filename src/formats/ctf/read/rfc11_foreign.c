@@ -3,18 +3,18 @@
  * otherwise the packets are read.
  *
  * "Native" byte order (4.1.3) is that of the packet, and all types and layouts depend on it. So the
- * metadata are parsed a second time for the other byte order, into a trace without streams. */
+ * metadata are parsed a second time, for the other byte order, into a trace without streams. */
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Offsets in the packet header, bytes. */
+/* Byte offsets in the packet header. */
 #define MAGIC_AT 0u
 #define SESSION_AT 4u
 #define NUMBER_BYTES 4u
 
-/* Parses the metadata for the other byte order. Needs no error handling for their content, since
- * they were parsed before. */
+/* Parses the metadata for the other byte order. They were parsed successfully before, so only a
+ * lack of memory can fail. */
 static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf_trace *trace,
                                        ttr_error *error)
 {

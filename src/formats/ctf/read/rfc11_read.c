@@ -1,5 +1,6 @@
-/* RFC v1.1 packets for the stream reader (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25 to 27,
- * 30). */
+/* Parts of the stream reader that only RFC v1.1 needs: packet headers, and content that may be
+ * compressed, encrypted and checked (docs/formats/ctf-rfc-v1.1.md, decisions 7 to 9, 25 to 27, 30).
+ */
 #include "formats/ctf/read/rfc11_read.h"
 
 #include <stdio.h>
@@ -57,7 +58,8 @@ void rfc11_assign_section(struct ctf_reader *reader)
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
-/* The cpu of the file name, in the form of a packet context, as other versions store it. */
+/* The cpu number of the file name, as a packet context with one field. Other versions store this
+ * field in packets. */
 static const struct type cpu_number = {
     .kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
 static const struct type_member cpu_member = {
@@ -104,7 +106,7 @@ static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* Marks impossible content sizes. The content then ends with its events. */
+/* Marks impossible content sizes. The content then ends after the last event. */
 static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->declared_content = frame->packet.content;
@@ -159,8 +161,8 @@ static bool is_packed_or_encrypted(const struct rfc11_packet *rfc)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Returns the bytes needed to check the declared content end: the packet, limited to
- * CHECK_BYTES_MAX after that end. */
+/* Returns the number of bytes needed to find the real end of the content: the complete packet, but
+ * at most CHECK_BYTES_MAX after the declared end. */
 static uint64_t bytes_to_check(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
@@ -176,10 +178,10 @@ uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_b
                : RFC11_HEADER;
 }
 
-/* Available bytes of the content. */
+/* The available bytes of a packet's content. */
 struct stored_content {
     const uint8_t *packet;
-    uint64_t offset; /* file offset of the content */
+    uint64_t offset; /* file offset of the content's first byte */
     size_t n;
     size_t room; /* bytes from the start of the content to the end of the packet */
     bool is_cut; /* the file ends inside the content */
@@ -211,7 +213,8 @@ static ttr_status report_content_size(struct ctf_reader *reader, const char *how
         (unsigned long long)end, how);
 }
 
-/* Corrects a wrong content size by the checksum or the compressed data. */
+/* Replaces a wrong content size by n bytes, found by the checksum or the end of the compressed
+ * data, and reports it. */
 static ttr_status set_content_size(struct ctf_reader *reader, struct stored_content *content,
                                    size_t n, const char *how)
 {
@@ -237,7 +240,7 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         return TTR_OK;
     }
     if (content->is_cut &&
-        content->room == content->n) /* the checksum of missing bytes is unknown */
+        content->room == content->n) /* without all its bytes, the content cannot be verified */
         return TTR_OK;
     if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
                         &checksum)) {
@@ -263,14 +266,14 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         rfc->checksum);
 }
 
-/* Makes the content empty if it cannot be decoded. */
+/* Sets the content to zero bytes, if it cannot be decoded. */
 static void use_empty_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->content_end = packet->content_end = packet->content = reader->bits.at;
 }
 
-/* Makes the buffer `unpacked` the content of the packet. */
+/* Makes the reader decode the buffer `unpacked` instead of the stored content. */
 static void use_unpacked_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
@@ -290,8 +293,8 @@ static ttr_status report_lost_content(struct ctf_reader *reader,
                             (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-/* Unpacks beyond the declared end of the content. Returns its real size in bytes, or 0 if unpacking
- * fails. */
+/* Unpacks content that continues after its declared end. Returns its real size in bytes, or 0 if
+ * unpacking fails. */
 static size_t unpack_past_content_end(struct ctf_reader *reader,
                                       const struct stored_content *content,
                                       struct rfc11_packet *rfc,
@@ -392,7 +395,8 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 
 /* --- Unreadable events --- */
 
-/* Compiles the event context alone, at first use. */
+/* Compiles the layout of the event context alone, at first use. Returns NULL with `error` on
+ * failure. */
 static const struct layout *compile_event_context(struct ctf_trace *trace,
                                                   struct ctf_stream_decoder *kind, ttr_error *error)
 {

@@ -51,33 +51,35 @@ struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
 /* Returns true if a packet differs from the metadata in byte order or session id. */
 bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
 
-/* Reports this for the current packet. */
+/* Reports that the current packet differs from the metadata in byte order or session id. */
 TTR_MUST ttr_status rfc11_report_foreign(struct ctf_reader *reader);
 
-/* --- Contents --- */
+/* --- Content of packets --- */
 
-/* Returns the bytes that must be in the window to enter the packet. Sets *wants_empty_batch if the
- * batch must be empty, because `unpacked` is reused. */
+/* Returns the number of bytes that the window must contain to enter the packet. Sets
+ * *wants_empty_batch if the batch must be empty, because the buffer `unpacked` is reused. */
 uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
 
-/* Checks and unpacks the content of the current packet. Afterwards reader->bits and content_end are
- * those of the unpacked content, or empty if it is unreadable. */
+/* Verifies, decrypts and decompresses the content of the current packet. Afterwards reader->bits
+ * and reader->content_end describe the unpacked content; they are empty if it is unreadable. */
 TTR_MUST ttr_status rfc11_enter_packet(struct ctf_reader *reader);
 
-/* Reports a last event that is later than the packet's end. */
+/* Reports the last event of the current packet if it is later than the packet's end time. */
 void rfc11_leave_packet(const struct ctf_reader *reader);
 
 enum rfc11_skip_result {
-    RFC11_SKIPPED,    /* reader->bits are after the event; the result is in reader->status */
+    /* reader->bits.at is after the event; reader->status has the result of reporting it */
+    RFC11_SKIPPED,
     RFC11_IS_CUT,     /* the window ends before the event may end */
-    RFC11_NOT_SKIPPED /* the size of the event is not stored */
+    RFC11_NOT_SKIPPED /* the event does not store its size */
 };
 
-/* Returns the end of the payload, bits, from payload_size in the event context at run->bits; 0 if
- * unknown. `context`: layout of the event context alone. */
+/* Returns the end of the payload as a bit offset, computed from the member payload_size in the
+ * event context at run->bits. Returns 0 if there is none. `context` is the layout of the event
+ * context alone. */
 uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run);
 
-/* Skips the unreadable event at reader->bits by its payload_size, and reports it. */
+/* Skips the undecodable event at reader->bits.at by its payload_size, and reports it. */
 enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
                                         const char *what);
 
