@@ -139,8 +139,8 @@ static bool add_clock_attributes(struct input *in, const struct ctf_clock *clock
                       add_report_clock(in, clock));
 }
 
-bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
-                        const struct ctf_packet_queue *queue, uint64_t number)
+bool ctf_add_stream_attributes(struct input *in, const struct ctf_trace *trace,
+                               const struct ctf_packet_queue *queue, uint64_t number)
 {
     ttr *t = in->base.t;
     if (in->id == trace->thread_source && !add_trace_attributes(in, trace))

@@ -7,8 +7,8 @@
 
 /* Adds the attributes of a stream to an input that was added to its trace. Returns false if memory
  * is out. */
-TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
-                                 const struct ctf_packet_queue *queue, uint64_t number);
+TTR_MUST bool ctf_add_stream_attributes(struct input *in, const struct ctf_trace *trace,
+                                        const struct ctf_packet_queue *queue, uint64_t number);
 
 /* Adds the attributes of an input that represents a trace without stream files. Returns false if
  * memory is out. */

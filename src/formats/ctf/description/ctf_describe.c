@@ -34,7 +34,7 @@ bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *ab
     for (size_t k = 0; k < description->streams_n; k++) {
         const struct ctf_stream_class *stream = description->streams[k];
         if (i < stream->events_n) {
-            ctf_describe_class(reader->trace, stream->events[i], about);
+            ctf_describe_declared_class(reader->trace, stream->events[i], about);
             about->root[ROOT_PACKET_CONTEXT] = stream->packet_context;
             *events = count_returned_events(reader, stream, i);
             return true;

@@ -313,8 +313,9 @@ static ttr_status open_lane_input(struct live_reader *live, struct live_lane *qu
     queue->number = frame->has_number ? frame->number : stream->id;
     queue->class_id = kind ? kind->class->id : stream->class_id;
     sort_lane_into_place(live, index_of_lane(live, queue));
-    bool is_fine = ctf_add_attributes(queue->in, queue->source->ctf, &about, queue->number) &&
-                   add_trace_path(queue, path);
+    bool is_fine =
+        ctf_add_stream_attributes(queue->in, queue->source->ctf, &about, queue->number) &&
+        add_trace_path(queue, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 

@@ -167,8 +167,8 @@ static bool compile_parts(struct ctf_header_plan *plan, const struct type *heade
 
 /* Computes the mask, byte offset and shift with which a load of eight bytes reads the number at bit
  * `at`. Returns false if the number does not fit into eight bytes. */
-static bool place_number_in_load(const struct ctf_header_part *part, uint64_t at, uint64_t *mask,
-                                 uint32_t *byte, uint8_t *shift)
+static bool compute_number_load(const struct ctf_header_part *part, uint64_t at, uint64_t *mask,
+                                uint32_t *byte, uint8_t *shift)
 {
     unsigned skip = at & 7;
     if (skip + part->bits > 64 || at > UINT16_MAX)
@@ -196,10 +196,10 @@ static bool compute_part_loads(struct ctf_header_plan *plan, struct ctf_header_l
             *has_order = true;
         }
         if (part->use == CTF_PART_ID &&
-            !place_number_in_load(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
+            !compute_number_load(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
             return false;
         if (part->use == CTF_PART_TIME &&
-            !place_number_in_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
+            !compute_number_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
         if (part->use == CTF_PART_TIME)
             /* 0 for a time of 64 bits, which cannot wrap */

@@ -44,7 +44,7 @@ static enum ctf_framing fail_framing(struct ctf_frame *frame, const char *code, 
     return CTF_FRAME_BAD;
 }
 
-static void apply_uuid(struct roles *roles, const ttr_field *field)
+static void store_uuid_field(struct roles *roles, const ttr_field *field)
 {
     roles->wants_uuid = field->value.type == TTR_TYPE_ARRAY;
     if (field->value.type == TTR_TYPE_BYTES && field->value.text.n == 16) {
@@ -61,7 +61,7 @@ static unsigned counter_width_of(const struct type *type)
 
 /* Evaluates a field that is mapped to the clock. It updates the clock from the packet's begin time,
  * or sets the begin time if the packet declares none. */
-static void apply_time(struct ctf_frame *frame, uint64_t value, unsigned width)
+static void apply_clock_field(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
     uint64_t before = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
@@ -72,7 +72,7 @@ static void apply_time(struct ctf_frame *frame, uint64_t value, unsigned width)
     packet->has_begin = true;
 }
 
-static void apply_context_role(struct roles *roles, const struct type *type, uint64_t value)
+static void store_context_field(struct roles *roles, const struct type *type, uint64_t value)
 {
     struct ctf_packet *packet = &roles->frame->packet;
     switch (type->role) {
@@ -92,7 +92,7 @@ static void apply_context_role(struct roles *roles, const struct type *type, uin
         roles->frame->has_ticks = false;
         break;
     case CTF_ROLE_TIME:
-        apply_time(roles->frame, value, counter_width_of(type));
+        apply_clock_field(roles->frame, value, counter_width_of(type));
         break;
     case CTF_ROLE_TIME_END:
         packet->has_end = true;
@@ -121,7 +121,7 @@ static void apply_context_role(struct roles *roles, const struct type *type, uin
 
 /* Stores the value of a field by its role. UUIDs are handled elsewhere, since they consist of
  * several fields. */
-static void apply_role(struct roles *roles, const struct type *type, uint64_t value)
+static void store_field_by_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     switch (type->role) {
     case CTF_ROLE_MAGIC:
@@ -137,14 +137,15 @@ static void apply_role(struct roles *roles, const struct type *type, uint64_t va
         roles->frame->number = value;
         break;
     default:
-        apply_context_role(roles, type, value);
+        store_context_field(roles, type, value);
     }
 }
 
 /* Decodes a packet header or context by its layout, from bits->at on, and evaluates its fields. On
  * success, bits->at is the end of the structure. */
-static enum layout_status read_root_by_layout(struct roles *roles, const struct layout *layout,
-                                              const struct layout_cursor *outer, struct bits *bits)
+static enum layout_status read_structure_by_layout(struct roles *roles, const struct layout *layout,
+                                                   const struct layout_cursor *outer,
+                                                   struct bits *bits)
 {
     struct layout_iter walk;
     const struct type *type;
@@ -156,22 +157,22 @@ static enum layout_status read_root_by_layout(struct roles *roles, const struct 
         if (roles->wants_uuid && roles->uuid_n < 16 && field.depth > 0)
             roles->uuid[roles->uuid_n++] = (uint8_t)field.value.v.u;
         else if (type->role == CTF_ROLE_UUID)
-            apply_uuid(roles, &field);
+            store_uuid_field(roles, &field);
         else if (type->role)
-            apply_role(roles, type, field.value.v.u);
+            store_field_by_role(roles, type, field.value.v.u);
     }
     *bits = walk.run.bits;
     return walk.end;
 }
 
 /* Decodes a packet header or context that has fixed offsets, and evaluates its fields. */
-static void read_fixed_root(struct roles *roles, const struct ctf_fixed_root *head,
-                            struct bits *bits)
+static void read_fixed_structure(struct roles *roles, const struct ctf_fixed_root *head,
+                                 struct bits *bits)
 {
     for (uint32_t i = 0; i < head->n; i++) {
         const struct ctf_fixed_field *part = &head->part[i];
         if (part->type->role != CTF_ROLE_UUID) {
-            apply_role(roles, part->type, ctf_fixed_field_load(part, bits));
+            store_field_by_role(roles, part->type, ctf_fixed_field_load(part, bits));
             continue;
         }
         memcpy(roles->uuid, bits->base + part->at, sizeof roles->uuid);
@@ -207,7 +208,8 @@ static enum ctf_framing framing_of_layout_end(struct ctf_frame *frame, enum layo
                         "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
-static enum ctf_framing check_header(const struct ctf_trace *trace, const struct roles *roles)
+static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
+                                            const struct roles *roles)
 {
     if (roles->has_magic && roles->magic != CTF_MAGIC)
         return fail_framing(roles->frame, "ctf.bad-magic",
@@ -237,7 +239,7 @@ static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *
 
 /* Reports whether the tracer never stored the size: tracers that store sizes last leave 0 or all
  * ones. */
-static bool is_unset(bool is_there, uint64_t size, unsigned width)
+static bool is_size_unset(bool is_there, uint64_t size, unsigned width)
 {
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
@@ -249,7 +251,7 @@ static uint64_t round_up_to_byte(uint64_t bits)
     return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
 }
 
-static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame *frame)
+static enum ctf_framing check_declared_sizes(const struct roles *roles, struct ctf_frame *frame)
 {
     struct ctf_packet *packet = &frame->packet;
     packet->size = packet->content = UINT64_MAX;
@@ -260,9 +262,10 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     uint64_t size = roles->has_size ? roles->size : round_up_to_byte(roles->content);
     uint64_t content = roles->has_content ? roles->content : roles->size;
     const bool is_content_unset =
-                   is_unset(roles->has_content, roles->content, roles->content_width),
+                   is_size_unset(roles->has_content, roles->content, roles->content_width),
                is_open = is_content_unset || content < frame->head;
-    bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
+    bool has_size =
+        roles->has_size ? !is_size_unset(true, roles->size, roles->size_width) : !is_open;
     frame->has_unset_size = !has_size && !is_open;
     if (frame->has_unset_size) {
         size = round_up_to_byte(content);
@@ -306,13 +309,13 @@ static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struc
     const struct ctf_stream_decoder *kind = frame->kind;
     frame->context_bit = bits->at;
     if (ctf_fixed_root_is_available(&kind->head, bits)) {
-        read_fixed_root(roles, &kind->head, bits);
+        read_fixed_structure(roles, &kind->head, bits);
         return CTF_FRAME_OK;
     }
     struct layout_cursor outer = {.bits = *bits};
     import_header_values(trace, kind->context, header, &outer);
-    return framing_of_layout_end(frame, read_root_by_layout(roles, kind->context, &outer, bits),
-                                 "context");
+    return framing_of_layout_end(
+        frame, read_structure_by_layout(roles, kind->context, &outer, bits), "context");
 }
 
 enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
@@ -326,13 +329,15 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return rfc11_frame_packet(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
     if (ctf_fixed_root_is_available(&trace->class->head, &bits))
-        read_fixed_root(&roles, &trace->class->head, &bits);
+        read_fixed_structure(&roles, &trace->class->head, &bits);
     else if (trace->class->packet_header)
         framing = framing_of_layout_end(
-            frame, read_root_by_layout(&roles, trace->class->packet_header, NULL, &bits), "header");
+            frame, read_structure_by_layout(&roles, trace->class->packet_header, NULL, &bits),
+            "header");
     if (framing != CTF_FRAME_OK)
-        return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
-    header = check_header(trace, &roles);
+        return roles.has_magic && roles.magic != CTF_MAGIC ? check_packet_header(trace, &roles)
+                                                           : framing;
+    header = check_packet_header(trace, &roles);
     if (header == CTF_FRAME_BAD)
         return header;
     const struct ctf_stream_class *class = section ? section : find_stream_class(trace, &roles);
@@ -350,6 +355,6 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return framing;
     frame->head = bits.at;
     resolve_end_time(&roles, &frame->packet);
-    framing = check_sizes(&roles, frame);
+    framing = check_declared_sizes(&roles, frame);
     return framing == CTF_FRAME_OK ? header : framing;
 }

@@ -51,7 +51,7 @@ static bool add_head_number(struct ctf_fixed_root *head, const struct type *type
     return true;
 }
 
-static bool is_uuid(const struct type *type)
+static bool is_uuid_type(const struct type *type)
 {
     return type->role == CTF_ROLE_UUID && type->count == UUID_BYTES;
 }
@@ -65,7 +65,8 @@ static bool add_head_array(struct ctf_fixed_root *head, const struct type *type)
         return false;
     const bool is_of_bytes =
         element->kind == TYPE_UINT && element->bits == 8 && !element->is_reversed;
-    if (type->role && (!is_uuid(type) || !is_of_bytes || !append_head_part(head, type, UUID_BYTES)))
+    if (type->role &&
+        (!is_uuid_type(type) || !is_of_bytes || !append_head_part(head, type, UUID_BYTES)))
         return false;
     head->end += type->count * element->bits;
     return true;
@@ -73,7 +74,7 @@ static bool add_head_array(struct ctf_fixed_root *head, const struct type *type)
 
 static bool add_head_blob(struct ctf_fixed_root *head, const struct type *type)
 {
-    if (!is_uuid(type) || type->reference.names_n || type->has_inline_length ||
+    if (!is_uuid_type(type) || type->reference.names_n || type->has_inline_length ||
         !align_head_end(head, type) || !append_head_part(head, type, UUID_BYTES))
         return false;
     head->end += UUID_BYTES * 8;

@@ -15,7 +15,7 @@
 #define GZIP_WINDOW (15 + 16)
 #define GZIP_MEMORY 8
 
-static ttr_status fail_size(ttr_error *error, uint64_t n)
+static ttr_status fail_packet_size(ttr_error *error, uint64_t n)
 {
     return fail(error, TTR_E_LIMIT, NO_OFFSET,
                 "a packet of %llu bytes does not fit in the 32-bit sizes of its header",
@@ -37,7 +37,9 @@ static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct bu
     bool is_done = room && deflate(&z, Z_FINISH) == Z_STREAM_END;
     buffer_commit(to, is_done ? z.total_out : 0);
     (void)deflateEnd(&z);
-    return is_done ? TTR_OK : most > UINT32_MAX ? fail_size(error, most) : fail_memory(error);
+    return is_done             ? TTR_OK
+           : most > UINT32_MAX ? fail_packet_size(error, most)
+                               : fail_memory(error);
 }
 
 static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct buffer *to,
@@ -48,7 +50,7 @@ static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct b
                      */
                     601;
     if (most > UINT32_MAX)
-        return fail_size(error, most);
+        return fail_packet_size(error, most);
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
     char *from;
@@ -76,7 +78,8 @@ static ttr_status append_encoded_content(const uint8_t *content, size_t n, uint8
     }
 }
 
-static ttr_status check_packing(const struct rfc11_pack_options *how, size_t n, ttr_error *error)
+static ttr_status check_pack_options(const struct rfc11_pack_options *how, size_t n,
+                                     ttr_error *error)
 {
     if (how->compression > RFC11_GZIP || how->encryption > RFC11_AES || how->checksum > RFC11_CRC32)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
@@ -86,7 +89,7 @@ static ttr_status check_packing(const struct rfc11_pack_options *how, size_t n, 
             error,
             fail(error, TTR_E_MISUSE, NO_OFFSET, "enciphering needs a key: " RFC11_KEY_ADVICE),
             RFC11_KEY_OPTION);
-    return n > UINT32_MAX ? fail_size(error, n) : TTR_OK;
+    return n > UINT32_MAX ? fail_packet_size(error, n) : TTR_OK;
 }
 
 /* Computes the packet size: the content size rounded up to a multiple of `align`. Returns false if
@@ -106,7 +109,7 @@ static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t beg
     uint64_t packet_size;
     size_t content_size = to->n - begin;
     if (!round_up_packet_size(content_size, how->align, &packet_size))
-        return fail_size(error, content_size);
+        return fail_packet_size(error, content_size);
     buffer_add_zeros(to, (size_t)(packet_size - content_size));
     if (to->failed)
         return fail_memory(error);
@@ -130,7 +133,7 @@ ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8_t *conte
                                ttr_error *error)
 {
     size_t begin = to->n;
-    ttr_status status = check_packing(how, n, error);
+    ttr_status status = check_pack_options(how, n, error);
     if (status != TTR_OK)
         return status;
     buffer_add_zeros(to, RFC11_HEADER);

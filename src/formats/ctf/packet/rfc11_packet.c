@@ -59,7 +59,7 @@ enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_
     return packet->packet_size < packet->content_size ? RFC11_OVERFULL : RFC11_FINE;
 }
 
-static void put_u32(uint8_t *to, uint32_t x, bool is_big)
+static void store_ordered_u32(uint8_t *to, uint32_t x, bool is_big)
 {
     if (is_big)
         store_u32be(to, x);
@@ -67,7 +67,7 @@ static void put_u32(uint8_t *to, uint32_t x, bool is_big)
         store_u32le(to, x);
 }
 
-static void put_u64(uint8_t *to, uint64_t x, bool is_big)
+static void store_ordered_u64(uint8_t *to, uint64_t x, bool is_big)
 {
     if (is_big)
         store_u64be(to, x);
@@ -78,15 +78,15 @@ static void put_u64(uint8_t *to, uint64_t x, bool is_big)
 void rfc11_write_header(const struct rfc11_packet *packet, uint8_t to[RFC11_HEADER])
 {
     bool is_big = packet->is_big_endian;
-    put_u32(to, RFC11_MAGIC, is_big);
-    put_u32(to + 4, packet->session_id, is_big);
-    put_u32(to + 8, packet->content_size, is_big);
-    put_u32(to + 12, packet->packet_size, is_big);
-    put_u32(to + 16, packet->checksum, is_big);
-    put_u32(to + 20, packet->section_packet_count, is_big);
-    put_u64(to + 24, packet->timestamp_begin, is_big);
-    put_u64(to + 32, packet->timestamp_end, is_big);
-    put_u32(to + 40, packet->events_discarded, is_big);
+    store_ordered_u32(to, RFC11_MAGIC, is_big);
+    store_ordered_u32(to + 4, packet->session_id, is_big);
+    store_ordered_u32(to + 8, packet->content_size, is_big);
+    store_ordered_u32(to + 12, packet->packet_size, is_big);
+    store_ordered_u32(to + 16, packet->checksum, is_big);
+    store_ordered_u32(to + 20, packet->section_packet_count, is_big);
+    store_ordered_u64(to + 24, packet->timestamp_begin, is_big);
+    store_ordered_u64(to + 32, packet->timestamp_end, is_big);
+    store_ordered_u32(to + 40, packet->events_discarded, is_big);
     to[44] = packet->section_packet_count_bits;
     to[45] = packet->compression_scheme;
     to[46] = packet->encryption_scheme;

@@ -35,7 +35,7 @@
  *
  * Left out: events are never decoded here, so ctf_time_range.c handles events outside of their
  * packet's times. Packets after damage or after a packet without a size are not indexed (but see
- * ctf_index_unsized_rest). */
+ * ctf_index_after_unsized_packet). */
 #include "formats/ctf/read/ctf_build_index.h"
 
 #include <string.h>
@@ -114,7 +114,7 @@ static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame 
 /* Returns true if `from` is later than the last packet's end by more than the average packet
  * duration. No later packet confirms the end of the last one, so events shortly after it may still
  * belong to it. */
-static bool is_far_after_file(const struct ctf_file_index *file_index, int64_t from)
+static bool is_far_after_last_packet(const struct ctf_file_index *file_index, int64_t from)
 {
     const struct ctf_packet_queue *queue = &file_index->queue[0];
     if (file_index->n > 1 || !file_index->is_whole || from <= file_index->end)
@@ -123,8 +123,8 @@ static bool is_far_after_file(const struct ctf_file_index *file_index, int64_t f
            ((uint64_t)file_index->end - (uint64_t)queue->begin) / file_index->packets;
 }
 
-const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_index, size_t i,
-                                           uint64_t *packet, uint64_t *wanted)
+const struct ctf_entry_point *ctf_get_entry_point(const struct ctf_file_index *file_index, size_t i,
+                                                  uint64_t *packet, uint64_t *wanted)
 {
     const struct ctf_entry_point *mark = &file_index->entry_points[i];
     const uint64_t first = i * file_index->stride;
@@ -136,8 +136,8 @@ const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_ind
     return &file_index->entry_points[enter];
 }
 
-const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_index, int64_t from,
-                                             uint64_t *packet, uint64_t *wanted)
+const struct ctf_entry_point *ctf_find_entry_point(const struct ctf_file_index *file_index,
+                                                   int64_t from, uint64_t *packet, uint64_t *wanted)
 {
     size_t low = 0, high = file_index->has_times ? file_index->entry_points_n : 0;
     while (low < high) {
@@ -149,14 +149,14 @@ const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_i
     }
     if (low == 0)
         return NULL;
-    const struct ctf_entry_point *mark = ctf_entry_at(file_index, low - 1, packet, wanted);
-    if (is_far_after_file(file_index, from))
+    const struct ctf_entry_point *mark = ctf_get_entry_point(file_index, low - 1, packet, wanted);
+    if (is_far_after_last_packet(file_index, from))
         *wanted = UINT64_MAX;
     return mark;
 }
 
 /* Returns a bit set of the queues that belong to the same stream as `queue`. */
-static uint32_t queues_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
+static uint32_t find_queues_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
 {
     const struct ctf_packet_queue *ctx = &file_index->queue[queue];
     uint32_t set = 0;
@@ -176,7 +176,7 @@ const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index 
     uint64_t next = *i;
     if (!file_index->of || file_index->has_foreign_packets || next >= file_index->packets)
         return NULL;
-    for (const uint32_t wanted = queues_of_stream(file_index, queue);
+    for (const uint32_t wanted = find_queues_of_stream(file_index, queue);
          next + 1 < file_index->packets && !(wanted >> file_index->of[next] & 1);)
         next++;
     const uint64_t mark = next / file_index->stride;
@@ -391,7 +391,7 @@ static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pa
     const struct ctf_size_question sized = {
         pass->at, pass->previous_size, pair->has_next && pair->next == CTF_FRAME_OK ? next : NULL,
         pair->framing};
-    pair->framing = ctf_correct_size(pass->reader, &sized, frame);
+    pair->framing = ctf_correct_packet_size(pass->reader, &sized, frame);
     const bool is_resized = pair->framing == CTF_FRAME_OK && frame->is_resized;
     pair->has_next &= !is_resized;
     pass->file_index->has_repaired_sizes |= is_resized;
@@ -439,7 +439,7 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
 
 /* Compares the index entries for the file after damage with the packets at their offsets. Stops
  * after LOST_ENTRIES_MAX entries without a packet. */
-static void check_index_rest(struct ctf_index_pass *pass)
+static void check_remaining_index_entries(struct ctf_index_pass *pass)
 {
     unsigned lost = 0;
     struct ctf_index_check *check = &pass->check;
@@ -464,8 +464,9 @@ static void check_index_rest(struct ctf_index_pass *pass)
 
 /* Fills a frame with the values of an index entry. Copies the members that entries lack from
  * `like`, a parsed frame. Returns false if the stream class is unknown. */
-static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf_index_entry *entry,
-                                   const struct ctf_frame *like, struct ctf_frame *frame)
+static bool make_frame_from_index_entry(struct ctf_index_pass *pass,
+                                        const struct ctf_index_entry *entry,
+                                        const struct ctf_frame *like, struct ctf_frame *frame)
 {
     const struct ctf_stream_class *class =
         ctf_find_stream(&pass->reader->trace->class->description, entry->stream_id);
@@ -484,10 +485,10 @@ static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf
 }
 
 /* Returns true if `entry` is a plausible successor of `before`. A valid index has one stream, in
- * order, so most wrong entries fail this test. Only a too early packet end passes; ctf_verify_entry
- * finds it in the next header. */
-static bool is_entry_successor(const struct ctf_index_entry *entry,
-                               const struct ctf_index_entry *before)
+ * order, so most wrong entries fail this test. Only a too early packet end passes;
+ * ctf_verify_entry_point finds it in the next header. */
+static bool is_index_entry_successor(const struct ctf_index_entry *entry,
+                                     const struct ctf_index_entry *before)
 {
     return entry->stream_id == before->stream_id && entry->instance == before->instance &&
            entry->begin >= before->begin && (entry->end == 0 || entry->end >= entry->begin) &&
@@ -505,7 +506,8 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
         bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n ||
                           entry.begin < before.end;
         if (entry.offset != pass->at || entry.size == 0 || entry.size % 8 ||
-            entry.content > entry.size || (index->at > 1 && !is_entry_successor(&entry, &before)))
+            entry.content > entry.size ||
+            (index->at > 1 && !is_index_entry_successor(&entry, &before)))
             return false;
         before = entry;
         if (is_checked &&
@@ -514,7 +516,7 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
-        if (!frame_from_index_entry(pass, &entry, &like, &frame) ||
+        if (!make_frame_from_index_entry(pass, &entry, &like, &frame) ||
             !add_indexed_packet(pass, &frame))
             return false;
         pass->previous_size = entry.size / 8;
@@ -560,7 +562,7 @@ static ttr_status scan_by_headers(struct ctf_index_pass *pass, ttr_error *error)
     ctf_index_check_init(&pass->check, pass->reader);
     ttr_status status = scan_packet_headers(pass, error);
     if (status == TTR_OK)
-        check_index_rest(pass);
+        check_remaining_index_entries(pass);
     ctf_index_close(&pass->check.index);
     return status;
 }
@@ -611,8 +613,8 @@ static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_entry_p
     return is_there;
 }
 
-bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_entry_point **mark,
-                      uint64_t *packet, uint64_t *wanted)
+bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
+                            const struct ctf_entry_point **mark, uint64_t *packet, uint64_t *wanted)
 {
     const struct ctf_file_index *file_index = reader->file_index;
     struct ctf_frame frame;
@@ -643,14 +645,15 @@ void ctf_check_index(struct ctf_reader *reader)
         return;
     file_index->is_checked = true;
     ctf_index_check_init(&pass.check, reader);
-    check_index_rest(&pass);
+    check_remaining_index_entries(&pass);
     ctf_index_close(&pass.check.index);
     ctf_peek_end(&pass.look);
 }
 
 /* Adds the packet at p, which follows a packet without size, to queue 0. Does nothing unless the
  * packet is valid, of the same stream, and begins after the queue's end. */
-static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
+static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p,
+                                     const uint8_t *end)
 {
     struct ctf_packet_queue *queue = &reader->file_index->queue[0];
     struct ctf_frame frame;
@@ -671,11 +674,11 @@ static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *byte
     const bool is_end = n < REST_BYTES;
     const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE_BYTES, *p = bytes;
     while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
-        add_unsized_packet(reader, p++, end);
+        add_packet_after_unsized(reader, p++, end);
     return is_end ? n : n - CTF_CANDIDATE_BYTES;
 }
 
-bool ctf_index_unsized_rest(struct ctf_reader *reader)
+bool ctf_index_after_unsized_packet(struct ctf_reader *reader)
 {
     struct ctf_file_index *file_index = reader->file_index;
     ttr_error error;

@@ -9,11 +9,11 @@
  * |  packets in file order:  A0  A1  B0  A2  B1      (A, B: stream; A2 begins before A1 ends)
  * |  queue 0 (A): A0 A1      queue 1 (B): B0 B1      queue 2 (A): A2
  *
- * Order of calls: ctf_build_index when the input is opened; ctf_index_unsized_rest if a later file
- * continues the stream; ctf_queue_contains and ctf_mark_duplicates when files of one stream are
- * compared; ctf_find_entry and ctf_verify_entry when reading starts; ctf_check_index after the last
- * event. Ownership: the inputs of a file share the index; the last one frees it. Thread rule: that
- * of the reader. */
+ * Order of calls: ctf_build_index when the input is opened; ctf_index_after_unsized_packet if a
+ * later file continues the stream; ctf_queue_contains_first_packet and ctf_mark_duplicates when
+ * files of one stream are compared; ctf_find_entry_point and ctf_verify_entry_point when reading
+ * starts; ctf_check_index after the last event. Ownership: the inputs of a file share the index;
+ * the last one frees it. Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_BUILD_INDEX_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_BUILD_INDEX_H
 
@@ -105,13 +105,13 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
  * packets of the first queue's stream that begin after all earlier packets. Adds them to the
  * queue's counters and time range, which a file that continues the stream needs. Does nothing if
  * all packets are known. Returns false if memory is out. */
-TTR_MUST bool ctf_index_unsized_rest(struct ctf_reader *reader);
+TTR_MUST bool ctf_index_after_unsized_packet(struct ctf_reader *reader);
 
 /* Returns true if queue `i` of the reader's file contains the first packet of `queue`, which
  * belongs to another file (overlapping snapshots). Reads headers from the last entry point before
  * that packet on. Does not find a packet that follows damage. */
-bool ctf_queue_contains(struct ctf_reader *reader, uint32_t i,
-                        const struct ctf_packet_queue *queue);
+bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
+                                     const struct ctf_packet_queue *queue);
 
 /* A packet queue of a file. */
 struct ctf_queue_ref {
@@ -169,19 +169,21 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
  * a stream is relied on. The last packet of a file with one queue has no successor. It is skipped
  * if `from` is later than its end by more than the average packet duration. Later events are
  * reported when the packet is read (ctf.late-event). */
-const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_index, int64_t from,
-                                             uint64_t *packet, uint64_t *wanted);
+const struct ctf_entry_point *ctf_find_entry_point(const struct ctf_file_index *file_index,
+                                                   int64_t from, uint64_t *packet,
+                                                   uint64_t *wanted);
 
-/* Like ctf_find_entry, but returns entry point `i`, and always sets *wanted. */
-const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_index, size_t i,
-                                           uint64_t *packet, uint64_t *wanted);
+/* Like ctf_find_entry_point, but returns entry point `i`, and always sets *wanted. */
+const struct ctf_entry_point *ctf_get_entry_point(const struct ctf_file_index *file_index, size_t i,
+                                                  uint64_t *packet, uint64_t *wanted);
 
-/* Checks the result of ctf_find_entry against packet headers if the index was built from an index
- * file. Returns false if the first wanted packet does not begin before the range; then reading must
- * start earlier. Moves the entry point to that packet, unless the previous header is valid and
- * adjacent. */
-bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_entry_point **mark,
-                      uint64_t *packet, uint64_t *wanted);
+/* Checks the result of ctf_find_entry_point against packet headers if the index was built from an
+ * index file. Returns false if the first wanted packet does not begin before the range; then
+ * reading must start earlier. Moves the entry point to that packet, unless the previous header is
+ * valid and adjacent. */
+bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
+                            const struct ctf_entry_point **mark, uint64_t *packet,
+                            uint64_t *wanted);
 
 /* Compares the tracer's index file with all packets, and reports differences. Does this only once,
  * and only if the index was built from that file. */

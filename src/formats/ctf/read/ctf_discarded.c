@@ -17,13 +17,13 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_counters *before = ctf_counters_of(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const bool ends_behind =
+    const bool is_at_end =
         tag == TTR_GAP_EVENTS && ctf_discarded_is_at_end(&reader->trace->class->description);
     bool is_clamped = false;
     int64_t begin =
         packet->has_begin ? ctf_ticks_to_ns(line, packet->begin, &is_clamped) : reader->time;
     int64_t end =
-        packet->has_end && ends_behind ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
+        packet->has_end && is_at_end ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_ticks_to_ns(line, before->end, &is_clamped) : begin;
     /* A gap must not end after the begin of this packet's events, and must not begin before events
      * already emitted. */

@@ -14,7 +14,7 @@
 
 /* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels with increasing
  * detail. */
-static uint8_t ttr_level_of_lttng(const struct ctf_event_class *event)
+static uint8_t level_from_lttng(const struct ctf_event_class *event)
 {
     static const uint8_t levels[] = {TTR_LEVEL_FATAL, TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL,
                                      TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO,
@@ -72,7 +72,7 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
 
 /* Returns the packet context if it has fields that are printed, or no fields at all; otherwise
  * NULL. A context of only sizes and times is not printed, not even as an empty group. */
-static const struct type *printed_packet_context(const struct type *context)
+static const struct type *select_printed_context(const struct type *context)
 {
     if (context && context->members_n == 0)
         return context;
@@ -84,8 +84,8 @@ static const struct type *printed_packet_context(const struct type *context)
     return NULL;
 }
 
-void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
-                        struct event_class *about)
+void ctf_describe_declared_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
+                                 struct event_class *about)
 {
     const struct ctf_stream_class *stream = event->stream;
     *about = (struct event_class){
@@ -93,9 +93,9 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
         .id = event->id,
         .stream_id = stream->id,
         .stream_name = stream->name.p ? stream->name : (ttr_text){"", 0},
-        .level = ttr_level_of_lttng(event),
+        .level = level_from_lttng(event),
         .root = {trace->class->description.packet_header,
-                 printed_packet_context(stream->packet_context), stream->event_header,
+                 select_printed_context(stream->packet_context), stream->event_header,
                  stream->event_context, event->context, event->payload},
         .has_log_level = event->has_log_level,
         .has_clock = stream->clock != NULL,
@@ -109,7 +109,7 @@ static const struct event_class *new_class_description(struct ctf_reader *reader
 {
     struct event_class *about = arena_alloc(&reader->trace->met, sizeof *about);
     if (about)
-        ctf_describe_class(reader->trace, event, about);
+        ctf_describe_declared_class(reader->trace, event, about);
     if (about && reader->has_cpu)
         about->root[ROOT_PACKET_CONTEXT] = reader->trace->cpu_context;
     return about;
@@ -134,8 +134,8 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
 
 /* Sets the attributes that traces of our own writer declare for an event class (level, provider,
  * ...). */
-static bool apply_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
-                          struct ctf_event_decoder *class, ttr_error *error)
+static bool set_class_attributes(struct ctf_reader *reader, const struct ctf_event_class *event,
+                                 struct ctf_event_decoder *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
     struct ctf_dialect_attributes *said =
@@ -169,7 +169,7 @@ static bool has_shared_schemas(const struct ctf_reader *reader)
 }
 
 /* Returns the element of trace->schemas for an event class. Returns NULL if memory is out. */
-static struct ctf_schema **shared_schema_slot(struct ctf_trace *trace,
+static struct ctf_schema **find_shared_schema(struct ctf_trace *trace,
                                               const struct ctf_event_class *event)
 {
     const size_t had = trace->schemas_n;
@@ -185,24 +185,24 @@ static struct ctf_schema **shared_schema_slot(struct ctf_trace *trace,
 static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf_event_class *event)
 {
     const bool is_shared = has_shared_schemas(reader);
-    struct ctf_schema **place = is_shared ? shared_schema_slot(reader->trace, event) : NULL;
+    struct ctf_schema **place = is_shared ? find_shared_schema(reader->trace, event) : NULL;
     if (is_shared && (!place || *place))
         return place ? *place : NULL;
     struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
     const struct event_class *about = new_class_description(reader, event);
     if (!schema || !about)
         return NULL;
-    *schema =
-        (struct ctf_schema){.base = {.layout = event->layout,
-                                     .scratch = &reader->trace->scratch,
-                                     .place = ctf_place_event_body,
-                                     .locate_group = ctf_place_event_group,
-                                     .packet = ctf_packet_number_of_event},
-                            .trace = reader->trace,
-                            .event = event,
-                            .ends_inside = ctf_may_end_inside(reader->stream->kind->class, event),
-                            .stream = is_shared ? NULL : reader->stream,
-                            .reader = is_shared ? NULL : reader};
+    *schema = (struct ctf_schema){
+        .base = {.layout = event->layout,
+                 .scratch = &reader->trace->scratch,
+                 .place = ctf_locate_event_body,
+                 .locate_group = ctf_locate_event_group,
+                 .packet = ctf_packet_number_of_event},
+        .trace = reader->trace,
+        .event = event,
+        .ends_inside = ctf_event_may_end_inside_byte(reader->stream->kind->class, event),
+        .stream = is_shared ? NULL : reader->stream,
+        .reader = is_shared ? NULL : reader};
     if (event->layout) {
         uint32_t imports;
         (void)layout_imports(event->layout, &imports);
@@ -252,10 +252,10 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
         .name = event->name_id,
         .provider = event->provider_id,
         .track = stream->track,
-        .level = ttr_level_of_lttng(event),
+        .level = level_from_lttng(event),
         .flags = reader->in->flags & TTR_READ_DEFINITIONS ? TTR_EVENT_RAW : 0,
     };
-    if (!apply_dialect(reader, event, class, error))
+    if (!set_class_attributes(reader, event, class, error))
         return NULL;
     class->is_usual = !class->has_imports && !class->said && !class->times;
     return class;
@@ -298,8 +298,8 @@ static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream,
 }
 
 /* Returns the size rule of complete events (header and body). The header must have a fixed size. */
-static struct layout_byte_shape event_size_rule(const struct ctf_stream *stream,
-                                                const struct ctf_event_decoder *class)
+static struct layout_byte_shape get_event_size_rule(const struct ctf_stream *stream,
+                                                    const struct ctf_event_decoder *class)
 {
     struct layout_shape shape = class->shape;
     shape.first += stream->kind->plan.loads.bits;
@@ -324,7 +324,7 @@ static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_eve
     entry->opcode = model->opcode;
     entry->flags = model->flags;
     if (class->is_usual && !class->has_thread)
-        entry->bytes = event_size_rule(stream, class);
+        entry->bytes = get_event_size_rule(stream, class);
     stream->has_extended |= id >= stream->kind->plan.escape;
 }
 

@@ -22,28 +22,30 @@ struct ctf_stream *ctf_find_known_stream(const struct ctf_reader *reader,
 
 /* Returns the added stream with the same stream number in the other byte order (RFC v1.1). Returns
  * `stream` if there is none. */
-struct ctf_stream *ctf_find_first_stream(const struct ctf_reader *reader,
-                                         struct ctf_stream *stream);
+struct ctf_stream *ctf_find_stream_of_other_order(const struct ctf_reader *reader,
+                                                  struct ctf_stream *stream);
 
 /* Adds the last element of reader->streams to the hash table. Builds the table when there are more
  * than CTF_LINEAR_SEARCH_MAX streams. Returns false if memory is out. */
-TTR_MUST bool ctf_index_last_stream(struct ctf_reader *reader);
+TTR_MUST bool ctf_add_last_stream_to_index(struct ctf_reader *reader);
 
 /* Implements layout_schema.place: sets `run` to the body of an event. */
-void ctf_place_event_body(const struct layout_schema *base, const ttr_event *event,
-                          struct layout_cursor *run);
+void ctf_locate_event_body(const struct layout_schema *base, const ttr_event *event,
+                           struct layout_cursor *run);
 
 /* Implements layout_schema.locate_group: sets `run` to the packet context or the event header of an
  * event, and returns its layout. */
-const struct layout *ctf_place_event_group(const struct layout_schema *base, const ttr_event *event,
-                                           ttr_group group, struct layout_cursor *run);
+const struct layout *ctf_locate_event_group(const struct layout_schema *base,
+                                            const ttr_event *event, ttr_group group,
+                                            struct layout_cursor *run);
 
 /* Implements layout_schema.packet: returns a nonzero number that is unique per packet of a file
  * (file offset of the packet + 1). */
 uint64_t ctf_packet_number_of_event(const struct layout_schema *base, const ttr_event *event);
 
 /* Returns true if events of the class may end at a bit that is not a byte boundary. */
-bool ctf_may_end_inside(const struct ctf_stream_class *stream, const struct ctf_event_class *event);
+bool ctf_event_may_end_inside_byte(const struct ctf_stream_class *stream,
+                                   const struct ctf_event_class *event);
 
 /* Returns the positions of the pid, tid and name fields of an event class, cached in `event`.
  * Returns NULL if memory is out. */

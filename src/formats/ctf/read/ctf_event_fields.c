@@ -17,8 +17,8 @@ struct event_view {
 /* Returns the layout of a structure that is stored before the event body (packet header, packet
  * context or event header), and sets *bits to its position. Returns NULL if there is no such
  * structure. */
-static const struct layout *find_earlier_root(const struct event_view *view, enum type_root root,
-                                              struct bits *bits)
+static const struct layout *find_earlier_structure(const struct event_view *view,
+                                                   enum type_root root, struct bits *bits)
 {
     const struct ctf_packet *packet = view->packet;
     *bits = bits_init(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
@@ -34,30 +34,31 @@ static const struct layout *find_earlier_root(const struct event_view *view, enu
 
 /* Fills the slots of a layout that need values of structures stored before it. Recursive, because
  * the layouts of those structures may need values in turn. */
-static void fill_imports(const struct event_view *view, const struct layout *layout,
-                         struct layout_cursor *run)
+static void fill_earlier_values(const struct event_view *view, const struct layout *layout,
+                                struct layout_cursor *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(layout, &n);
     for (uint32_t i = 0; i < n; i++) {
         struct layout_cursor outer = {.value = 0};
-        const struct layout *before = find_earlier_root(view, import[i].from.root, &outer.bits);
+        const struct layout *before =
+            find_earlier_structure(view, import[i].from.root, &outer.bits);
         uint64_t value = 0;
         run->slots[import[i].slot] = 0;
         if (!before || before == layout)
             continue;
-        fill_imports(view, before, &outer);
+        fill_earlier_values(view, before, &outer);
         if (layout_evaluate_reference(before, &outer, &import[i].from, &value))
             run->slots[import[i].slot] = value;
     }
 }
 
-void ctf_fill_imports(struct ctf_reader *reader, const struct layout *layout,
-                      const struct bits *header, struct layout_cursor *run)
+void ctf_fill_earlier_values(struct ctf_reader *reader, const struct layout *layout,
+                             const struct bits *header, struct layout_cursor *run)
 {
     struct event_view view = {reader, &reader->packets[reader->slot], reader->stream->kind,
                               *header};
-    fill_imports(&view, layout, run);
+    fill_earlier_values(&view, layout, run);
 }
 
 struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event *event)
@@ -84,8 +85,8 @@ static uint64_t event_offset_in_packet(const struct ctf_reader *reader,
     return event->offset - packet->offset - packet->base_bit / 8;
 }
 
-static struct event_view view_of_event(const struct ctf_origin *origin, const ttr_event *event,
-                                       uint64_t *from)
+static struct event_view make_event_view(const struct ctf_origin *origin, const ttr_event *event,
+                                         uint64_t *from)
 {
     const struct ctf_reader *reader = origin->reader;
     const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_max];
@@ -96,8 +97,8 @@ static struct event_view view_of_event(const struct ctf_origin *origin, const tt
     return (struct event_view){reader, packet, origin->stream->kind, header};
 }
 
-void ctf_place_event_body(const struct layout_schema *base, const ttr_event *event,
-                          struct layout_cursor *run)
+void ctf_locate_event_body(const struct layout_schema *base, const ttr_event *event,
+                           struct layout_cursor *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     const struct ctf_origin origin = ctf_origin_of(schema, event);
@@ -117,12 +118,13 @@ void ctf_place_event_body(const struct layout_schema *base, const ttr_event *eve
     run->bits.failed = from > packet->content_end; /* true if the event is not from this packet */
     if (!schema->has_imports || run->bits.failed)
         return;
-    struct event_view view = view_of_event(&origin, event, &from);
-    fill_imports(&view, base->layout, run);
+    struct event_view view = make_event_view(&origin, event, &from);
+    fill_earlier_values(&view, base->layout, run);
 }
 
-const struct layout *ctf_place_event_group(const struct layout_schema *base, const ttr_event *event,
-                                           ttr_group group, struct layout_cursor *run)
+const struct layout *ctf_locate_event_group(const struct layout_schema *base,
+                                            const ttr_event *event, ttr_group group,
+                                            struct layout_cursor *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     uint64_t from;
@@ -136,15 +138,15 @@ const struct layout *ctf_place_event_group(const struct layout_schema *base, con
         run->bits = (struct bits){.base = origin.reader->cpu_bytes, .end = 32};
         return schema->trace->cpu;
     }
-    struct event_view view = view_of_event(&origin, event, &from);
+    struct event_view view = make_event_view(&origin, event, &from);
     if (from > view.packet->content_end)
         return NULL;
-    const struct layout *layout = find_earlier_root(
+    const struct layout *layout = find_earlier_structure(
         &view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
     if (layout && group == TTR_GROUP_PACKET)
         layout = origin.stream->kind->context_shown;
     if (layout)
-        fill_imports(&view, layout, run);
+        fill_earlier_values(&view, layout, run);
     return layout;
 }
 
@@ -161,7 +163,7 @@ enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
 
 /* Returns the set of positions at which a type can end. In a sequence of types the end of the last
  * one is used; if that may be empty, the end of the previous one is possible too. */
-static unsigned possible_ends(const struct type *type)
+static unsigned find_possible_ends(const struct type *type)
 {
     unsigned ends = ENDS_NOWHERE;
     switch (type->kind) {
@@ -175,32 +177,33 @@ static unsigned possible_ends(const struct type *type)
         return type->bits % 8 || type->align < 3 ? ENDS_INSIDE : ENDS_AT_BYTE;
     case TYPE_STRUCT:
         for (uint32_t i = type->members_n; i > 0 && (ends & ENDS_NOWHERE); i--)
-            ends = (ends & ~(unsigned)ENDS_NOWHERE) | possible_ends(type->members[i - 1].type);
+            ends = (ends & ~(unsigned)ENDS_NOWHERE) | find_possible_ends(type->members[i - 1].type);
         return ends;
     case TYPE_ARRAY:
-        return type->count ? possible_ends(type->element) : ends;
+        return type->count ? find_possible_ends(type->element) : ends;
     case TYPE_SEQUENCE:
-        return (type->has_inline_length ? possible_ends(type->length_type) : ends) |
-               possible_ends(type->element);
+        return (type->has_inline_length ? find_possible_ends(type->length_type) : ends) |
+               find_possible_ends(type->element);
     case TYPE_OPTIONAL:
-        return ends | possible_ends(type->element);
+        return ends | find_possible_ends(type->element);
     case TYPE_VARIANT:
         for (uint32_t i = 0; i < type->members_n; i++)
-            ends |= possible_ends(type->members[i].type);
+            ends |= find_possible_ends(type->members[i].type);
         return ends;
     default:
         return ENDS_AT_BYTE;
     }
 }
 
-bool ctf_may_end_inside(const struct ctf_stream_class *stream, const struct ctf_event_class *event)
+bool ctf_event_may_end_inside_byte(const struct ctf_stream_class *stream,
+                                   const struct ctf_event_class *event)
 {
     const struct type *const parts[] = {event->payload, event->context, stream->event_context,
                                         stream->event_header};
     unsigned ends = ENDS_NOWHERE;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && (ends & ENDS_NOWHERE); i++)
         if (parts[i])
-            ends = (ends & ~(unsigned)ENDS_NOWHERE) | possible_ends(parts[i]);
+            ends = (ends & ~(unsigned)ENDS_NOWHERE) | find_possible_ends(parts[i]);
     return ends & ENDS_INSIDE;
 }
 
@@ -214,7 +217,7 @@ void ctf_event_bit_range(const struct ctf_schema *schema, const ttr_event *event
     *to = first + (uint64_t)event->payload_size * 8;
     if (!schema->ends_inside)
         return;
-    ctf_place_event_body(&schema->base, event, &run);
+    ctf_locate_event_body(&schema->base, event, &run);
     if (!schema->base.layout)
         *to = first + ctf_body_bit(event);
     else if (layout_find_record_end(schema->base.layout, &run) == LAYOUT_OK)

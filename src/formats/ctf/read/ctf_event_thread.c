@@ -36,8 +36,8 @@ static uint64_t load_context_field(const struct ctf_field_pos *spot, const uint8
 
 /* Sets the name of an unnamed thread from its name field of fixed size (such as LTTng's procname).
  * Returns false if memory is out. */
-static bool name_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
-                        const uint8_t *body, ttr_id id)
+static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                            const uint8_t *body, ttr_id id)
 {
     ttr *t = reader->trace->t;
     ttr_thread thread;
@@ -67,7 +67,7 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder
     else
         id = class->pid.bytes ? context_thread(t, source, pid, tid)
                               : context_thread_by_tid(t, source, tid);
-    if (!id || !name_thread(reader, class, body, id))
+    if (!id || !set_thread_name(reader, class, body, id))
         return 0;
     reader->last_pid = pid;
     reader->last_tid = tid;

@@ -37,7 +37,7 @@ static enum ctf_stop_reason read_event_header_by_layout(struct event_loop *loop)
     struct ctf_reader *reader = loop->reader;
     if (loop->plan->kind == CTF_PLAN_LAYOUT) {
         struct bits from = bits_init(loop->base, loop->header_at, loop->end);
-        ctf_fill_imports(reader, loop->plan->layout, &from, &reader->run);
+        ctf_fill_earlier_values(reader, loop->plan->layout, &from, &reader->run);
     }
     ctf_read_event_header(loop->plan, &bits, reader->run.slots, &loop->header);
     if (loop->header.end == LAYOUT_TRUNCATED)
@@ -76,14 +76,14 @@ static void report_cut_text(const struct event_loop *loop)
 }
 
 /* Computes the end of an event body of variable size. Returns CTF_STOP_FULL on success. */
-static enum ctf_stop_reason measure_event_body(struct event_loop *loop)
+static enum ctf_stop_reason find_event_body_end(struct event_loop *loop)
 {
     struct ctf_reader *reader = loop->reader;
     struct layout_cursor *run = &reader->run;
     run->bits = bits_init(loop->base, loop->body_at, loop->end);
     if (loop->class->has_imports) {
         struct bits header = bits_init(loop->base, loop->header_at, loop->end);
-        ctf_fill_imports(reader, loop->class->layout, &header, run);
+        ctf_fill_earlier_values(reader, loop->class->layout, &header, run);
     }
     run->has_cut_text = false;
     enum layout_status end = layout_find_record_end(loop->class->layout, run);
@@ -124,7 +124,7 @@ static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
         return CTF_STOP_FULL;
     }
     if (class->layout)
-        return measure_event_body(loop);
+        return find_event_body_end(loop);
     if (UNLIKELY(loop->body_at > loop->end))
         return CTF_STOP_EDGE;
     loop->at = loop->body_at;
@@ -287,7 +287,7 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
 /* Sets the attributes that traces of our own writer store in the event. An event that only names a
  * thread is not emitted. The batch is returned before such an event, so that earlier events still
  * have the old name. */
-static enum ctf_stop_reason apply_dialect_event(struct event_loop *loop, ttr_event *event)
+static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
     const struct ctf_trace *trace = reader->trace;
@@ -317,7 +317,7 @@ static void advance_clock_by_fields(struct event_loop *loop)
     struct layout_cursor *run = &loop->reader->run;
     struct bits body = bits_init(loop->base, loop->body_at, loop->at),
                 header = bits_init(loop->base, loop->header_at, loop->end);
-    ctf_fill_imports(loop->reader, loop->class->times, &header, run);
+    ctf_fill_earlier_values(loop->reader, loop->class->times, &header, run);
     ctf_apply_mapped_times(loop->class->times, &body, run->slots, &loop->header);
 }
 
@@ -352,7 +352,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     set_event_time(reader, event, views);
     if (loop->class->times)
         advance_clock_by_fields(loop);
-    stop = loop->class->said ? apply_dialect_event(loop, event) : CTF_STOP_FULL;
+    stop = loop->class->said ? set_event_attributes(loop, event) : CTF_STOP_FULL;
     if (stop == CTF_STOP_NAMES) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -407,7 +407,7 @@ static void set_plain_ticks(struct ctf_packet_views *views)
 }
 
 /* Returns the number of bytes after reader->bits.base that may be loaded. */
-static uint64_t loadable_bytes(const struct ctf_reader *reader)
+static uint64_t count_loadable_bytes(const struct ctf_reader *reader)
 {
     const uint64_t end = reader->bits.end >> 3,
                    n = reader->is_unpacked ? 0 : ctf_bytes_from(reader, reader->offset);
@@ -421,7 +421,7 @@ static struct ctf_packet_views make_packet_views(const struct ctf_reader *reader
     struct ctf_packet_views views = {.timeline = &kind->timeline,
                                      .base = reader->bits.base,
                                      .offset = reader->offset,
-                                     .there = loadable_bytes(reader),
+                                     .there = count_loadable_bytes(reader),
                                      .part = reader->slot,
                                      .cpu = packet->has_cpu ? packet->cpu : 0,
                                      .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,

@@ -44,21 +44,21 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
 }
 
 /* Returns the offset in the index file of the entry read last, in bytes. */
-static uint64_t offset_of_entry(const struct ctf_index *index)
+static uint64_t offset_of_last_index_entry(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
 }
 
-static void report_index_entry(const struct ctf_index_check *check, unsigned i, uint64_t found,
-                               uint64_t expected, uint64_t offset)
+static void report_index_difference(const struct ctf_index_check *check, unsigned i, uint64_t found,
+                                    uint64_t expected, uint64_t offset)
 {
     const struct ctf_reader *reader = check->reader;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "ctf.bad-index",
                          "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64
                          ", expected %" PRIu64 " as the packet at byte %" PRIu64
                          " declares; index not used, \"convert --to=ctf\" writes a correct one",
-                         reader->file, offset_of_entry(&check->index), number_names[i], found,
-                         expected, offset);
+                         reader->file, offset_of_last_index_entry(&check->index), number_names[i],
+                         found, expected, offset);
 }
 
 /* The numbers stored in an index entry, and those of the packet header that it describes. */
@@ -112,18 +112,18 @@ void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
     check->is_taken = false;
     const unsigned i = compare_index_entry(&check->index, &check->entry, offset, frame, &both);
     if (i < NUMBERS)
-        report_index_entry(check, i, both.found[i], both.expected[i], offset);
+        report_index_difference(check, i, both.found[i], both.expected[i], offset);
 }
 
 void ctf_index_check_missing_packet(struct ctf_index_check *check)
 {
     const struct ctf_reader *reader = check->reader;
     check->is_taken = false;
-    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, check->entry.offset, "ctf.bad-index",
-                         "index/%.60s.idx, entry at byte %" PRIu64
-                         ": no packet begins at byte %" PRIu64
-                         "; index not used, \"convert --to=ctf\" writes a correct one",
-                         reader->file, offset_of_entry(&check->index), check->entry.offset);
+    input_add_diagnostic(
+        reader->in, TTR_SEVERITY_ODD, check->entry.offset, "ctf.bad-index",
+        "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64
+        "; index not used, \"convert --to=ctf\" writes a correct one",
+        reader->file, offset_of_last_index_entry(&check->index), check->entry.offset);
 }
 
 void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole)

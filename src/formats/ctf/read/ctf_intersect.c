@@ -35,7 +35,8 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_q
     *stream = *queue;
 }
 
-bool ctf_has_wrong_end(const struct ctf_trace *trace, const struct ctf_packet_queue *queue)
+bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
+                                 const struct ctf_packet_queue *queue)
 {
     const bool is_unclosed = !queue->last.has_end; /* an end of 0 is treated as undeclared */
     return queue->has_begin && (trace->class->quirks.event_after_packet ||

@@ -23,7 +23,8 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_q
 
 /* Returns true if the end time of the queue's last packet is unreliable, because of a known fault
  * of the tracer (ctf_tracer_quirks.c). */
-bool ctf_has_wrong_end(const struct ctf_trace *trace, const struct ctf_packet_queue *queue);
+bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
+                                 const struct ctf_packet_queue *queue);
 
 /* Sets the end of the queue to the time of its last event; to the begin of the last packet if that
  * packet has no events. `in` must be an unread input of this queue. The function always closes it.

@@ -69,7 +69,7 @@ static bool is_empty_stream_file(const struct ctf_opening *opening, const struct
                   : folder_file_size(opening->trace->folder, file, &size) && size == 0;
 }
 
-static bool file_has_section(const struct ctf_opening *opening, const struct folder_file *file)
+static bool file_has_stream_class(const struct ctf_opening *opening, const struct folder_file *file)
 {
     const struct ctf_description *description = &opening->trace->class->description;
     bool has_cpu;
@@ -79,7 +79,7 @@ static bool file_has_section(const struct ctf_opening *opening, const struct fol
 }
 
 /* Lowers the limit of packets per batch if windows are small because there are many inputs. */
-static void set_slot_limit(const struct ctf_opening *opening, struct input *in)
+static void set_packet_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
@@ -101,9 +101,9 @@ static struct input *make_stream_input(struct ctf_opening *opening, const struct
     if (!in)
         return NULL;
     ctf_trace_add_input(trace, in, file->name, opening->files);
-    set_slot_limit(opening, in);
+    set_packet_slot_limit(opening, in);
     if (trace->class->description.version == CTF_RFC_1_1)
-        rfc11_assign_section(in->ctx);
+        rfc11_assign_stream_class(in->ctx);
     return in;
 }
 
@@ -137,7 +137,7 @@ static ttr_status correct_queue_end(struct ctf_opening *opening, const struct fo
 {
     struct ctf_opened_queue *opened = &opening->set->opened[opening->set->n - 1];
     const struct ctf_reader *reader = opened->in->ctx;
-    if (!opening->set->intersects || !ctf_has_wrong_end(opening->trace, &opened->queue))
+    if (!opening->set->intersects || !ctf_queue_end_is_unreliable(opening->trace, &opened->queue))
         return TTR_OK;
     struct input *in = make_second_input(opening, file, error);
     if (!in)
@@ -147,7 +147,7 @@ static ttr_status correct_queue_end(struct ctf_opening *opening, const struct fo
     return ctf_decode_queue_end(in, &opened->queue, error);
 }
 
-static void extend_trace_times(struct ctf_trace *trace, const struct ctf_packet_queue *queue)
+static void extend_trace_time_range(struct ctf_trace *trace, const struct ctf_packet_queue *queue)
 {
     trace->lacks_times |= queue->kind && !queue->has_begin;
     if (queue->has_begin && queue->begin < trace->begin)
@@ -165,7 +165,7 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                                       .queue = file_index->queue[i],
                                       .folder = opening->set->folders,
                                       .file = opening->files};
-    extend_trace_times(opening->trace, &opened.queue);
+    extend_trace_time_range(opening->trace, &opened.queue);
     opened.number = opened.queue.has_number ? opened.queue.number : opened.file;
     opened.is_shared = i > 0 && in->flags & TTR_READ_DEFINITIONS;
     ttr_status status = ctf_stream_set_add(opening->set, &opened, error);
@@ -173,7 +173,7 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
         return status;
     opening->first = opening->first ? opening->first : in;
     assign_queue(in, file_index, i);
-    return ctf_add_attributes(in, opening->trace, &opened.queue, opened.number)
+    return ctf_add_stream_attributes(in, opening->trace, &opened.queue, opened.number)
                ? TTR_OK
                : fail_memory(error);
 }
@@ -233,8 +233,8 @@ static ttr_status add_damage_input(struct ctf_opening *opening, const struct fol
 
 /* Divides the window size of a file by the number of its packet queues, so that a file with many
  * queues needs no more memory than others. */
-static void share_file_window(struct ctf_opening *opening, struct input *first,
-                              const struct ctf_file_index *file_index)
+static void divide_window_size(struct ctf_opening *opening, struct input *first,
+                               const struct ctf_file_index *file_index)
 {
     if (file_index->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
@@ -242,7 +242,7 @@ static void share_file_window(struct ctf_opening *opening, struct input *first,
     opening->how.chunk = source_chunk_size(n > LARGE_WINDOWS_MAX ? n : (n + 1) / 2);
     opening->how.is_sparse = true;
     source_limit_window(first->source, opening->how.chunk);
-    set_slot_limit(opening, first);
+    set_packet_slot_limit(opening, first);
 }
 
 /* Replaces a file that cannot be opened by an input that reports the error. */
@@ -262,15 +262,15 @@ static ttr_status replace_unreadable_file(struct ctf_opening *opening,
 /* RFC v1.1: skips and reports a file whose name matches no stream class. If no file of the trace
  * matches (`is_lost`), stream classes are missing from the metadata, and the events are reported as
  * damage. */
-static ttr_status skip_file_without_section(struct ctf_opening *opening,
-                                            const struct folder_file *file, bool is_lost,
-                                            ttr_error *error)
+static ttr_status skip_file_without_stream_class(struct ctf_opening *opening,
+                                                 const struct folder_file *file, bool is_lost,
+                                                 ttr_error *error)
 {
     static const char code[] = "ctf.no-section";
     uint64_t size;
     if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
-        ctf_opening_note(opening, TTR_SEVERITY_ODD, 0, code,
-                         "the name of file %s matches no section: skipped", file->name);
+        ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, 0, code,
+                                   "the name of file %s matches no section: skipped", file->name);
         return TTR_OK;
     }
     ttr_status status = add_damage_input(
@@ -301,7 +301,7 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
         ttr_close(&in->base);
         return replace_unreadable_file(opening, file, error);
     }
-    share_file_window(opening, in, file_index);
+    divide_window_size(opening, in, file_index);
     ttr_status status = add_queue_input(opening, in, file_index, 0, error);
     if (status == TTR_OK)
         status = correct_queue_end(opening, file, error);
@@ -318,24 +318,24 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
 
 /* Reports entries of the folder that have no random access (pipes, sockets), and so cannot be
  * stream files. */
-static void report_other_entries(struct ctf_opening *opening)
+static void report_unusable_entries(struct ctf_opening *opening)
 {
     const char *name;
     bool is_link;
     for (size_t i = 0;
          !opening->only && (name = folder_skipped_entry(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            ctf_opening_note(opening, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.no-file",
-                             "%s is a %s: skipped", name,
-                             is_link ? "broken link" : "FIFO, a socket or a device");
+            ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.no-file",
+                                       "%s is a %s: skipped", name,
+                                       is_link ? "broken link" : "FIFO, a socket or a device");
 }
 
 /* Returns true if no stream file has a name that matches a stream class. */
-static bool has_no_file_with_section(const struct ctf_opening *opening)
+static bool has_no_file_with_stream_class(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
     for (size_t i = 0; (file = folder_file_at(opening->trace->folder, i)); i++)
-        if (is_stream_file_name(opening, file) && file_has_section(opening, file) &&
+        if (is_stream_file_name(opening, file) && file_has_stream_class(opening, file) &&
             !is_empty_stream_file(opening, file, NULL))
             return false;
     return true;
@@ -348,13 +348,13 @@ static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *erro
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     const bool is_lost =
-        trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_section(opening);
+        trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_stream_class(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_file_at(trace->folder, i)); i++)
-        if (is_stream_file_name(opening, file) && file_has_section(opening, file))
+        if (is_stream_file_name(opening, file) && file_has_stream_class(opening, file))
             status = open_stream_file(opening, file, error);
         else if (is_stream_file_name(opening, file) && !is_empty_stream_file(opening, file, NULL))
-            status = skip_file_without_section(opening, file, is_lost, error);
-    report_other_entries(opening);
+            status = skip_file_without_stream_class(opening, file, is_lost, error);
+    report_unusable_entries(opening);
     if (status == TTR_OK && opening->unreadable && !opening->first) {
         *error = opening->reason;
         return error->status;
@@ -403,16 +403,16 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
 
 /* Parses an option with two values. Sets *is_other to true if its value is `other`, which is not
  * the default. */
-static ttr_status read_choice_option(const struct ctf_opening *opening, const char *key,
-                                     const char *previous_size, const char *other, bool *is_other,
-                                     ttr_error *error)
+static ttr_status parse_choice_option(const struct ctf_opening *opening, const char *key,
+                                      const char *default_value, const char *other, bool *is_other,
+                                      ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, key);
     *is_other = value && strcmp(value, other) == 0;
-    if (!value || *is_other || strcmp(value, previous_size) == 0)
+    if (!value || *is_other || strcmp(value, default_value) == 0)
         return TTR_OK;
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key,
-                value, previous_size, other);
+                value, default_value, other);
 }
 
 static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_error *error)
@@ -431,11 +431,11 @@ static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_choice_option(opening, "time", "exact", "double",
-                                    &opening->trace->class->rounds_times, error);
+        status = parse_choice_option(opening, "time", "exact", "double",
+                                     &opening->trace->class->rounds_times, error);
     if (status == TTR_OK)
-        status = read_choice_option(opening, "mapped", "shown", "hidden",
-                                    &opening->trace->class->hides_mapped, error);
+        status = parse_choice_option(opening, "mapped", "shown", "hidden",
+                                     &opening->trace->class->hides_mapped, error);
     if (status == TTR_OK)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)
@@ -446,7 +446,7 @@ static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
         status = ctf_find_metadata(opening, error);
     if (status != TTR_OK)
         return status;
-    const bool is_damaged = ctf_opening_damage(opening) != NULL;
+    const bool is_damaged = ctf_opening_find_damage(opening) != NULL;
     status = open_stream_files(opening, error);
     const bool is_eventless = status == TTR_OK && !opening->first;
     if (is_eventless)
@@ -473,7 +473,7 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
     trace->end = INT64_MIN;
     ttr_status status = prepare_opening(&opening, error);
     trace->group = set->n ? set->opened[0].in->id : 0;
-    ctf_opening_report(&opening);
+    ctf_opening_report_diagnostics(&opening);
     options_free(&t->counted, opening.copies, opening.copies_n);
     diagnostics_free(&opening.notes);
     ctf_trace_unref(trace);
@@ -482,8 +482,8 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
 }
 
 /* Adds an input without events for an unreadable trace. The input reports `reason` as damage. */
-static ttr_status add_refused_trace(struct ctf_stream_set *set, const char *path, const char *code,
-                                    const char *reason, ttr_error *error)
+static ttr_status add_unreadable_trace(struct ctf_stream_set *set, const char *path,
+                                       const char *code, const char *reason, ttr_error *error)
 {
     ttr *t = set->t;
     struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
@@ -506,20 +506,20 @@ static ttr_status add_refused_trace(struct ctf_stream_set *set, const char *path
 }
 
 /* Replaces a folder without metadata by an input that reports this. Closes the folder. */
-static ttr_status add_undescribed_folder(struct ctf_stream_set *set,
-                                         const struct found_folder *found, ttr_error *error)
+static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
+                                              const struct found_folder *found, ttr_error *error)
 {
     char path[1024];
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
     folder_close(found->folder);
     set->folders++;
-    return add_refused_trace(set, path, "directory.untold", found->untold, error);
+    return add_unreadable_trace(set, path, "directory.untold", found->untold, error);
 }
 
 /* Adds the inputs of one of several folders. If the folder is unreadable, reports it, increments
  * *bad, and stores the first such error in `first`. */
-static ttr_status open_one_folder(struct ctf_stream_set *set, struct folder *folder, size_t *bad,
-                                  ttr_error *first)
+static ttr_status open_folder_or_report(struct ctf_stream_set *set, struct folder *folder,
+                                        size_t *bad, ttr_error *first)
 {
     char path[1024];
     ttr_error ctx = {0};
@@ -529,7 +529,7 @@ static ttr_status open_one_folder(struct ctf_stream_set *set, struct folder *fol
         if ((*bad)++ == 0)
             *first = ctx;
         ttr_error reason = ctx;
-        status = add_refused_trace(set, path, "trace.unreadable", reason.text, &ctx);
+        status = add_unreadable_trace(set, path, "trace.unreadable", reason.text, &ctx);
     }
     if (status != TTR_OK)
         *first = ctx;
@@ -548,7 +548,7 @@ static size_t count_stream_files(const struct found_folder *folders, size_t n)
 }
 
 /* Returns the number of readers that share the memory for windows. */
-static size_t reader_count(const ttr_read_options *options)
+static size_t count_readers_sharing_windows(const ttr_read_options *options)
 {
     const uint32_t readers = options && options->readers ? options->readers : 1;
     return readers < READERS_MAX ? readers : READERS_MAX;
@@ -556,9 +556,9 @@ static size_t reader_count(const ttr_read_options *options)
 
 /* Compares the metadata of several folders, or of one folder and the file `further`, to find which
  * are a prefix of others. */
-static ttr_status compare_with_further(struct ctf_stream_set *set,
-                                       const struct found_folders *found, const char *further,
-                                       ttr_error *error)
+static ttr_status compare_metadata_prefixes(struct ctf_stream_set *set,
+                                            const struct found_folders *found, const char *further,
+                                            ttr_error *error)
 {
     if (found->n < 2 && !further)
         return TTR_OK;
@@ -581,8 +581,8 @@ static ttr_status compare_folder_metadata(struct ctf_stream_set *set,
     if (status != TTR_OK)
         status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     else if (!options_get(copies, copies_n, "metadata"))
-        status = compare_with_further(set, found, options_get(copies, copies_n, "longer-metadata"),
-                                      error);
+        status = compare_metadata_prefixes(set, found,
+                                           options_get(copies, copies_n, "longer-metadata"), error);
     options_free(alloc, copies, copies_n);
     return status;
 }
@@ -596,16 +596,16 @@ static ttr_reader *open_folder_list(struct ctf_stream_set *set, const struct fou
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_stream_files(folders, n);
-    set->chunk = source_chunk_size(set->files * reader_count(set->options));
+    set->chunk = source_chunk_size(set->files * count_readers_sharing_windows(set->options));
     status = compare_folder_metadata(set, found, &ctx);
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)
             folder_close(folders[i].folder);
         else if (folders[i].untold)
-            status = add_undescribed_folder(set, &folders[i], &ctx);
+            status = add_folder_without_metadata(set, &folders[i], &ctx);
         else if (n > 1 || found->has_others)
-            status = open_one_folder(set, folders[i].folder, &bad, &ctx);
+            status = open_folder_or_report(set, folders[i].folder, &bad, &ctx);
         else
             status = open_folder_trace(set, folders[i].folder, only, &ctx);
     }

@@ -38,14 +38,14 @@ struct ctf_opening {
 TTR_MUST ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error);
 
 /* Stores a diagnostic until an input exists that can report it. */
-void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
-                      const char *code, const char *format, ...) TTR_PRINTF(5, 6);
+void ctf_opening_add_diagnostic(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
+                                const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 /* Returns the first diagnostic about damaged metadata, or NULL. */
-const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening);
+const ttr_diagnostic *ctf_opening_find_damage(const struct ctf_opening *opening);
 
 /* Moves the stored diagnostics to the first input. */
-void ctf_opening_report(const struct ctf_opening *opening);
+void ctf_opening_report_diagnostics(const struct ctf_opening *opening);
 
 /* Reads a metadata file that is not in the trace folder. The buffer has room for one more byte than
  * *n. */

@@ -14,8 +14,8 @@
 #include "formats/ctf/read/rfc11_read.h"
 #include "model/options.h"
 
-void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
-                      const char *code, const char *format, ...)
+void ctf_opening_add_diagnostic(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
+                                const char *code, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -24,12 +24,12 @@ void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64
     va_end(values);
 }
 
-static void store_metadata_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
-                                const char *text)
+static void store_metadata_diagnostic(void *ctx, ttr_severity severity, uint64_t offset,
+                                      const char *code, const char *text)
 {
     struct ctf_opening *opening = ctx;
     opening->trace->class->has_bad_metadata |= severity == TTR_SEVERITY_DAMAGE;
-    ctf_opening_note(opening, severity, offset, code, "%s", text);
+    ctf_opening_add_diagnostic(opening, severity, offset, code, "%s", text);
 }
 
 static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
@@ -52,7 +52,7 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
                             &trace->class->metadata_n, error);
 }
 
-const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening)
+const ttr_diagnostic *ctf_opening_find_damage(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n; i++)
         if (opening->notes.note[i].severity == TTR_SEVERITY_DAMAGE)
@@ -61,7 +61,8 @@ const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening)
 }
 
 /* Returns true if the text of the diagnostic starts with the file name, as TSDL diagnostics do. */
-static bool note_names_file(const struct ctf_opening *opening, const ttr_diagnostic *note)
+static bool diagnostic_starts_with_file_name(const struct ctf_opening *opening,
+                                             const ttr_diagnostic *note)
 {
     return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
 }
@@ -69,11 +70,11 @@ static bool note_names_file(const struct ctf_opening *opening, const ttr_diagnos
 static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     const ttr_diagnostic *damage = opening->options && opening->options->flags & TTR_READ_STRICT
-                                       ? ctf_opening_damage(opening)
+                                       ? ctf_opening_find_damage(opening)
                                        : NULL;
     if (!damage)
         return TTR_OK;
-    if (note_names_file(opening, damage))
+    if (diagnostic_starts_with_file_name(opening, damage))
         return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s (%s)", damage->text,
                     damage->code);
     return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path,
@@ -82,7 +83,7 @@ static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr
 
 /* Returns true if metadata without the TSDL opening comment are probably TSDL. v1.1 has no ":="
  * outside of strings. An error of the v1.1 grammar would then be misleading. */
-static bool lacks_tsdl_opening(const struct ctf_text *text)
+static bool is_probably_tsdl(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
 }
@@ -94,7 +95,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = opening->path};
     bool is_packetised;
-    description->note = store_metadata_note;
+    description->note = store_metadata_diagnostic;
     description->note_ctx = opening;
     enum ctf_version version = ctf_detect_metadata_language(
         trace->class->metadata, trace->class->metadata_n, &is_packetised);
@@ -106,7 +107,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     if (status == TTR_OK)
         status = ctf_trace_parse(trace, version, &text, error);
     if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised &&
-        lacks_tsdl_opening(&text))
+        is_probably_tsdl(&text))
         status = fail(error, TTR_E_MALFORMED, 0,
                       "%s does not start with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must",
                       opening->path);
@@ -207,15 +208,16 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
         ctf_prefix_keep_without_notes(opening->set->grown, opening->set->folders);
     adopt_longer_metadata(opening, longer);
     if (is_bad)
-        ctf_opening_note(opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                         "%s starts with these metadata and is longer: events are read with it",
-                         opening->longer);
+        ctf_opening_add_diagnostic(
+            opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
+            "%s starts with these metadata and is longer: events are read with it",
+            opening->longer);
     return TTR_OK;
 }
 
 /* Uses longer metadata if parsing failed because the folder's own end before a stream class is
  * declared. Returns the original error if there are no longer metadata. */
-static ttr_status use_longer_after_failure(struct ctf_opening *opening, ttr_error *error)
+static ttr_status use_longer_metadata_after_failure(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
     const ttr_error reason = *error;
@@ -230,11 +232,11 @@ static ttr_status use_longer_after_failure(struct ctf_opening *opening, ttr_erro
         return reason.status;
     }
     adopt_longer_metadata(opening, longer);
-    ctf_opening_note(opening, TTR_SEVERITY_DAMAGE, opening->metadata_n, "ctf.cut-metadata",
-                     "the metadata end before they declare a stream");
-    ctf_opening_note(opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                     "%s starts with these metadata and is longer: events are read with it",
-                     opening->longer);
+    ctf_opening_add_diagnostic(opening, TTR_SEVERITY_DAMAGE, opening->metadata_n,
+                               "ctf.cut-metadata", "the metadata end before they declare a stream");
+    ctf_opening_add_diagnostic(
+        opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
+        "%s starts with these metadata and is longer: events are read with it", opening->longer);
     return TTR_OK;
 }
 
@@ -260,12 +262,12 @@ ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
         status = parse_and_compile_class(opening, error);
     ctf_prefix_keep_class(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
     return status == TTR_OK ? use_longer_metadata(opening, error)
-                            : use_longer_after_failure(opening, error);
+                            : use_longer_metadata_after_failure(opening, error);
 }
 
 /* Returns the part of a message that explains the consequence of truncated metadata. */
-static const char *consequence_of_note(const struct ctf_opening *opening,
-                                       const ttr_diagnostic *note)
+static const char *consequence_of_diagnostic(const struct ctf_opening *opening,
+                                             const ttr_diagnostic *note)
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
         return "";
@@ -274,13 +276,14 @@ static const char *consequence_of_note(const struct ctf_opening *opening,
 
 /* Diagnostics of undamaged metadata are reported by the first stream's input. Offsets of that input
  * are in the stream file, so the text of each diagnostic contains the offset in the metadata. */
-void ctf_opening_report(const struct ctf_opening *opening)
+void ctf_opening_report_diagnostics(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_diagnostic *note = &opening->notes.note[i];
         const bool has_place = opening->is_metadata || !note->first_offset ||
-                               note->first_offset == NO_OFFSET || note_names_file(opening, note);
-        const char *consequence = consequence_of_note(opening, note);
+                               note->first_offset == NO_OFFSET ||
+                               diagnostic_starts_with_file_name(opening, note);
+        const char *consequence = consequence_of_diagnostic(opening, note);
         char place[48] = "";
         if (!has_place)
             (void)snprintf(place, sizeof place,

@@ -40,10 +40,11 @@ struct at_hand {
 static bool load_header_bytes(struct ctf_header_peek *look, uint64_t offset, bool wants_all,
                               struct at_hand *to, ttr_error *error)
 {
-    const uint64_t behind = look->from + look->n;
+    const uint64_t loaded_to = look->from + look->n;
     size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_PEEK_SIZE;
     *to = (struct at_hand){.is_end = false};
-    if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_PEEK_SIZE) {
+    if (wants_all || offset < look->from || offset > loaded_to ||
+        loaded_to - offset < CTF_PEEK_SIZE) {
         if (look->has_small_packets && (look->room >= PEEK_DENSE ||
                                         /* if this fails, the small buffer is used, which is slower
                                          */

@@ -38,7 +38,7 @@
 /* events that may precede those of a packet: a packet definition and two gaps */
 #define EVENTS_BEFORE 3u
 
-static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
+static bool is_offset_in_window(const struct ctf_reader *reader, uint64_t offset)
 {
     const struct window *window = &reader->in->window;
     return offset >= window->offset && offset - window->offset <= window->n;
@@ -49,7 +49,7 @@ static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 static enum ctf_step fill_window_to(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
-    if (is_in_window(reader, offset) &&
+    if (is_offset_in_window(reader, offset) &&
         (ctf_bytes_from(reader, offset) >= need || in->window.at_end))
         return STEP_GO;
     if (in->n)
@@ -57,15 +57,16 @@ static enum ctf_step fill_window_to(struct ctf_reader *reader, uint64_t offset, 
     return ctf_step_from_status(reader, input_fill(in, offset, (size_t)need, reader->error));
 }
 
-static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset)
+static const uint8_t *window_bytes_at(const struct ctf_reader *reader, uint64_t offset)
 {
     return reader->in->window.bytes + (offset - reader->in->window.offset);
 }
 
 /* Returns the bytes of the packet at reader->next that are in the window. */
-static struct bits packet_bits(const struct ctf_reader *reader)
+static struct bits bits_of_next_packet(const struct ctf_reader *reader)
 {
-    return bits_init(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
+    return bits_init(window_bytes_at(reader, reader->next), 0,
+                     ctf_bytes_from(reader, reader->next) * 8);
 }
 
 /* --- Definitions for copies --- */
@@ -94,7 +95,7 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
     emit_definition(reader, reader->stream, CTF_DEFINITION_PACKET);
     ttr_event *event = &reader->in->events[reader->in->n - 1];
     event->offset = packet->offset;
-    event->payload = reader->is_encoded ? NULL : window_at(reader, packet->offset);
+    event->payload = reader->is_encoded ? NULL : window_bytes_at(reader, packet->offset);
     event->payload_size = reader->is_encoded ? 0 : (uint32_t)(reader->next - packet->offset);
     event->link = reader->given;
     return STEP_GO;
@@ -132,11 +133,11 @@ static enum ctf_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
-    const uint8_t *p = window_at(reader, from);
+    const uint8_t *p = window_bytes_at(reader, from);
     reader->next = from + n;
     if (reader->queue) /* only the input of the first queue reports bytes outside of packets */
         return STEP_GO;
-    if (ctf_is_zero(p, (size_t)n)) {
+    if (ctf_is_all_zero(p, (size_t)n)) {
         input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "ctf.zeros",
                              "%llu zero bytes in %s are not a packet", (unsigned long long)n,
                              reader->file);
@@ -187,13 +188,13 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
 
 /* Copies header and context of the packet to `heads`, since their fields may be read after the
  * window has moved. Returns false if memory is out. */
-static bool store_packet_head(struct ctf_reader *reader, struct ctf_packet *packet)
+static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
     packet->head_at = (uint32_t)reader->heads.n;
     packet->head_n = (uint32_t)n;
     packet->context_bit = reader->frame.context_bit;
-    buffer_add(&reader->heads, window_at(reader, reader->next), n);
+    buffer_add(&reader->heads, window_bytes_at(reader, reader->next), n);
     return !reader->heads.failed && buffer_room(&reader->heads, 0);
 }
 
@@ -237,7 +238,8 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
 
 /* Returns the time for events without a clock: the begin of their packet; if unknown, the end of
  * the previous packet; if unknown too (start of a CTF 2 stream), the zero of the default clock. */
-static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
+static int64_t get_time_without_clock(const struct ctf_reader *reader,
+                                      const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
     const struct ctf_counters *before = ctf_counters_of(reader->stream);
@@ -254,8 +256,8 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
 
 /* Switches to a packet of another stream in the same input. Times that go back are detected per
  * stream, so reader->time becomes the last time of the new stream. */
-static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
-                          const struct ctf_packet *packet)
+static void switch_to_stream(struct ctf_reader *reader, struct ctf_stream *last,
+                             const struct ctf_packet *packet)
 {
     const struct ctf_stream *ctx = reader->stream->first;
     bool is_clamped = false;
@@ -269,10 +271,10 @@ static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
 }
 
 /* Reports a first event that is earlier than its packet's begin time. A time range that ends before
- * the packet misses this event (ctf_is_after_range). */
+ * the packet misses this event (ctf_packet_is_after_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
-    const struct bits bits = packet_bits(reader);
+    const struct bits bits = bits_of_next_packet(reader);
     uint64_t ticks;
     const bool has_times = packet->has_begin &&
                            /* otherwise "ctf.begin-after-end" is reported */
@@ -300,10 +302,10 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     struct ctf_packet *packet = &reader->packets[reader->slot];
     *packet = frame->packet;
     packet->offset = reader->next;
-    packet->base = window_at(reader, reader->next);
+    packet->base = window_bytes_at(reader, reader->next);
     packet->content_end = packet->content;
     packet->first_bit = frame->head;
-    if (!store_packet_head(reader, packet))
+    if (!store_packet_header(reader, packet))
         return ctf_step_from_status(reader, fail_memory(reader->error));
     in->packets++;
     reader->is_inside = true;
@@ -325,12 +327,12 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->is_stream_defined = true;
     report_odd_packet(reader, packet);
     report_early_event(reader, packet);
-    switch_stream(reader, last, packet);
-    if (ctf_packet_meets_range(reader, packet))
+    switch_to_stream(reader, last, packet);
+    if (ctf_packet_overlaps_range(reader, packet))
         ctf_emit_gaps(reader);
     /* events without a clock; set after gaps were emitted, which use the previous time */
     if (!has_time)
-        reader->time = time_without_clock(reader, packet);
+        reader->time = get_time_without_clock(reader, packet);
     return ctf_is_rfc(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
@@ -353,7 +355,8 @@ static enum ctf_step fill_packet_window(struct ctf_reader *reader)
 }
 
 /* Returns true if the packet belongs to the stream of the queue that this input reads. */
-static bool is_of_reader_queue(const struct ctf_reader *reader, const struct ctf_frame *frame)
+static bool is_packet_of_reader_queue(const struct ctf_reader *reader,
+                                      const struct ctf_frame *frame)
 {
     return reader->file_index &&
            ctf_queue_accepts(&reader->file_index->queue[reader->queue], frame);
@@ -364,7 +367,7 @@ static bool is_of_reader_queue(const struct ctf_reader *reader, const struct ctf
 static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
-    if (is_mine || is_of_reader_queue(reader, frame)) {
+    if (is_mine || is_packet_of_reader_queue(reader, frame)) {
         struct ctf_stream *stream = ctf_get_stream(reader, frame);
         if (!stream)
             return ctf_step_from_status(reader, fail_memory(reader->error));
@@ -407,7 +410,7 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
 
 /* Reads the packet, skips it, or stops at the end of the time range. Its header and context are
  * complete. */
-static enum ctf_step accept_packet(struct ctf_reader *reader)
+static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
@@ -418,11 +421,11 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
                              : STEP_GO;
     if (step != STEP_GO)
         return step;
-    const struct bits bits = packet_bits(reader);
+    const struct bits bits = bits_of_next_packet(reader);
     if (is_mine &&
         /* after damage packets may be out of order, and an empty packet has no event that confirms
          * its times */
-        ctf_is_after_range(reader, frame, &bits))
+        ctf_packet_is_after_range(reader, frame, &bits))
         return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
                    : skip_packet(reader, is_mine);
@@ -479,15 +482,15 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
         uint64_t n = ctf_bytes_from(reader, reader->next);
         if (n == 0)
             return finish_stream_file(reader);
-        struct bits bits = bits_init(window_at(reader, reader->next), 0, n * 8);
+        struct bits bits = bits_init(window_bytes_at(reader, reader->next), 0, n * 8);
         const enum ctf_framing framing =
             ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
         const struct ctf_size_question sized = {reader->next, reader->previous_size, NULL, framing};
         switch (framing == CTF_FRAME_OK && is_size_verified(reader)
                     ? framing
-                    : ctf_correct_size(reader, &sized, &reader->frame)) {
+                    : ctf_correct_packet_size(reader, &sized, &reader->frame)) {
         case CTF_FRAME_OK:
-            return accept_packet(reader);
+            return read_or_skip_packet(reader);
         case CTF_FRAME_FAILED:
             return ctf_step_from_status(reader, reader->error->status);
         case CTF_FRAME_BAD:
@@ -566,7 +569,7 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
         if (in->n == 0)
             begin_reader_batch(reader);
         if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
-            ctf_enter_range(reader);
+            ctf_seek_range_start(reader);
         if (in->until != INT64_MAX)
             step = move_window_early(reader);
         for (; step == STEP_GO && in->n < in->batch && !in->is_stopped;) {

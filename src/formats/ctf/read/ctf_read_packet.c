@@ -45,7 +45,7 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
 }
 
 /* Reports events that are later than their packet's end time. A time range that starts long after
- * the packet misses such events (ctf_find_entry). */
+ * the packet misses such events (ctf_find_entry_point). */
 static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&

@@ -333,8 +333,8 @@ struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64
 
 /* Copies the declared properties of an event class (name, log level, ...) from the metadata to
  * `about`. */
-void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
-                        struct event_class *about);
+void ctf_describe_declared_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
+                                 struct event_class *about);
 
 /* --- Threads (ctf_event_thread.c) --- */
 
@@ -347,8 +347,8 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder
 
 /* Fills the slots that a layout imports: fields of the packet, and of the event header at `header`.
  */
-void ctf_fill_imports(struct ctf_reader *reader, const struct layout *layout,
-                      const struct bits *header, struct layout_cursor *run);
+void ctf_fill_earlier_values(struct ctf_reader *reader, const struct layout *layout,
+                             const struct bits *header, struct layout_cursor *run);
 
 /* Computes the bit range of an event in its packet. The end is rounded up to a byte if the next
  * event is byte-aligned. */

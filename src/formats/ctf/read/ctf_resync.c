@@ -23,7 +23,7 @@
 
 #define SEARCH_BYTES ((size_t)16 << 10)
 
-bool ctf_is_zero(const uint8_t *bytes, size_t n)
+bool ctf_is_all_zero(const uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (bytes[i])
@@ -73,7 +73,7 @@ ttr_status ctf_search_packet(struct ctf_reader *reader, uint64_t from, bool *is_
         else
             at = end;
         uint64_t passed = is_found || at < end ? at : end;
-        *is_zero = *is_zero && ctf_is_zero(window->bytes, (size_t)(passed - window->offset));
+        *is_zero = *is_zero && ctf_is_all_zero(window->bytes, (size_t)(passed - window->offset));
         if (status != TTR_OK || is_found || window->at_end || window->n == 0) {
             reader->next = is_found ? at : end;
             return status;

@@ -1,8 +1,8 @@
 /* Recovery from damage: searches for the next packet, skips unreadable events, and reports both.
  * All state is in struct ctf_reader. Thread rule: that of the reader.
  *
- * Order of calls: ctf_correct_size after each parsed packet header; ctf_search_packet if no valid
- * packet header is found; ctf_report_bad_event after an event that cannot be decoded;
+ * Order of calls: ctf_correct_packet_size after each parsed packet header; ctf_search_packet if no
+ * valid packet header is found; ctf_report_bad_event after an event that cannot be decoded;
  * ctf_next_packet_offset when a packet ends. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_RESYNC_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_RESYNC_H
@@ -12,7 +12,7 @@
 /* bytes that must suffice for header and context of a candidate packet */
 #define CTF_CANDIDATE_BYTES ((size_t)4096)
 /* Returns true if all n bytes are zero. */
-bool ctf_is_zero(const uint8_t *bytes, size_t n);
+bool ctf_is_all_zero(const uint8_t *bytes, size_t n);
 
 /* Returns the first magic number in [begin, end), or NULL. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
@@ -55,8 +55,9 @@ struct ctf_size_question {
 
 /* Repairs an impossible packet size by finding the next packet. Returns the result of parsing with
  * the new size. If only the size is invalid and no better one is found, returns CTF_FRAME_BAD. */
-enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_size_question *sized,
-                                  struct ctf_frame *frame);
+enum ctf_framing ctf_correct_packet_size(struct ctf_reader *reader,
+                                         const struct ctf_size_question *sized,
+                                         struct ctf_frame *frame);
 
 /* --- Lost events and packets (ctf_discarded.c) --- */
 

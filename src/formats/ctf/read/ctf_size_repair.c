@@ -16,10 +16,10 @@
  * candidates.
  *
  * The other direction is checked too: a size can be too large and hide a packet in the padding.
- * hides_packet_of_usual_size tests for a packet at the previous packet's size; skips_next_packet
+ * padding_hides_packet tests for a packet at the previous packet's size; skips_next_packet
  * tests for a hole in the packet numbers.
  *
- * Order of calls: ctf_correct_size after each header is parsed (index pass and reading);
+ * Order of calls: ctf_correct_packet_size after each header is parsed (index pass and reading);
  * ctf_next_packet_offset after a packet was read, for inputs with an index that is incomplete.
  *
  * Invariants: the window is never moved (all reads go through source_peek_at);
@@ -129,7 +129,7 @@ static bool is_plausible_successor(const struct ctf_frame *frame, const struct c
 
 /* Returns true if the packet number of `frame` follows that of `before`, and its begin is not
  * earlier (if both have times). */
-static bool is_next_by_number(const struct ctf_frame *frame, const struct ctf_frame *before)
+static bool has_next_packet_number(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
     return is_same_stream(frame, before) && packet->has_sequence && last->has_sequence &&
@@ -164,7 +164,7 @@ static bool is_successor_at(const struct ctf_reader *reader, uint64_t offset,
     if (frame->is_foreign || frame->packet.size == UINT64_MAX ||
         (frame->head < CHAIN_HEAD && !frame->is_size_wrong))
         return false;
-    return is_next_by_number(frame, before) ||
+    return has_next_packet_number(frame, before) ||
            (!frame->is_size_wrong && is_plausible_successor(frame, before) &&
             is_packet_chain(reader, offset, before));
 }
@@ -186,8 +186,8 @@ static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offs
 
 /* Returns true if the packet at p has an impossible size, but its time or number makes it a
  * successor of `before`. */
-static bool is_packet_of_bad_size(const struct ctf_reader *reader, const uint8_t *p,
-                                  const uint8_t *end, const struct ctf_frame *before)
+static bool is_successor_with_bad_size(const struct ctf_reader *reader, const uint8_t *p,
+                                       const uint8_t *end, const struct ctf_frame *before)
 {
     struct ctf_frame frame;
     ttr_error error;
@@ -208,23 +208,23 @@ struct search_bytes {
     const struct ctf_frame *before;
 };
 
-static const uint8_t *search_by_magic(const struct ctf_reader *reader,
-                                      const struct search_bytes *bytes_in)
+static const uint8_t *search_packet_magic(const struct ctf_reader *reader,
+                                          const struct search_bytes *bytes_in)
 {
     const uint8_t *const end = bytes_in->bytes + bytes_in->n, *p = bytes_in->bytes;
     while (p < bytes_in->bytes + bytes_in->look && (p = ctf_find_magic(reader->trace, p, end)) &&
            p < bytes_in->bytes + bytes_in->look) {
         bool is_one = false;
         if ((ctf_is_packet_at(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
-            is_packet_of_bad_size(reader, p, end, bytes_in->before))
+            is_successor_with_bad_size(reader, p, end, bytes_in->before))
             return p;
         p++;
     }
     return NULL;
 }
 
-static const uint8_t *search_by_chain(const struct ctf_reader *reader,
-                                      const struct search_bytes *bytes_in)
+static const uint8_t *search_packet_chain(const struct ctf_reader *reader,
+                                          const struct search_bytes *bytes_in)
 {
     for (size_t i = 0; bytes_in->before && i < bytes_in->look; i++) {
         const struct bits bits = bits_init(bytes_in->bytes + i, 0, (uint64_t)(bytes_in->n - i) * 8);
@@ -252,8 +252,8 @@ static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, ui
                      look = to - at < previous_size ? (size_t)(to - at) : previous_size;
         const struct search_bytes bytes_in = {
             .bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
-        const uint8_t *p = reader->trace->class->has_magic ? search_by_magic(reader, &bytes_in)
-                                                           : search_by_chain(reader, &bytes_in);
+        const uint8_t *p = reader->trace->class->has_magic ? search_packet_magic(reader, &bytes_in)
+                                                           : search_packet_chain(reader, &bytes_in);
         found = p ? at + (uint64_t)(p - bytes) : to;
         at = n ? at + look : to;
     }
@@ -279,8 +279,8 @@ uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, 
 
 /* Returns true if another packet is hidden in the padding, at the size of the previous packet. For
  * the first packet of a file, *previous_size is set to the size of the next packet. */
-static bool hides_packet_of_usual_size(const struct ctf_reader *reader, uint64_t offset,
-                                       uint64_t *previous_size, const struct ctf_frame *frame)
+static bool padding_hides_packet(const struct ctf_reader *reader, uint64_t offset,
+                                 uint64_t *previous_size, const struct ctf_frame *frame)
 {
     const uint64_t size = frame->packet.size / 8, content = (frame->packet.content + 7) / 8,
                    head = (frame->head + 7) / 8;
@@ -297,8 +297,8 @@ static bool hides_packet_of_usual_size(const struct ctf_reader *reader, uint64_t
 }
 
 /* Returns true if the packet at the declared end (`next`) confirms the declared size. */
-static bool confirms_size(const struct ctf_reader *reader, uint64_t offset,
-                          const struct ctf_frame *frame, const struct ctf_frame *next)
+static bool next_packet_confirms_size(const struct ctf_reader *reader, uint64_t offset,
+                                      const struct ctf_frame *frame, const struct ctf_frame *next)
 {
     const bool is_packet =
         !next->is_size_wrong && !next->is_foreign && next->packet.size != UINT64_MAX;
@@ -324,7 +324,7 @@ static bool skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
     const uint64_t found = search_packet(reader, offset + content, offset + *size, frame);
     if (found == offset + *size ||
         !(parse_packet_at(reader, found, &hidden) || hidden.is_size_wrong) ||
-        !is_next_by_number(&hidden, frame))
+        !has_next_packet_number(&hidden, frame))
         return false;
     *size = found - offset;
     return true;
@@ -348,7 +348,7 @@ static enum size_verdict classify_size(const struct ctf_reader *reader,
             return SIZE_IS_WRONG;
         next = &looked;
     }
-    if (!confirms_size(reader, offset + *size, frame, next))
+    if (!next_packet_confirms_size(reader, offset + *size, frame, next))
         return SIZE_IS_WRONG;
     return skips_next_packet(reader, offset, frame, next, size) ? SIZE_SKIPS_PACKET : SIZE_IS_RIGHT;
 }
@@ -437,15 +437,16 @@ static bool has_size_to_verify(const struct ctf_size_question *sized, const stru
     return is_framed && frame->packet.size != UINT64_MAX && !frame->is_foreign;
 }
 
-enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_size_question *sized,
-                                  struct ctf_frame *frame)
+enum ctf_framing ctf_correct_packet_size(struct ctf_reader *reader,
+                                         const struct ctf_size_question *sized,
+                                         struct ctf_frame *frame)
 {
     if (!source_is_seekable(reader->in->source) || !has_size_to_verify(sized, frame))
         return sized->framing;
     const bool is_small = frame->is_size_wrong || frame->is_overfull;
     uint64_t previous_size = sized->previous_size, size = frame->packet.size / 8;
     enum size_verdict verdict = SIZE_IS_WRONG;
-    if (!is_small && hides_packet_of_usual_size(reader, sized->offset, &previous_size, frame)) {
+    if (!is_small && padding_hides_packet(reader, sized->offset, &previous_size, frame)) {
         set_repaired_size(frame, previous_size);
         return CTF_FRAME_OK;
     }

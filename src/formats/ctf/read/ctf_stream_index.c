@@ -21,13 +21,13 @@ static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const v
     return found ? reader->streams[*found] : NULL;
 }
 
-static bool put_if_absent(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value)
+static bool insert_if_absent(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
     return pair_map_get(map, a, b) || pair_map_put(map, a, b, value);
 }
 
 /* Adds element i of reader->streams to the hash table. Returns false if memory is out. */
-static bool index_stream(struct ctf_reader *reader, uint32_t i)
+static bool add_stream_to_index(struct ctf_reader *reader, uint32_t i)
 {
     const struct ctf_stream *stream = reader->streams[i];
     const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class,
@@ -35,18 +35,18 @@ static bool index_stream(struct ctf_reader *reader, uint32_t i)
     struct pair_map *map = &reader->stream_of;
     return pair_map_put(map, kind + KEY_PACKET + stream->has_number,
                         stream->has_number ? stream->number : 0, i) &&
-           put_if_absent(map, first + KEY_FIRST + stream->has_number, stream->number, i) &&
+           insert_if_absent(map, first + KEY_FIRST + stream->has_number, stream->number, i) &&
            pair_map_put(map, class + KEY_TRACK, stream->track, i) &&
-           put_if_absent(map, class + KEY_CLASS, 0, i);
+           insert_if_absent(map, class + KEY_CLASS, 0, i);
 }
 
-bool ctf_index_last_stream(struct ctf_reader *reader)
+bool ctf_add_last_stream_to_index(struct ctf_reader *reader)
 {
     bool is_fine = true;
     const size_t n = reader->streams_n;
     for (size_t i = n == CTF_LINEAR_SEARCH_MAX + 1 ? 0 : n - 1;
          n > CTF_LINEAR_SEARCH_MAX && i < n && is_fine; i++)
-        is_fine = index_stream(reader, (uint32_t)i);
+        is_fine = add_stream_to_index(reader, (uint32_t)i);
     return is_fine;
 }
 
@@ -69,7 +69,8 @@ struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
     return found;
 }
 
-struct ctf_stream *ctf_find_first_stream(const struct ctf_reader *reader, struct ctf_stream *stream)
+struct ctf_stream *ctf_find_stream_of_other_order(const struct ctf_reader *reader,
+                                                  struct ctf_stream *stream)
 {
     if (reader->streams_n > CTF_LINEAR_SEARCH_MAX && stream->kind) {
         const struct ctf_stream *other = lookup_stream(

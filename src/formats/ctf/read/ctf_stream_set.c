@@ -38,20 +38,21 @@ void ctf_stream_set_free(struct ctf_stream_set *set)
     set->n = 0;
 }
 
-static const struct ctf_description *description_of_opened(const struct ctf_opened_queue *opened)
+static const struct ctf_description *description_of_opened_queue(
+    const struct ctf_opened_queue *opened)
 {
     return &opened->trace->class->description;
 }
 
 /* Returns the path of the trace folder, relative to the opened folder; "" for traces without a
  * folder. */
-static const char *folder_of_opened(const struct ctf_opened_queue *opened)
+static const char *folder_of_opened_queue(const struct ctf_opened_queue *opened)
 {
     const struct folder *folder = opened->trace->folder;
     return folder ? folder_relative_path(folder) : "";
 }
 
-static uint64_t stream_class_id_of(const struct ctf_opened_queue *opened)
+static uint64_t stream_class_id_of_queue(const struct ctf_opened_queue *opened)
 {
     return opened->queue.kind ? opened->queue.kind->class->id : UINT64_MAX;
 }
@@ -62,7 +63,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 }
 
 /* Returns byte i of "HOST/FOLDER", without building that text; 0 after its end. */
-static unsigned char trace_name_byte(ttr_text host, const char *place, size_t i)
+static unsigned char get_trace_name_byte(ttr_text host, const char *place, size_t i)
 {
     if (i < host.n)
         return (unsigned char)host.p[i];
@@ -73,19 +74,20 @@ static unsigned char trace_name_byte(ttr_text host, const char *place, size_t i)
 
 static int compare_trace_names(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    ttr_text x = ctf_trace_host(description_of_opened(a)),
-             y = ctf_trace_host(description_of_opened(b));
-    const char *x_place = folder_of_opened(a), *y_place = folder_of_opened(b);
+    ttr_text x = ctf_trace_host(description_of_opened_queue(a)),
+             y = ctf_trace_host(description_of_opened_queue(b));
+    const char *x_place = folder_of_opened_queue(a), *y_place = folder_of_opened_queue(b);
     size_t i = 0;
-    while (trace_name_byte(x, x_place, i) &&
-           trace_name_byte(x, x_place, i) == trace_name_byte(y, y_place, i))
+    while (get_trace_name_byte(x, x_place, i) &&
+           get_trace_name_byte(x, x_place, i) == get_trace_name_byte(y, y_place, i))
         i++;
-    return trace_name_byte(x, x_place, i) - trace_name_byte(y, y_place, i);
+    return get_trace_name_byte(x, x_place, i) - get_trace_name_byte(y, y_place, i);
 }
 
 static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    const struct ctf_description *x = description_of_opened(a), *y = description_of_opened(b);
+    const struct ctf_description *x = description_of_opened_queue(a),
+                                 *y = description_of_opened_queue(b);
     if (a->trace == b->trace)
         return 0;
     if (x->has_uuid != y->has_uuid)
@@ -99,17 +101,18 @@ static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_ope
 static int compare_streams(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     const struct ctf_reader *x = a->in->ctx, *y = b->in->ctx;
-    const bool has_names = x->file && y->file && description_of_opened(a)->version == CTF_RFC_1_1 &&
-                           description_of_opened(b)->version == CTF_RFC_1_1;
+    const bool has_names = x->file && y->file &&
+                           description_of_opened_queue(a)->version == CTF_RFC_1_1 &&
+                           description_of_opened_queue(b)->version == CTF_RFC_1_1;
     return has_names ? ctf_compare_names(x->file, y->file) : compare_u64(a->number, b->number);
 }
 
-static int compare_opened(const void *a, const void *b)
+static int compare_opened_queues(const void *a, const void *b)
 {
     const struct ctf_opened_queue *x = a, *y = b;
     int order = compare_traces(x, y);
     if (order == 0)
-        order = compare_u64(stream_class_id_of(x), stream_class_id_of(y));
+        order = compare_u64(stream_class_id_of_queue(x), stream_class_id_of_queue(y));
     if (order == 0)
         order = compare_streams(x, y);
     if (order == 0)
@@ -120,27 +123,28 @@ static int compare_opened(const void *a, const void *b)
 }
 
 /* Returns true if two inputs are different files of one data stream. */
-static bool is_one_stream_of_files(const struct ctf_opened_queue *a,
+static bool is_stream_in_two_files(const struct ctf_opened_queue *a,
                                    const struct ctf_opened_queue *b)
 {
     return a->queue.kind && b->queue.kind && a->queue.has_number && b->queue.has_number &&
-           a->queue.number == b->queue.number && stream_class_id_of(a) == stream_class_id_of(b) &&
+           a->queue.number == b->queue.number &&
+           stream_class_id_of_queue(a) == stream_class_id_of_queue(b) &&
            (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
 /* Returns true if the file of `before` contains the first packet of `here`, as overlapping
  * snapshots do. */
-static bool has_first_packet_of(const struct ctf_opened_queue *here,
-                                const struct ctf_opened_queue *before)
+static bool contains_first_packet_of(const struct ctf_opened_queue *here,
+                                     const struct ctf_opened_queue *before)
 {
     return (here->folder != before->folder || here->file != before->file) &&
-           ctf_queue_contains(before->in->ctx, before->queue_i, &here->queue);
+           ctf_queue_contains_first_packet(before->in->ctx, before->queue_i, &here->queue);
 }
 
 /* Returns true if `queue` continues the stream: it begins at or after `end`, or its counters are
  * larger than `last`. */
-static bool continues_after(const struct ctf_packet_queue *queue, const struct ctf_counters *last,
-                            int64_t end)
+static bool queue_continues_after(const struct ctf_packet_queue *queue,
+                                  const struct ctf_counters *last, int64_t end)
 {
     return queue->begin >= end || (last->has_sequence && queue->last.has_sequence &&
                                    queue->first.sequence > last->sequence);
@@ -148,14 +152,14 @@ static bool continues_after(const struct ctf_packet_queue *queue, const struct c
 
 /* If another file continues the stream of element i, completes the queue with the packets after a
  * packet without a size. Returns false if memory is out. */
-static bool complete_last_queue(struct ctf_stream_set *set, size_t i)
+static bool complete_continued_queue(struct ctf_stream_set *set, size_t i)
 {
     struct ctf_opened_queue *here = &set->opened[i];
     struct ctf_reader *reader = here->in->ctx;
     if (i + 1 == set->n || here->queue_i != 0 || !reader->file_index ||
-        !is_one_stream_of_files(here, &set->opened[i + 1]))
+        !is_stream_in_two_files(here, &set->opened[i + 1]))
         return true;
-    const bool is_fine = ctf_index_unsized_rest(reader);
+    const bool is_fine = ctf_index_after_unsized_packet(reader);
     here->queue.end = reader->file_index->queue[0].end;
     here->queue.last = reader->file_index->queue[0].last;
     return is_fine;
@@ -182,22 +186,22 @@ static bool link_streams(struct ctf_stream_set *set)
     bool is_fine = true;
     for (size_t i = 0; i < set->n && is_fine; i++) {
         const struct ctf_opened_queue *here = &set->opened[i];
-        is_fine = complete_last_queue(set, i);
+        is_fine = complete_continued_queue(set, i);
         struct ctf_file_index *file_index = ((struct ctf_reader *)here->in->ctx)->file_index;
         bool goes_on = i > 0 && here->queue.has_begin && set->opened[i - 1].queue.has_begin &&
-                       is_one_stream_of_files(&set->opened[i - 1], here);
+                       is_stream_in_two_files(&set->opened[i - 1], here);
         bool has_same = false;
         first = goes_on ? first : i;
         for (size_t k = first; k < i && here->queue.begin <= end && is_fine; k++) {
             const struct ctf_opened_queue *before = &set->opened[k];
-            if (must_compare_files(set, k, i, latest) && has_first_packet_of(here, before)) {
+            if (must_compare_files(set, k, i, latest) && contains_first_packet_of(here, before)) {
                 has_same = true;
                 is_fine =
                     ctf_mark_duplicates(&(struct ctf_queue_ref){before->in->ctx, before->queue_i},
                                         &(struct ctf_queue_ref){here->in->ctx, here->queue_i});
             }
         }
-        if (has_same || (goes_on && continues_after(&here->queue, &last, end)))
+        if (has_same || (goes_on && queue_continues_after(&here->queue, &last, end)))
             file_index->queue[here->queue_i].initial = last;
         if (!goes_on || here->queue.end > end) {
             last = here->queue.last;
@@ -209,7 +213,7 @@ static bool link_streams(struct ctf_stream_set *set)
 }
 
 /* Returns the index after the last input that belongs to the trace of input i. */
-static size_t find_trace_end(const struct ctf_stream_set *set, size_t i)
+static size_t find_end_of_trace(const struct ctf_stream_set *set, size_t i)
 {
     size_t end = i;
     while (end < set->n && compare_traces(&set->opened[i], &set->opened[end]) == 0)
@@ -224,13 +228,13 @@ static bool set_folder_attributes(struct ctf_stream_set *set)
     bool is_fine = true;
     for (size_t i = 0, end; i < set->n; i = end) {
         bool is_of_one = true;
-        end = find_trace_end(set, i);
+        end = find_end_of_trace(set, i);
         for (size_t k = i; k < end; k++)
             is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
         for (size_t k = i; k < end && is_of_one; k++)
             is_fine = is_fine && (set->opened[k].is_shared ||
-                                  ctf_add_location_attribute(set->opened[k].in,
-                                                             folder_of_opened(&set->opened[k])));
+                                  ctf_add_location_attribute(
+                                      set->opened[k].in, folder_of_opened_queue(&set->opened[k])));
     }
     return is_fine;
 }
@@ -245,9 +249,9 @@ static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error 
 
 /* Returns a reader that only emits the events of `in` inside the intersection. The bounds are
  * shifted by the option time-offset, as the event times are. */
-static ttr_reader *limit_to_intersection(const struct ctf_stream_set *set,
-                                         const struct ctf_intersection *at, ttr_reader *in,
-                                         ttr_error *error)
+static ttr_reader *limit_reader_to_intersection(const struct ctf_stream_set *set,
+                                                const struct ctf_intersection *at, ttr_reader *in,
+                                                ttr_error *error)
 {
     int64_t offset = set->options ? set->options->time_offset : 0;
     bool is_clamped = false;
@@ -262,8 +266,9 @@ static ttr_reader *limit_to_intersection(const struct ctf_stream_set *set,
 static bool is_same_data_stream(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     bool is_of_file = a->folder == b->folder && a->file == b->file &&
-                      stream_class_id_of(a) == stream_class_id_of(b) && a->number == b->number;
-    return is_of_file || is_one_stream_of_files(a, b);
+                      stream_class_id_of_queue(a) == stream_class_id_of_queue(b) &&
+                      a->number == b->number;
+    return is_of_file || is_stream_in_two_files(a, b);
 }
 
 /* Moves the readers of elements i to end - 1 into the list, and returns their number. */
@@ -307,7 +312,7 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
             return fail_memory(error);
     size_t n = move_readers(set, i, end, list + i);
     ttr_reader *merged = merge_readers(set->t, list + i, n, error);
-    list[i] = merged ? limit_to_intersection(set, &at, merged, error) : NULL;
+    list[i] = merged ? limit_reader_to_intersection(set, &at, merged, error) : NULL;
     return list[i] ? TTR_OK : error->status;
 }
 
@@ -317,7 +322,7 @@ static size_t intersect_traces(struct ctf_stream_set *set, ttr_reader **list, tt
     size_t n = 0;
     ttr_status status = TTR_OK;
     for (size_t i = 0, end; i < set->n && status == TTR_OK; i = end) {
-        end = find_trace_end(set, i);
+        end = find_end_of_trace(set, i);
         status = intersect_trace(set, i, end, list, error);
         list[n] = list[i];
         n += status == TTR_OK;
@@ -337,7 +342,7 @@ ttr_reader *ctf_stream_set_merge(struct ctf_stream_set *set, ttr_error *error)
         return NULL;
     }
     if (room)
-        qsort(set->opened, room, sizeof *set->opened, compare_opened);
+        qsort(set->opened, room, sizeof *set->opened, compare_opened_queues);
     if (!link_streams(set) || !set_folder_attributes(set))
         (void)fail_memory(error);
     else

@@ -1,20 +1,20 @@
 /* Start and end of time ranges in a stream file; the algorithm is described in ctf_time_range.h.
  *
- * Start of a range (ctf_enter_range):
+ * Start of a range (ctf_seek_range_start):
  *
  * |  packets        P0   P1   P2   P3   P4   P5
  * |  begin/end      before | range -->
  * |  entry point         ^mark     ^wanted: first packet to decode
  * |                      `- read for its counters only
  *
- * |  1. ctf_find_entry: binary search for the last entry point before the range.
- * |  2. ctf_verify_entry: if the index came from a file, check it against two headers.
+ * |  1. ctf_find_entry_point: binary search for the last entry point before the range.
+ * |  2. ctf_verify_entry_point: if the index came from a file, check it against two headers.
  * |  3. verify_entry_by_events: decode the first event of `wanted`. If it is already in the
  * |     range, earlier packets may contain events of the range too, so go back 1, 2, 4, ...
  * |     entry points until it is before the range.
  *
- * End of a range (ctf_is_after_range): stop at the first packet that begins after the range, if
- * the packet before it ends after it too and its first event confirms this.
+ * End of a range (ctf_packet_is_after_range): stop at the first packet that begins after the range,
+ * if the packet before it ends after it too and its first event confirms this.
  *
  * Cost: O(log n) for entry points, plus one header and one event per step back. Left out: packets
  * after damage, which are always read. */
@@ -35,14 +35,15 @@ uint64_t ctf_first_event_bytes(const struct ctf_frame *frame)
     return ctf_packet_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
 }
 
-static bool is_stored_unpacked(const struct ctf_reader *reader, const struct ctf_frame *frame)
+static bool is_content_readable_in_place(const struct ctf_reader *reader,
+                                         const struct ctf_frame *frame)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 ||
            (frame->rfc.compression_scheme == RFC11_COMPRESSION_NONE &&
             frame->rfc.encryption_scheme == RFC11_ENCRYPTION_NONE);
 }
 
-static bool header_needs_imports(const struct ctf_header_plan *plan)
+static bool header_needs_packet_fields(const struct ctf_header_plan *plan)
 {
     uint32_t n = 0;
     if (plan->kind == CTF_PLAN_LAYOUT)
@@ -59,7 +60,7 @@ bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_fr
                                                : frame->packet.has_begin ? frame->packet.begin
                                                                          : 0};
     if (!plan->has_time || ctf_packet_is_empty(frame) || ctf_ends_with_zeros(frame) ||
-        !is_stored_unpacked(reader, frame) || header_needs_imports(plan))
+        !is_content_readable_in_place(reader, frame) || header_needs_packet_fields(plan))
         return false;
     struct bits from =
         bits_init(bits->base, frame->head, bits->end < content ? bits->end : content);
@@ -70,8 +71,8 @@ bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_fr
 
 /* Sets *time to the time of the packet's first event in ns. Returns false if the event cannot be
  * decoded, as ctf_decode_first_ticks does. */
-static bool first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                             const struct bits *bits, int64_t *time)
+static bool decode_first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                                    const struct bits *bits, int64_t *time)
 {
     uint64_t ticks;
     bool is_clamped = false;
@@ -100,8 +101,8 @@ struct header_iter {
 
 /* Advances the iterator to the packet with index `packet`; jumps to an entry point if that is
  * closer. Returns false if a header on the way is invalid. */
-static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index *file_index,
-                           uint64_t packet)
+static bool advance_to_packet(struct header_iter *iter, const struct ctf_file_index *file_index,
+                              uint64_t packet)
 {
     const uint64_t i = packet / file_index->stride;
     ttr_error error;
@@ -112,7 +113,7 @@ static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index
     }
     for (;;) {
         enum ctf_framing framing = ctf_peek_header(&iter->look, iter->at, &iter->frame, &error);
-        framing = ctf_correct_size(
+        framing = ctf_correct_packet_size(
             iter->look.reader,
             &(struct ctf_size_question){iter->at, iter->previous_size, NULL, framing},
             &iter->frame);
@@ -129,8 +130,8 @@ static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index
 
 /* Sets *time to the time of the first event that would be decoded, and moves the iterator to its
  * packet. Returns false if the event cannot be decoded. */
-static bool time_of_entry(const struct ctf_reader *reader, const struct range_entry *entry,
-                          struct header_iter *iter, int64_t *time)
+static bool decode_entry_time(const struct ctf_reader *reader, const struct range_entry *entry,
+                              struct header_iter *iter, int64_t *time)
 {
     const struct ctf_file_index *file_index = reader->file_index;
     const uint64_t last = file_index->queue[reader->queue].last_with_events;
@@ -140,12 +141,12 @@ static bool time_of_entry(const struct ctf_reader *reader, const struct range_en
     for (uint64_t packet = entry->wanted; last != UINT64_MAX && packet <= last; packet++) {
         if (ctf_queue_of_packet(file_index, packet) != reader->queue)
             continue;
-        if (!walk_to_packet(iter, file_index, packet))
+        if (!advance_to_packet(iter, file_index, packet))
             return false;
         const struct bits bits =
             ctf_peek_bytes(&iter->look, iter->at, ctf_first_event_bytes(&iter->frame));
         if (!ctf_packet_is_empty(&iter->frame))
-            return first_event_time(reader, &iter->frame, &bits, time);
+            return decode_first_event_time(reader, &iter->frame, &bits, time);
     }
     return false;
 }
@@ -170,7 +171,7 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
     if (!ctf_peek_begin(&iter.look, reader))
         return;
     entry->wanted = is_far ? file_index->queue[0].last_with_events : entry->wanted;
-    bool is_seen = time_of_entry(reader, entry, &iter, &time);
+    bool is_seen = decode_entry_time(reader, entry, &iter, &time);
     if (is_far && !(is_seen && is_later_than_packet(&iter.frame, time)))
         entry->wanted = UINT64_MAX;
     else if (is_seen)
@@ -179,21 +180,21 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
             /* an unreadable header means damage or a wrong index: start at the beginning of the
              * file */
             i = is_seen && i > step ? i - step : 0;
-            entry->mark = ctf_entry_at(file_index, i, &entry->packet, &entry->wanted);
-            is_seen = time_of_entry(reader, entry, &iter, &time);
+            entry->mark = ctf_get_entry_point(file_index, i, &entry->packet, &entry->wanted);
+            is_seen = decode_entry_time(reader, entry, &iter, &time);
         }
     ctf_peek_end(&iter.look);
 }
 
-void ctf_enter_range(struct ctf_reader *reader)
+void ctf_seek_range_start(struct ctf_reader *reader)
 {
     struct range_entry entry = {.wanted = reader->wanted};
-    entry.mark = reader->file_index ? ctf_find_entry(reader->file_index, reader->from,
-                                                     &entry.packet, &entry.wanted)
+    entry.mark = reader->file_index ? ctf_find_entry_point(reader->file_index, reader->from,
+                                                           &entry.packet, &entry.wanted)
                                     : NULL;
     if (!entry.mark)
         return;
-    if (!ctf_verify_entry(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
+    if (!ctf_verify_entry_point(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
         ctf_check_index(reader);
         /* only the index, which is wrong, showed that all packets are known */
         reader->file_index->is_whole = false;
@@ -211,7 +212,7 @@ void ctf_enter_range(struct ctf_reader *reader)
 
 /* --- End of a range --- */
 
-bool ctf_packet_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
+bool ctf_packet_overlaps_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->frame.kind->timeline;
     bool is_clamped = false;
@@ -222,8 +223,8 @@ bool ctf_packet_meets_range(const struct ctf_reader *reader, const struct ctf_pa
     return is_clamped || (!is_behind && !is_before);
 }
 
-bool ctf_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                        const struct bits *bits)
+bool ctf_packet_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                               const struct bits *bits)
 {
     bool is_clamped = false;
     int64_t time;
@@ -234,5 +235,5 @@ bool ctf_is_after_range(const struct ctf_reader *reader, const struct ctf_frame 
         ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
         is_clamped)
         return false;
-    return !first_event_time(reader, frame, bits, &time) || time >= reader->to;
+    return !decode_first_event_time(reader, frame, bits, &time) || time >= reader->to;
 }

@@ -99,7 +99,7 @@ void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *
 
 /* Returns how many elements to insert at the start of `readers` for a source id below all others.
  * Doubles the array, so that descending ids cost amortized constant time. */
-static size_t reader_slots_before(const struct ctf_trace *trace, uint16_t id)
+static size_t count_slots_to_insert(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
         return 0;
@@ -111,7 +111,7 @@ static size_t reader_slots_before(const struct ctf_trace *trace, uint16_t id)
 bool ctf_trace_register_reader(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
     const uint16_t id = reader->in->id;
-    const size_t had = trace->readers_n, before = reader_slots_before(trace, id),
+    const size_t had = trace->readers_n, before = count_slots_to_insert(trace, id),
                  from = had ? trace->readers_from - before : id;
     const size_t at = id - from, need = at < had + before ? had + before : at + 1;
     if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need,
@@ -190,10 +190,10 @@ void ctf_trace_unref(struct ctf_trace *trace)
 
 /* Compiles the layout of a packet header or packet context: with all fields, or without hidden
  * ones. */
-static const struct layout *compile_packet_root(const struct ctf_trace *trace,
-                                                const struct ctf_stream_class *class,
-                                                enum type_root root, bool shows_hidden,
-                                                ttr_error *error)
+static const struct layout *compile_packet_layout(const struct ctf_trace *trace,
+                                                  const struct ctf_stream_class *class,
+                                                  enum type_root root, bool shows_hidden,
+                                                  ttr_error *error)
 {
     struct ctf_description *description = &trace->class->description;
     struct layout_spec spec = {.t = trace->t,
@@ -218,7 +218,7 @@ ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
     (void)memset(class->magic, 0, sizeof class->magic);
     if (!header)
         return TTR_OK;
-    class->packet_header = compile_packet_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
+    class->packet_header = compile_packet_layout(trace, NULL, ROOT_PACKET_HEADER, true, error);
     if (!class->packet_header)
         return TTR_E_MALFORMED;
     ctf_fixed_root_init(&class->head, header, 0);
@@ -236,7 +236,8 @@ ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
 
 /* Returns the granularity of window moves: the largest alignment in the class, within CTF_STEP_MIN
  * and CTF_STEP_MAX. */
-static uint8_t window_step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
+static uint8_t compute_window_step(const struct ctf_trace *trace,
+                                   const struct ctf_stream_class *class)
 {
     const struct type *const root[] = {trace->class->description.packet_header,
                                        class->packet_context, class->event_header,
@@ -265,7 +266,7 @@ static const struct layout *compile_event_header(const struct ctf_trace *trace,
     if (latest && latest->class->event_header == class->event_header &&
         latest->class->packet_context == class->packet_context)
         return latest->header;
-    return compile_packet_root(trace, class, ROOT_EVENT_HEADER, true, error);
+    return compile_packet_layout(trace, class, ROOT_EVENT_HEADER, true, error);
 }
 
 static struct ctf_stream_decoder *compile_stream_class(const struct ctf_trace *trace,
@@ -280,9 +281,9 @@ static struct ctf_stream_decoder *compile_stream_class(const struct ctf_trace *t
     }
     *kind = (struct ctf_stream_decoder){.class = class, .first = kind};
     if (class->packet_context) {
-        kind->context = compile_packet_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
+        kind->context = compile_packet_layout(trace, class, ROOT_PACKET_CONTEXT, true, error);
         kind->context_shown =
-            kind->context ? compile_packet_root(trace, class, ROOT_PACKET_CONTEXT, false, error)
+            kind->context ? compile_packet_layout(trace, class, ROOT_PACKET_CONTEXT, false, error)
                           : NULL;
         if (!kind->context_shown)
             return NULL;
@@ -299,7 +300,7 @@ static struct ctf_stream_decoder *compile_stream_class(const struct ctf_trace *t
     if (trace->class->rounds_times)
         ctf_timeline_use_rounding(&kind->timeline, class->clock);
     ctf_header_plan_init(&kind->plan, class, kind->header);
-    kind->step = window_step_of(trace, class);
+    kind->step = compute_window_step(trace, class);
     of->latest = kind;
     return kind;
 }

@@ -13,7 +13,7 @@
 /* Key spaces of the group's map: the id given to equal classes, and the ids in use. */
 enum group_key_space { KEY_LIKENESS = 1, KEY_USED_ID };
 
-static uint64_t group_key(enum group_key_space space, uint64_t scope, uint64_t what)
+static uint64_t make_group_key(enum group_key_space space, uint64_t scope, uint64_t what)
 {
     return hash_pair(hash_pair(what, scope), space);
 }
@@ -57,8 +57,9 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
                              uint64_t *id)
 {
     const uint32_t *known =
-        trace->joined ? key_map_get(&trace->joined->given, group_key(KEY_LIKENESS, scope, likeness))
-                      : NULL;
+        trace->joined
+            ? key_map_get(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness))
+            : NULL;
     if (known)
         *id = *known;
     return known != NULL;
@@ -66,16 +67,17 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
 
 bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
 {
-    return trace->joined && key_map_get(&trace->joined->given, group_key(KEY_USED_ID, scope, id));
+    return trace->joined &&
+           key_map_get(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id));
 }
 
 bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                             uint64_t id)
 {
     return !trace->joined || id > UINT32_MAX ||
-           (key_map_put(&trace->joined->given, group_key(KEY_LIKENESS, scope, likeness),
+           (key_map_put(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness),
                         (uint32_t)id) &&
-            key_map_put(&trace->joined->given, group_key(KEY_USED_ID, scope, id), 1));
+            key_map_put(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id), 1));
 }
 
 /* --- Completion of the metadata --- */

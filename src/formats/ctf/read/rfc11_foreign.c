@@ -50,9 +50,9 @@ struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error 
     return trace->other_order = other;
 }
 
-const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
-                                                const struct ctf_trace *trace,
-                                                const struct ctf_stream_class *section)
+const struct ctf_stream_class *rfc11_find_stream_class_in(const struct ctf_trace *other,
+                                                          const struct ctf_trace *trace,
+                                                          const struct ctf_stream_class *section)
 {
     size_t i = 0;
     while (i < trace->class->description.streams_n &&
@@ -69,7 +69,8 @@ struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
     if (!ctx || is_big_endian == trace->class->description.is_big_endian)
         return ctx;
     struct ctf_trace *other = rfc11_trace_in_other_order(trace, error);
-    const struct ctf_stream_class *class = other ? rfc11_section_in(other, trace, section) : NULL;
+    const struct ctf_stream_class *class =
+        other ? rfc11_find_stream_class_in(other, trace, section) : NULL;
     struct ctf_stream_decoder *kind = class ? ctf_stream_decoder_of(other, class, error) : NULL;
     if (kind)
         kind->first = ctx;

@@ -96,8 +96,8 @@ static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NA
 
 /* Loads the packet at `offset` for trial decoding if it has readable events. Sets *size to the
  * number of bytes up to the next packet; 0 = no packet follows. */
-static ttr_status load_sample(struct probe_sample *sample, uint64_t offset, uint64_t *size,
-                              ttr_error *error)
+static ttr_status load_sample_packet(struct probe_sample *sample, uint64_t offset, uint64_t *size,
+                                     ttr_error *error)
 {
     struct rfc11_packet packet;
     struct window window;
@@ -173,8 +173,8 @@ static const struct layout *compile_trial_layout(struct alignment_trial *trial,
 }
 
 /* Adds a value to the hash and counts it if it is implausible. */
-static void record_value(struct alignment_trial *trial, const ttr_value *value,
-                         const struct type *type)
+static void record_decoded_value(struct alignment_trial *trial, const ttr_value *value,
+                                 const struct type *type)
 {
     const bool is_text = value->type == TTR_TYPE_TEXT,
                has_bytes = is_text || value->type == TTR_TYPE_BYTES;
@@ -185,8 +185,8 @@ static void record_value(struct alignment_trial *trial, const ttr_value *value,
 }
 
 /* Decodes the fields of a layout and records their values, up to the limit of values. */
-static enum layout_status record_values(struct alignment_trial *trial, const struct layout *layout,
-                                        struct bits *bits)
+static enum layout_status record_decoded_values(struct alignment_trial *trial,
+                                                const struct layout *layout, struct bits *bits)
 {
     struct layout_iter walk;
     const struct type *type = NULL;
@@ -194,7 +194,7 @@ static enum layout_status record_values(struct alignment_trial *trial, const str
     const uint64_t most = trial->sample->n * 8;
     layout_iter_begin(&walk, layout, bits, NULL);
     while (trial->seen < most && layout_iter_next(&walk, &field, &type)) {
-        record_value(trial, &field.value, type);
+        record_decoded_value(trial, &field.value, type);
         trial->seen++;
     }
     if (trial->seen < most) {
@@ -225,8 +225,8 @@ static ttr_status check_payload_size(struct alignment_trial *trial, const struct
 }
 
 /* Decodes the event at bits->at, and advances bits->at to its end. */
-static enum layout_status skip_trial_event(struct alignment_trial *trial, struct bits *bits,
-                                           ttr_error *error)
+static enum layout_status decode_trial_event(struct alignment_trial *trial, struct bits *bits,
+                                             ttr_error *error)
 {
     const struct ctf_stream_class *section = trial->sample->section;
     struct ctf_event_header header = {.ticks = trial->ticks};
@@ -248,14 +248,14 @@ static enum layout_status skip_trial_event(struct alignment_trial *trial, struct
     if (!trial->layouts[*index])
         return LAYOUT_NO_OPTION;
     const struct bits from = *bits;
-    enum layout_status end = record_values(trial, trial->layouts[*index], bits);
+    enum layout_status end = record_decoded_values(trial, trial->layouts[*index], bits);
     if (end == LAYOUT_OK && section->rfc_has_event_size &&
         check_payload_size(trial, &from, bits->at, error) != TTR_OK)
         return LAYOUT_NO_OPTION;
     return end;
 }
 
-static enum alignment_fit fit_alignment(struct alignment_trial *trial, ttr_error *error)
+static enum alignment_fit rate_alignment_fit(struct alignment_trial *trial, ttr_error *error)
 {
     const struct probe_sample *sample = trial->sample;
     const bool tells_times = !sample->section->rfc_has_no_time && sample->begin <= sample->end;
@@ -263,7 +263,7 @@ static enum alignment_fit fit_alignment(struct alignment_trial *trial, ttr_error
     enum layout_status end = LAYOUT_OK;
     trial->ticks = sample->begin;
     while (end == LAYOUT_OK && bits_left(&bits) >= 8)
-        end = skip_trial_event(trial, &bits, error);
+        end = decode_trial_event(trial, &bits, error);
     if (end != LAYOUT_OK && (end != LAYOUT_TRUNCATED || sample->is_whole))
         return FITS_NOT;
     return trial->is_missized || (tells_times && trial->is_late) ? FITS_ODDLY : FITS_WELL;
@@ -286,7 +286,7 @@ static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alig
         trial.layouts ? compile_trial_layout(&trial, NULL, false, error) : NULL;
     if (header) {
         ctf_header_plan_init(&trial.plan, sample->section, header);
-        *fit = fit_alignment(&trial, error);
+        *fit = rate_alignment_fit(&trial, error);
         sample->values[i] =
             hash_pair(sample->values[i],
                       /* an incomplete hash must differ from all others, so use the index */
@@ -336,10 +336,10 @@ static ttr_status probe_stream_file(struct probe_sample *sample,
                          !is_alignment_decided(sample) && sample->tried < most;
          k++, offset += size) {
         sample->is_found = false;
-        status = load_sample(sample, offset, &size, error);
+        status = load_sample_packet(sample, offset, &size, error);
         if (status != TTR_OK || !sample->is_found)
             continue;
-        sample->section = rfc11_section_in(sample->read_by, sample->trace, section);
+        sample->section = rfc11_find_stream_class_in(sample->read_by, sample->trace, section);
         status = exclude_alignments(sample, error);
     }
     return status;

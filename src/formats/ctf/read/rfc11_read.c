@@ -51,7 +51,7 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
                : status;
 }
 
-void rfc11_assign_section(struct ctf_reader *reader)
+void rfc11_assign_stream_class(struct ctf_reader *reader)
 {
     reader->section = rfc11_find_section_of_file(&reader->trace->class->description, reader->file,
                                                  &reader->has_cpu, &reader->cpu);
@@ -151,7 +151,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
 
 /* --- Contents --- */
 
-static bool is_packed_or_encrypted(const struct rfc11_packet *rfc)
+static bool is_compressed_or_encrypted(const struct rfc11_packet *rfc)
 {
     return rfc->compression_scheme != RFC11_COMPRESSION_NONE ||
            rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
@@ -163,7 +163,7 @@ static bool is_packed_or_encrypted(const struct rfc11_packet *rfc)
 
 /* Returns the number of bytes needed to find the real end of the content: the complete packet, but
  * at most CHECK_BYTES_MAX after the declared end. */
-static uint64_t bytes_to_check(const struct ctf_frame *frame)
+static uint64_t content_bytes_to_check(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
     return size > content && size - content > CHECK_BYTES_MAX ? content + CHECK_BYTES_MAX : size;
@@ -172,9 +172,9 @@ static uint64_t bytes_to_check(const struct ctf_frame *frame)
 uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
 {
     const struct rfc11_packet *rfc = &frame->rfc;
-    *wants_empty_batch = is_packed_or_encrypted(rfc);
-    return is_packed_or_encrypted(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE
-               ? bytes_to_check(frame)
+    *wants_empty_batch = is_compressed_or_encrypted(rfc);
+    return is_compressed_or_encrypted(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE
+               ? content_bytes_to_check(frame)
                : RFC11_HEADER;
 }
 
@@ -187,7 +187,7 @@ struct stored_content {
     bool is_cut; /* the file ends inside the content */
 };
 
-static struct stored_content find_content(const struct ctf_reader *reader)
+static struct stored_content find_stored_content(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
@@ -195,7 +195,7 @@ static struct stored_content find_content(const struct ctf_reader *reader)
     struct stored_content content = {
         .packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
     content.n = (size_t)((content.is_cut ? left : whole) - RFC11_HEADER);
-    const uint64_t room = bytes_to_check(&reader->frame);
+    const uint64_t room = content_bytes_to_check(&reader->frame);
     content.room = (size_t)((room < left ? room : left) - RFC11_HEADER);
     return content;
 }
@@ -215,8 +215,8 @@ static ttr_status report_content_size(struct ctf_reader *reader, const char *how
 
 /* Replaces a wrong content size by n bytes, found by the checksum or the end of the compressed
  * data, and reports it. */
-static ttr_status set_content_size(struct ctf_reader *reader, struct stored_content *content,
-                                   size_t n, const char *how)
+static ttr_status correct_content_size(struct ctf_reader *reader, struct stored_content *content,
+                                       size_t n, const char *how)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     content->n = n;
@@ -256,7 +256,7 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
     const size_t n = rfc11_find_content_end(rfc->checksum_scheme, content->packet + RFC11_HEADER,
                                             content->room, rfc->checksum);
     if (n)
-        return set_content_size(reader, content, n, "since the bytes before have its checksum");
+        return correct_content_size(reader, content, n, "since the bytes before have its checksum");
     reader->is_damaged = true;
     return input_add_damage(
         reader->in, content->offset, content->n, "ctf.checksum", reader->error,
@@ -327,7 +327,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
                          : 0;
     if (n) {
         const ttr_status status =
-            set_content_size(reader, content, n, "where its compressed data end");
+            correct_content_size(reader, content, n, "where its compressed data end");
         use_unpacked_content(reader);
         return status;
     }
@@ -371,13 +371,13 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
 ttr_status rfc11_enter_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
-    struct stored_content content = find_content(reader);
+    struct stored_content content = find_stored_content(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
     ttr_status status = reader->frame.is_foreign ? rfc11_report_foreign(reader) : TTR_OK;
     if (status == TTR_OK)
         status = verify_content_checksum(reader, &content);
-    if (status == TTR_OK && is_packed_or_encrypted(&reader->frame.rfc))
+    if (status == TTR_OK && is_compressed_or_encrypted(&reader->frame.rfc))
         status = decode_packet_content(reader, &content);
     if (status != TTR_OK || !ctf_ends_with_zeros(&reader->frame))
         return status;

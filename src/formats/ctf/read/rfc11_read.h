@@ -25,7 +25,7 @@ TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *err
 TTR_MUST ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error);
 
 /* Sets the reader's stream class and cpu number from the name of its file. */
-void rfc11_assign_section(struct ctf_reader *reader);
+void rfc11_assign_stream_class(struct ctf_reader *reader);
 
 /* Implements ctf_frame_packet for RFC v1.1. */
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
@@ -39,9 +39,9 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
 struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error *error);
 
 /* Returns the stream class of `other` that corresponds to `section`, a stream class of `trace`. */
-const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
-                                                const struct ctf_trace *trace,
-                                                const struct ctf_stream_class *section);
+const struct ctf_stream_class *rfc11_find_stream_class_in(const struct ctf_trace *other,
+                                                          const struct ctf_trace *trace,
+                                                          const struct ctf_stream_class *section);
 
 /* Like ctf_stream_decoder_of, for packets of the given byte order. */
 struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
