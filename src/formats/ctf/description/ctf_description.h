@@ -95,8 +95,9 @@ struct ctf_event_class {
     /* CTF 1.8: layout of the fields that are mapped to the clock; NULL if there are none */
     struct layout *times;
     ttr_id name_id, provider_id;
-    const struct ctf_thread_fields *spots; /* positions of the thread fields; NULL until needed */
-    bool is_dialect_prepared;              /* ctf_dialect_prepare has replaced its types */
+    const struct ctf_thread_fields
+        *thread_fields;       /* positions of the thread fields; NULL until needed */
+    bool is_dialect_prepared; /* ctf_dialect_prepare has replaced its types */
 };
 
 struct ctf_stream_class {

@@ -55,7 +55,7 @@ void ctf_file_index_unref(struct ctf_file_index *file_index)
 {
     if (!file_index || --file_index->users)
         return;
-    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->queue_of, file_index->queue_of_capacity, 1);
     alloc_free(file_index->alloc, file_index->entry_points, file_index->entry_points_capacity,
                sizeof *file_index->entry_points);
     for (uint32_t i = 0; i < file_index->n; i++) {
@@ -160,7 +160,7 @@ static uint32_t find_queues_of_stream(const struct ctf_file_index *file_index, u
 {
     const struct ctf_packet_queue *ctx = &file_index->queue[queue];
     uint32_t set = 0;
-    _Static_assert(CTF_QUEUES_MAX <= 32, "a bit for each lane");
+    _Static_assert(CTF_QUEUES_MAX <= 32, "a bit for each queue");
     for (uint32_t i = 0; i < file_index->n; i++) {
         const struct ctf_packet_queue *other = &file_index->queue[i];
         set |= (uint32_t)(other->kind == ctx->kind && other->has_number == ctx->has_number &&
@@ -174,10 +174,10 @@ const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index 
                                                     uint32_t queue, uint64_t *i)
 {
     uint64_t next = *i;
-    if (!file_index->of || file_index->has_foreign_packets || next >= file_index->packets)
+    if (!file_index->queue_of || file_index->has_foreign_packets || next >= file_index->packets)
         return NULL;
     for (const uint32_t wanted = find_queues_of_stream(file_index, queue);
-         next + 1 < file_index->packets && !(wanted >> file_index->of[next] & 1);)
+         next + 1 < file_index->packets && !(wanted >> file_index->queue_of[next] & 1);)
         next++;
     const uint64_t mark = next / file_index->stride;
     if (mark >= file_index->entry_points_n || mark * file_index->stride <= *i)
@@ -266,15 +266,15 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
  * false if memory is out. */
 static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t queue)
 {
-    size_t before = file_index->of_capacity;
-    if (queue == 0 && !file_index->of)
+    size_t before = file_index->queue_of_capacity;
+    if (queue == 0 && !file_index->queue_of)
         return true;
-    if (!alloc_reserve(file_index->alloc, (void **)&file_index->of, &file_index->of_capacity,
-                       (size_t)file_index->packets + 1, 1))
+    if (!alloc_reserve(file_index->alloc, (void **)&file_index->queue_of,
+                       &file_index->queue_of_capacity, (size_t)file_index->packets + 1, 1))
         return false;
     if (before == 0)
-        memset(file_index->of, 0, (size_t)file_index->packets);
-    file_index->of[file_index->packets] = (uint8_t)queue;
+        memset(file_index->queue_of, 0, (size_t)file_index->packets);
+    file_index->queue_of[file_index->packets] = (uint8_t)queue;
     return true;
 }
 
@@ -360,7 +360,7 @@ static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
 {
     const struct source *source = pass->reader->in->source;
     const uint64_t size = source_disk_size(source);
-    if (pass->look.has_small_packets || pass->previous_size != before || pass->at >= size ||
+    if (pass->peek.has_small_packets || pass->previous_size != before || pass->at >= size ||
         pass->previous_size > (size - pass->at) / AHEAD)
         return;
     const uint64_t far = pass->at + AHEAD * pass->previous_size;
@@ -383,11 +383,11 @@ static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pa
 {
     struct ctf_frame *frame = &pair->frame[pair->i], *next = &pair->frame[!pair->i];
     pair->framing =
-        pair->has_next ? pair->next : ctf_peek_header(&pass->look, pass->at, frame, error);
+        pair->has_next ? pair->next : ctf_peek_header(&pass->peek, pass->at, frame, error);
     pair->has_next = pair->framing == CTF_FRAME_OK &&
                      frame->packet.size / 8 < source_disk_size(pass->reader->in->source) - pass->at;
     if (pair->has_next)
-        pair->next = ctf_peek_header(&pass->look, pass->at + frame->packet.size / 8, next, error);
+        pair->next = ctf_peek_header(&pass->peek, pass->at + frame->packet.size / 8, next, error);
     const struct ctf_size_question sized = {
         pass->at, pass->previous_size, pair->has_next && pair->next == CTF_FRAME_OK ? next : NULL,
         pair->framing};
@@ -450,14 +450,14 @@ static void check_remaining_index_entries(struct ctf_index_pass *pass)
     while (!pass->file_index->is_whole && lost < LOST_ENTRIES_MAX &&
            ctf_index_check_peek(check, &entry)) {
         enum ctf_framing framing = entry.offset < size
-                                       ? ctf_peek_header(&pass->look, entry.offset, &frame, &error)
+                                       ? ctf_peek_header(&pass->peek, entry.offset, &frame, &error)
                                        : CTF_FRAME_SHORT;
         if (framing == CTF_FRAME_OK)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
             ctf_index_check_missing_packet(check);
         lost += framing != CTF_FRAME_OK;
-        ctf_peek_shrink(&pass->look);
+        ctf_peek_shrink(&pass->peek);
     }
     ctf_index_check_finish(check, pass->file_index->is_whole);
 }
@@ -511,7 +511,7 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
             return false;
         before = entry;
         if (is_checked &&
-            (ctf_peek_header(&pass->look, pass->at, &like, &error) != CTF_FRAME_OK ||
+            (ctf_peek_header(&pass->peek, pass->at, &like, &error) != CTF_FRAME_OK ||
              like.is_foreign || !ctf_index_entry_matches(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
@@ -528,7 +528,7 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
 static void reset_index(struct ctf_index_pass *pass)
 {
     struct ctf_file_index *file_index = pass->file_index;
-    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->queue_of, file_index->queue_of_capacity, 1);
     alloc_free(file_index->alloc, file_index->entry_points, file_index->entry_points_capacity,
                sizeof *file_index->entry_points);
     file_index->queue[0] = (struct ctf_packet_queue){.is_in_order = true};
@@ -587,10 +587,10 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
         file_index->queue[0].is_in_order = file_index->has_times = false;
         return file_index;
     }
-    ttr_status status = ctf_peek_begin(&pass.look, reader) ? TTR_OK : fail_memory(error);
+    ttr_status status = ctf_peek_begin(&pass.peek, reader) ? TTR_OK : fail_memory(error);
     if (status == TTR_OK && !scan_by_index(&pass))
         status = scan_by_headers(&pass, error);
-    ctf_peek_end(&pass.look);
+    ctf_peek_end(&pass.peek);
     if (status == TTR_OK)
         return file_index;
     ctf_file_index_unref(file_index);
@@ -602,14 +602,14 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
 static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_entry_point *mark,
                              struct ctf_frame *frame, int64_t *begin)
 {
-    struct ctf_header_peek look;
+    struct ctf_header_peek peek;
     int64_t end;
     ttr_error error;
-    if (!ctf_peek_begin(&look, reader))
+    if (!ctf_peek_begin(&peek, reader))
         return false;
-    bool is_there = ctf_peek_header(&look, mark->offset, frame, &error) == CTF_FRAME_OK &&
+    bool is_there = ctf_peek_header(&peek, mark->offset, frame, &error) == CTF_FRAME_OK &&
                     ctf_packet_times(frame, begin, &end);
-    ctf_peek_end(&look);
+    ctf_peek_end(&peek);
     return is_there;
 }
 
@@ -641,13 +641,13 @@ void ctf_check_index(struct ctf_reader *reader)
     struct ctf_file_index *file_index = reader->file_index,
                           unused = {.alloc = file_index->alloc, .unsized_at = UINT64_MAX};
     struct ctf_index_pass pass = {.reader = reader, .file_index = &unused};
-    if (!file_index->is_indexed || file_index->is_checked || !ctf_peek_begin(&pass.look, reader))
+    if (!file_index->is_indexed || file_index->is_checked || !ctf_peek_begin(&pass.peek, reader))
         return;
     file_index->is_checked = true;
     ctf_index_check_init(&pass.check, reader);
     check_remaining_index_entries(&pass);
     ctf_index_close(&pass.check.index);
-    ctf_peek_end(&pass.look);
+    ctf_peek_end(&pass.peek);
 }
 
 /* Adds the packet at p, which follows a packet without size, to queue 0. Does nothing unless the

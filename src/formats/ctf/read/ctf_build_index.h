@@ -76,8 +76,8 @@ struct ctf_file_index {
     /* number of indexed packets: all before the first invalid one */
     uint64_t packets;
     /* queue index of each packet; NULL = all packets belong to queue 0 */
-    uint8_t *of;
-    size_t of_capacity;
+    uint8_t *queue_of;
+    size_t queue_of_capacity;
     struct ctf_entry_point *entry_points; /* in file order; element i describes packet i * stride */
     size_t entry_points_n, entry_points_capacity;
     uint64_t stride; /* an entry point is stored for every packet with an index divisible by this */
@@ -132,7 +132,7 @@ uint32_t ctf_duplicate_state(const struct ctf_packet_queue *queue, const struct 
 /* Returns the index of the queue that packet `i` belongs to. */
 static inline uint32_t ctf_queue_of_packet(const struct ctf_file_index *file_index, uint64_t i)
 {
-    return file_index->of && i < file_index->packets ? file_index->of[i] : 0;
+    return file_index->queue_of && i < file_index->packets ? file_index->queue_of[i] : 0;
 }
 
 /* Skips packets of other queues: returns the last entry point before the next packet of this

@@ -49,7 +49,7 @@ static struct packet_iter packet_iter_start(struct ctf_reader *reader, uint32_t 
                                         .previous_size = mark ? mark->previous_size : 0},
                                .packet = packet,
                                .queue = queue};
-    iter.is_over = !ctf_peek_begin(&iter.pass.look, reader);
+    iter.is_over = !ctf_peek_begin(&iter.pass.peek, reader);
     return iter;
 }
 
@@ -62,7 +62,7 @@ static bool packet_iter_next(struct packet_iter *iter)
     for (bool is_found = false; !iter->is_over && !is_found;) {
         const struct ctf_frame *frame = &iter->frame;
         enum ctf_framing framing =
-            ctf_peek_header(&iter->pass.look, iter->pass.at, &iter->frame, &error);
+            ctf_peek_header(&iter->pass.peek, iter->pass.at, &iter->frame, &error);
         framing = ctf_correct_packet_size(
             iter->pass.reader,
             &(struct ctf_size_question){iter->pass.at, iter->pass.previous_size, NULL, framing},
@@ -92,7 +92,7 @@ bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
         is_found = is_same_packet(&found, &queue->first);
         goes_on = may_later_packets_precede(reader->file_index, iter.begin, queue->begin);
     }
-    ctf_peek_end(&iter.pass.look);
+    ctf_peek_end(&iter.pass.peek);
     return is_found;
 }
 
@@ -139,10 +139,11 @@ static bool replace_damaged_packet(const struct packet_iter *first, const struct
 {
     struct ctf_file_index *file_index = here->pass.reader->file_index;
     struct ctf_packet_queue *queue = &file_index->queue[here->queue];
-    struct pair_map *given = duplicates_of_queue(first->pass.reader->file_index, first->queue);
+    struct pair_map *first_duplicates =
+        duplicates_of_queue(first->pass.reader->file_index, first->queue);
     uint64_t key[2];
     make_packet_key(&first->frame.packet, key);
-    if (!given || !pair_map_put(given, key[0], key[1], CTF_DUPLICATE_SKIP) ||
+    if (!first_duplicates || !pair_map_put(first_duplicates, key[0], key[1], CTF_DUPLICATE_SKIP) ||
         !alloc_reserve(file_index->alloc, (void **)&queue->replaced, &queue->replaced_capacity,
                        queue->replaced_n + 1, sizeof *queue->replaced) ||
         !pair_map_put(queue->duplicates, key[0], key[1],
@@ -201,9 +202,9 @@ bool ctf_mark_duplicates(const struct ctf_queue_ref *first, const struct ctf_que
         ctf_update_counters(&before, &iter.frame.packet);
         goes_on = may_later_packets_precede(first->reader->file_index, iter.begin, queue->end);
     }
-    is_fine = is_fine && iter.pass.look.bytes && other.pass.look.bytes;
-    ctf_peek_end(&iter.pass.look);
-    ctf_peek_end(&other.pass.look);
+    is_fine = is_fine && iter.pass.peek.bytes && other.pass.peek.bytes;
+    ctf_peek_end(&iter.pass.peek);
+    ctf_peek_end(&other.pass.peek);
     return is_fine;
 }
 

@@ -12,11 +12,11 @@
 
 /* Reads up to n bytes of a packet copy, from byte `at` of the packet on. Returns 0 if they cannot
  * be read. */
-static size_t peek_packet_bytes(const struct ctf_packet_copy *twin, uint64_t at, uint8_t *bytes,
+static size_t peek_packet_bytes(const struct ctf_packet_copy *copy, uint64_t at, uint8_t *bytes,
                                 size_t n)
 {
     ttr_error error;
-    int64_t got = source_peek_at(twin->reader->in->source, twin->offset + at, bytes, n, &error);
+    int64_t got = source_peek_at(copy->reader->in->source, copy->offset + at, bytes, n, &error);
     return got > 0 ? (size_t)got : 0;
 }
 
@@ -63,14 +63,14 @@ static bool packet_decodes_without_damage(const struct ctf_reader *like, const u
     return is_fine;
 }
 
-static bool is_packet_undamaged(const struct ctf_packet_copy *twin, uint64_t size)
+static bool is_packet_undamaged(const struct ctf_packet_copy *copy, uint64_t size)
 {
-    const struct alloc *alloc = &twin->reader->trace->t->counted;
+    const struct alloc *alloc = &copy->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, (size_t)size, 1);
     if (!bytes)
         return false;
-    const size_t n = peek_packet_bytes(twin, 0, bytes, (size_t)size);
-    const bool is_fine = n == size && packet_decodes_without_damage(twin->reader, bytes, n);
+    const size_t n = peek_packet_bytes(copy, 0, bytes, (size_t)size);
+    const bool is_fine = n == size && packet_decodes_without_damage(copy->reader, bytes, n);
     alloc_free(alloc, bytes, (size_t)size, 1);
     return is_fine;
 }

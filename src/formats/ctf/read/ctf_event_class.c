@@ -107,7 +107,7 @@ void ctf_describe_declared_class(const struct ctf_trace *trace, const struct ctf
 static const struct event_class *new_class_description(struct ctf_reader *reader,
                                                        const struct ctf_event_class *event)
 {
-    struct event_class *about = arena_alloc(&reader->trace->met, sizeof *about);
+    struct event_class *about = arena_alloc(&reader->trace->class_arena, sizeof *about);
     if (about)
         ctf_describe_declared_class(reader->trace, event, about);
     if (about && reader->has_cpu)
@@ -138,26 +138,29 @@ static bool set_class_attributes(struct ctf_reader *reader, const struct ctf_eve
                                  struct ctf_event_decoder *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_dialect_attributes *said =
-        trace->class->is_dialect ? arena_alloc(&reader->trace->met, sizeof *said) : NULL;
+    struct ctf_dialect_attributes *dialect_attributes =
+        trace->class->is_dialect
+            ? arena_alloc(&reader->trace->class_arena, sizeof *dialect_attributes)
+            : NULL;
     if (!trace->class->is_dialect)
         return true;
-    if (!said) {
+    if (!dialect_attributes) {
         (void)fail_memory(error);
         return false;
     }
-    if (ctf_dialect_find_attributes(&trace->class->description, trace->t, event, said, error) !=
-        TTR_OK)
+    if (ctf_dialect_find_attributes(&trace->class->description, trace->t, event, dialect_attributes,
+                                    error) != TTR_OK)
         return false;
-    class->said = said;
+    class->dialect_attributes = dialect_attributes;
     class->has_thread = false;
-    class->model.kind = said->kind;
-    class->model.level = said->level;
-    class->model.name = said->name;
-    class->model.category = said->category;
-    class->model.provider = said->provider;
-    if (said->has_number)
-        context_set_event_number(trace->t, class->schema->id, said->number, said->version);
+    class->model.kind = dialect_attributes->kind;
+    class->model.level = dialect_attributes->level;
+    class->model.name = dialect_attributes->name;
+    class->model.category = dialect_attributes->category;
+    class->model.provider = dialect_attributes->provider;
+    if (dialect_attributes->has_number)
+        context_set_event_number(trace->t, class->schema->id, dialect_attributes->number,
+                                 dialect_attributes->version);
     return true;
 }
 
@@ -188,7 +191,7 @@ static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf
     struct ctf_schema **place = is_shared ? find_shared_schema(reader->trace, event) : NULL;
     if (is_shared && (!place || *place))
         return place ? *place : NULL;
-    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->class_arena, sizeof *schema);
     const struct event_class *about = new_class_description(reader, event);
     if (!schema || !about)
         return NULL;
@@ -224,11 +227,11 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
     if (!compile_event_body(reader->trace, event, error) ||
         !intern_names(reader->trace, event, error))
         return NULL;
-    struct ctf_event_decoder *class = arena_alloc(&reader->trace->met, sizeof *class);
-    const struct ctf_thread_fields *spots =
+    struct ctf_event_decoder *class = arena_alloc(&reader->trace->class_arena, sizeof *class);
+    const struct ctf_thread_fields *thread_fields =
         event->layout ? ctf_find_thread_fields(reader->trace, event) : NULL;
     struct ctf_schema *schema =
-        class && (spots || !event->layout) ? get_event_schema(reader, event) : NULL;
+        class && (thread_fields || !event->layout) ? get_event_schema(reader, event) : NULL;
     if (!schema) {
         (void)fail_memory(error);
         return NULL;
@@ -239,10 +242,10 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
                                         .has_imports = schema->has_imports};
     if (class->layout) {
         class->fixed = layout_fixed_record_bits(class->layout);
-        class->pid = spots->pid;
-        class->tid = spots->tid;
-        class->name = spots->name;
-        class->has_thread = spots->pid.bytes || spots->tid.bytes;
+        class->pid = thread_fields->pid;
+        class->tid = thread_fields->tid;
+        class->name = thread_fields->name;
+        class->has_thread = thread_fields->pid.bytes || thread_fields->tid.bytes;
     }
     class->shape = layout_get_shape(class->layout);
     class->model = (ttr_event){
@@ -257,7 +260,7 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
     };
     if (!set_class_attributes(reader, event, class, error))
         return NULL;
-    class->is_usual = !class->has_imports && !class->said && !class->times;
+    class->is_usual = !class->has_imports && !class->dialect_attributes && !class->times;
     return class;
 }
 

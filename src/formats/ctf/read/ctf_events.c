@@ -181,7 +181,7 @@ static inline void fill_event(ttr_event *event, const struct ctf_packet_views *v
     event->part = views->part;
     event->cpu = views->cpu;
     event->flags = class->model.flags | views->cpu_flag;
-    class->given++;
+    class->events_read++;
 }
 
 /* Sets the time of an event. Reports a time that goes back or exceeds 64 bits. */
@@ -291,14 +291,15 @@ static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_ev
 {
     struct ctf_reader *reader = loop->reader;
     const struct ctf_trace *trace = reader->trace;
-    const struct ctf_dialect_attributes *said = loop->class->said;
+    const struct ctf_dialect_attributes *dialect_attributes = loop->class->dialect_attributes;
     struct bits bits = bits_init(loop->base, loop->body_at, loop->at);
-    bool is_fine = ctf_dialect_set_attributes(said, trace->t, trace->thread_source, &bits, event);
-    if (is_fine && said->is_listed)
+    bool is_fine = ctf_dialect_set_attributes(dialect_attributes, trace->t, trace->thread_source,
+                                              &bits, event);
+    if (is_fine && dialect_attributes->is_listed)
         is_fine = ctf_listed_set_attributes(trace->t, trace->thread_source, event);
-    if (is_fine && said->is_names && loop->n > 1)
+    if (is_fine && dialect_attributes->is_names && loop->n > 1)
         return CTF_STOP_NAMES;
-    if (is_fine && said->is_names) {
+    if (is_fine && dialect_attributes->is_names) {
         is_fine = ctf_dialect_apply_names(reader->in, event);
         event->kind = TTR_KIND_DEFINITION;
         event->tag = CTF_DEFINITION_EVENT;
@@ -352,7 +353,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     set_event_time(reader, event, views);
     if (loop->class->times)
         advance_clock_by_fields(loop);
-    stop = loop->class->said ? set_event_attributes(loop, event) : CTF_STOP_FULL;
+    stop = loop->class->dialect_attributes ? set_event_attributes(loop, event) : CTF_STOP_FULL;
     if (stop == CTF_STOP_NAMES) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -445,7 +446,7 @@ static void store_loop_state(struct ctf_reader *reader, const struct event_loop 
     reader->bits.at = loop->at;
     reader->ticks = loop->header.ticks;
     reader->bad_id = loop->header.id;
-    reader->given += loop->n - before;
+    reader->events_read += loop->n - before;
 }
 
 enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader)

@@ -289,7 +289,7 @@ static inline __attribute__((always_inline)) void read_plain_events(
         fill_plain_event(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
                          (struct plain_event){finder.bytes + found.header_at,
                                               found.next - found.header_at, time = found.time});
-        entry->given++;
+        entry->events_read++;
     }
     if (event < stop && finding == FOUND_LATER) {
         some->is_stopped = true;

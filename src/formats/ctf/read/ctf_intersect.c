@@ -19,11 +19,8 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_q
 {
     struct ctf_packet_queue *stream = &at->stream;
     if (!queue->has_begin) {
-        at->file_without_times = queue->kind || !queue->is_in_order
-                                     ? file
-                                     /* without begin or end, the file has no packets, so it does
-                                      * not lack times */
-                                     : at->file_without_times;
+        /* A queue in order without a stream has no packets, so it does not lack their times. */
+        at->file_without_times = queue->kind || !queue->is_in_order ? file : at->file_without_times;
         return;
     }
     if (goes_on && stream->kind) {

@@ -81,7 +81,7 @@ static bool file_has_stream_class(const struct ctf_opening *opening, const struc
 /* Lowers the limit of packets per batch if windows are small because there are many inputs. */
 static void set_packet_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
-    const size_t chunk = opening->how.chunk;
+    const size_t chunk = opening->source_options.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
         ((struct ctf_reader *)in->ctx)->slots_max =
             chunk <= WINDOW_TINY ? CTF_SLOTS_MIN : CTF_SLOTS_SMALL;
@@ -112,7 +112,8 @@ static struct input *make_second_input(struct ctf_opening *opening, const struct
                                        ttr_error *error)
 {
     return make_stream_input(
-        opening, file, folder_open_file(opening->trace->folder, file, &opening->how, error), error);
+        opening, file,
+        folder_open_file(opening->trace->folder, file, &opening->source_options, error), error);
 }
 
 /* Sets the packet queue that the input reads. */
@@ -239,9 +240,9 @@ static void divide_window_size(struct ctf_opening *opening, struct input *first,
     if (file_index->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
     const size_t n = opening->set->files * file_index->n;
-    opening->how.chunk = source_chunk_size(n > LARGE_WINDOWS_MAX ? n : (n + 1) / 2);
-    opening->how.is_sparse = true;
-    source_limit_window(first->source, opening->how.chunk);
+    opening->source_options.chunk = source_chunk_size(n > LARGE_WINDOWS_MAX ? n : (n + 1) / 2);
+    opening->source_options.is_sparse = true;
+    source_limit_window(first->source, opening->source_options.chunk);
     set_packet_slot_limit(opening, first);
 }
 
@@ -286,9 +287,10 @@ static ttr_status skip_file_without_stream_class(struct ctf_opening *opening,
 static ttr_status open_stream_file(struct ctf_opening *opening, const struct folder_file *file,
                                    ttr_error *error)
 {
-    opening->how.chunk = opening->set->chunk;
-    opening->how.is_sparse = false;
-    struct source *source = folder_open_file(opening->trace->folder, file, &opening->how, error);
+    opening->source_options.chunk = opening->set->chunk;
+    opening->source_options.is_sparse = false;
+    struct source *source =
+        folder_open_file(opening->trace->folder, file, &opening->source_options, error);
     if (is_empty_stream_file(opening, file, source)) {
         source_close(source);
         return TTR_OK;
@@ -346,7 +348,8 @@ static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *erro
     const struct ctf_trace *trace = opening->trace;
     const struct folder_file *file;
     ttr_status status = TTR_OK;
-    opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
+    opening->source_options.no_mmap =
+        opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     const bool is_lost =
         trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_stream_class(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_file_at(trace->folder, i)); i++)
@@ -562,8 +565,8 @@ static ttr_status compare_metadata_prefixes(struct ctf_stream_set *set,
 {
     if (found->n < 2 && !further)
         return TTR_OK;
-    set->grown = ctf_prefix_set_new(set->t, found, further, error);
-    return set->grown ? TTR_OK : error->status;
+    set->prefix_set = ctf_prefix_set_new(set->t, found, further, error);
+    return set->prefix_set ? TTR_OK : error->status;
 }
 
 /* Compares the metadata of several folders, unless the option `metadata` replaces them. Invalid
@@ -609,7 +612,7 @@ static ttr_reader *open_folder_list(struct ctf_stream_set *set, const struct fou
         else
             status = open_folder_trace(set, folders[i].folder, only, &ctx);
     }
-    ctf_prefix_set_free(set->grown);
+    ctf_prefix_set_free(set->prefix_set);
     if (status == TTR_OK && told && bad == told && !found->has_others)
         status = ctx.status;
     ttr_reader *reader = status == TTR_OK ? ctf_stream_set_merge(set, &ctx) : NULL;

@@ -20,7 +20,7 @@ struct ctf_opening {
     /* size in bytes of the folder's own metadata; the class may have been parsed from another file
      */
     size_t metadata_n;
-    struct source_options how;
+    struct source_options source_options; /* options for the opening stream files */
     size_t files;
     struct input *first; /* first input of the trace; reports the diagnostics */
     /* `first` is a placeholder without events that stands for the metadata file */

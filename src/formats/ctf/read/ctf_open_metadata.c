@@ -42,7 +42,7 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
                                       &trace->class->metadata_n, error);
     }
     const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
-    if (ctf_prefix_pass_metadata(opening->set->grown, opening->set->folders, trace))
+    if (ctf_prefix_pass_metadata(opening->set->prefix_set, opening->set->folders, trace))
         return TTR_OK;
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
@@ -144,7 +144,7 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
 static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
-    struct ctf_prefix_set *grown = opening->set->grown;
+    struct ctf_prefix_set *prefix_set = opening->set->prefix_set;
     const size_t folder = opening->set->folders;
     struct ctf_trace *trace = ctf_trace_new(t, NULL, error);
     struct ctf_opening longer = {.t = t, .set = opening->set, .trace = trace};
@@ -153,15 +153,16 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     if (!trace)
         return TTR_E_NOMEM;
     diagnostics_init(&longer.notes, &t->counted);
-    (void)snprintf(longer.path, sizeof longer.path, "%s", ctf_prefix_longer_path(grown, folder));
+    (void)snprintf(longer.path, sizeof longer.path, "%s",
+                   ctf_prefix_longer_path(prefix_set, folder));
     trace->class->rounds_times = opening->trace->class->rounds_times;
     trace->class->hides_mapped = opening->trace->class->hides_mapped;
-    const bool is_there = ctf_prefix_pass_longer_metadata(grown, folder, trace);
+    const bool is_there = ctf_prefix_pass_longer_metadata(prefix_set, folder, trace);
     if (is_there && !ctf_trace_use_published_class(trace))
         status = parse_and_compile_class(&longer, &ctx);
     if (status != TTR_E_NOMEM)
-        ctf_prefix_keep_longer_class(grown, folder, is_there && status == TTR_OK ? trace : NULL,
-                                     longer.notes.n > 0);
+        ctf_prefix_keep_longer_class(
+            prefix_set, folder, is_there && status == TTR_OK ? trace : NULL, longer.notes.n > 0);
     diagnostics_free(&longer.notes);
     ctf_trace_unref(trace);
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
@@ -173,15 +174,15 @@ static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct
                                        ttr_error *error)
 {
     bool is_bad;
-    const struct ctf_prefix_set *grown = opening->set->grown;
+    const struct ctf_prefix_set *prefix_set = opening->set->prefix_set;
     const size_t folder = opening->set->folders;
     *longer = NULL;
-    if (!ctf_prefix_is_extended(grown, folder))
+    if (!ctf_prefix_is_extended(prefix_set, folder))
         return TTR_OK;
-    ttr_status status = ctf_prefix_longer_class(grown, folder, &is_bad) || is_bad
+    ttr_status status = ctf_prefix_longer_class(prefix_set, folder, &is_bad) || is_bad
                             ? TTR_OK
                             : parse_longer_metadata(opening, error);
-    *longer = ctf_prefix_longer_class(grown, folder, &is_bad);
+    *longer = ctf_prefix_longer_class(prefix_set, folder, &is_bad);
     if (*longer && !(*longer)->class->description.has_uuid)
         *longer = NULL;
     return status;
@@ -189,7 +190,7 @@ static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct
 
 static void adopt_longer_metadata(struct ctf_opening *opening, const struct ctf_trace *longer)
 {
-    opening->longer = ctf_prefix_longer_path(opening->set->grown, opening->set->folders);
+    opening->longer = ctf_prefix_longer_path(opening->set->prefix_set, opening->set->folders);
     ctf_trace_set_class(opening->trace, longer->class);
 }
 
@@ -205,7 +206,7 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
     if (status != TTR_OK || !longer || (longer->class->has_bad_metadata && !is_bad))
         return status;
     if (!opening->notes.n)
-        ctf_prefix_keep_without_notes(opening->set->grown, opening->set->folders);
+        ctf_prefix_keep_without_notes(opening->set->prefix_set, opening->set->folders);
     adopt_longer_metadata(opening, longer);
     if (is_bad)
         ctf_opening_add_diagnostic(
@@ -243,24 +244,26 @@ static ttr_status use_longer_metadata_after_failure(struct ctf_opening *opening,
 ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
-    struct ctf_prefix_set *grown = opening->set->grown;
+    struct ctf_prefix_set *prefix_set = opening->set->prefix_set;
     const size_t folder = opening->set->folders;
     const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
     if (file)
         folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
-    if (ctf_prefix_share_class(grown, folder, trace, &opening->metadata_n)) {
-        opening->longer =
-            ctf_prefix_is_extended(grown, folder) ? ctf_prefix_longer_path(grown, folder) : NULL;
+    if (ctf_prefix_share_class(prefix_set, folder, trace, &opening->metadata_n)) {
+        opening->longer = ctf_prefix_is_extended(prefix_set, folder)
+                              ? ctf_prefix_longer_path(prefix_set, folder)
+                              : NULL;
         return TTR_OK;
     }
     ttr_status status = read_metadata(opening, error);
     if (status != TTR_OK)
         return status;
     opening->metadata_n = trace->class->metadata_n;
-    opening->is_part = ctf_prefix_is_extended(grown, folder);
+    opening->is_part = ctf_prefix_is_extended(prefix_set, folder);
     if (!ctf_trace_use_published_class(trace))
         status = parse_and_compile_class(opening, error);
-    ctf_prefix_keep_class(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
+    ctf_prefix_keep_class(prefix_set, folder, status == TTR_OK ? trace : NULL,
+                          opening->notes.n > 0);
     return status == TTR_OK ? use_longer_metadata(opening, error)
                             : use_longer_metadata_after_failure(opening, error);
 }

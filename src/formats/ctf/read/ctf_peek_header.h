@@ -18,19 +18,19 @@ struct ctf_header_peek {
 };
 
 /* Initializes the state. Returns false if memory is out. */
-bool ctf_peek_begin(struct ctf_header_peek *look, struct ctf_reader *reader);
+bool ctf_peek_begin(struct ctf_header_peek *peek, struct ctf_reader *reader);
 
 /* Parses the packet header at a file offset. Returns CTF_FRAME_SHORT if the file ends first. */
-enum ctf_framing ctf_peek_header(struct ctf_header_peek *look, uint64_t offset,
+enum ctf_framing ctf_peek_header(struct ctf_header_peek *peek, uint64_t offset,
                                  struct ctf_frame *frame, ttr_error *error);
 
 /* Returns up to `wanted` bytes at a file offset; fewer at the end of the file or if memory is out.
  * The bytes are valid until the next call. */
-struct bits ctf_peek_bytes(struct ctf_header_peek *look, uint64_t offset, uint64_t wanted);
+struct bits ctf_peek_bytes(struct ctf_header_peek *peek, uint64_t offset, uint64_t wanted);
 
 /* Frees an unusually large buffer, which a very large or invalid header needed. */
-void ctf_peek_shrink(struct ctf_header_peek *look);
+void ctf_peek_shrink(struct ctf_header_peek *peek);
 
-void ctf_peek_end(struct ctf_header_peek *look);
+void ctf_peek_end(struct ctf_header_peek *peek);
 
 #endif

@@ -97,7 +97,7 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
     event->offset = packet->offset;
     event->payload = reader->is_encoded ? NULL : window_bytes_at(reader, packet->offset);
     event->payload_size = reader->is_encoded ? 0 : (uint32_t)(reader->next - packet->offset);
-    event->link = reader->given;
+    event->link = reader->events_read;
     return STEP_GO;
 }
 
@@ -313,7 +313,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->is_damaged =
         frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->is_resized;
     reader->is_size_reported = reader->is_sealed = false;
-    reader->given = 0;
+    reader->events_read = 0;
     reader->offset = reader->next;
     reader->bits = bits_init(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;

@@ -100,7 +100,7 @@ struct ctf_trace {
     uint16_t readers_from;
     struct arena scratch; /* temporary memory for decoding fields; reset for each batch */
     /* memory of the streams and event classes that all inputs have read so far, on few pages */
-    struct arena met;
+    struct arena class_arena;
     /* schemas by event class number, shared by all streams. An element is NULL if no event of the
      * class was read yet, or if each stream has its own schema. */
     struct ctf_schema **schemas;

@@ -21,7 +21,7 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                                          uint64_t offset, uint64_t from, bool is_mine)
 {
     const bool is_resized = reader->frame.is_resized;
-    const uint64_t said = is_resized ? reader->frame.declared_size : packet->size,
+    const uint64_t declared = is_resized ? reader->frame.declared_size : packet->size,
                    next = offset + packet->size / 8;
     reader->next = ctf_next_packet_offset(reader, from, next);
     reader->previous_size = reader->next - offset;
@@ -33,15 +33,16 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
     return ctf_step_from_status(
-        reader, input_add_damage(
-                    reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                    "%s: the packet at byte %llu declares %llu %s, but %s "
-                    "after %llu bytes: reading continues there",
-                    reader->file, (unsigned long long)offset,
-                    (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
-                    reader->next < source_end_offset(reader->in->source) ? "another one starts"
-                                                                         : "the file ends",
-                    (unsigned long long)reader->previous_size));
+        reader,
+        input_add_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
+                         "%s: the packet at byte %llu declares %llu %s, but %s "
+                         "after %llu bytes: reading continues there",
+                         reader->file, (unsigned long long)offset,
+                         (unsigned long long)(declared % 8 ? declared : declared / 8),
+                         declared % 8 ? "bits" : "bytes",
+                         reader->next < source_end_offset(reader->in->source) ? "another one starts"
+                                                                              : "the file ends",
+                         (unsigned long long)reader->previous_size));
 }
 
 /* Reports events that are later than their packet's end time. A time range that starts long after
@@ -50,7 +51,7 @@ static void report_late_event(struct ctf_reader *reader, const struct ctf_packet
 {
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
                            /* RFC v1.1 reports late events elsewhere (rfc11_read.c) */
-                           reader->given && !ctf_is_rfc(reader);
+                           reader->events_read && !ctf_is_rfc(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
         !reader->trace->class->quirks.event_after_packet)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
@@ -65,7 +66,7 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
     if (ctf_is_rfc(reader))
         rfc11_leave_packet(reader);
     ctf_update_counters(ctf_counters_of(reader->stream), packet);
-    if (reader->given)
+    if (reader->events_read)
         ctf_record_packet_end(reader, reader->stream->kind, packet);
     report_late_event(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
@@ -128,9 +129,9 @@ static bool is_byte_padding(const struct ctf_reader *reader)
     if (!reader->frame.is_rounded || left == 0 || left >= 8 || bits->end % 8)
         return false;
     unsigned last = bits->base[bits->end / 8 - 1];
-    return last >> (8 - left) == 0 ||
-           /* first operand: little-endian; second operand: big-endian */
-           (last & ((1u << left) - 1)) == 0;
+    /* The unread bits are the high bits of a little-endian byte, the low bits of a big-endian one.
+     */
+    return last >> (8 - left) == 0 || (last & ((1u << left) - 1)) == 0;
 }
 
 /* Handles the end of the content or of the window: moves the window, leaves the packet, or reports

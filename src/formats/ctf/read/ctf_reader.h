@@ -71,7 +71,7 @@ struct ctf_event_decoder {
     uint64_t fixed;
     struct layout_shape shape; /* size rule of event bodies that start at a byte boundary */
     /* events decoded so far by the general path; ctf_class_entry counts those of the fast loop */
-    uint64_t given;
+    uint64_t events_read;
     bool has_thread, has_imports;
     /* its events can be decoded from their own bytes alone (no thread, no packet fields) */
     bool is_usual;
@@ -79,7 +79,7 @@ struct ctf_event_decoder {
     /* CTF 1.8: layout of a body in which a field advances the clock; NULL = no such field */
     const struct layout *times;
     /* event attributes declared by traces that our own writer wrote; NULL in other traces */
-    const struct ctf_dialect_attributes *said;
+    const struct ctf_dialect_attributes *dialect_attributes;
     /* schema of the event class; owned by the class, unless all streams of the trace share it */
     struct ctf_schema *schema;
 };
@@ -94,7 +94,7 @@ struct ctf_class_entry {
     /* ttr_event members that have one value for all events of the class */
     ttr_id schema, name, provider, category, track;
     uint8_t kind, level, opcode, flags;
-    uint64_t given; /* events decoded by the fast loop; ctf_event_decoder counts the others */
+    uint64_t events_read; /* events decoded by the fast loop; ctf_event_decoder counts the others */
 };
 
 #define CTF_LINE 64u
@@ -181,9 +181,9 @@ struct ctf_reader {
      * bytes that most reads consume */
     uint64_t last_read_from, stride;
     uint64_t ticks;
-    int64_t time;     /* time of the last event, ns */
-    uint64_t given;   /* events decoded from the current packet */
-    int64_t from, to; /* requested time range in ns, both inclusive */
+    int64_t time;         /* time of the last event, ns */
+    uint64_t events_read; /* events decoded from the current packet */
+    int64_t from, to;     /* requested time range in ns, both inclusive */
     /* end time of the last packet that has events; INT64_MIN before the first */
     int64_t packet_end;
     /* index of the first packet with events to emit; of earlier packets, only the counters are read

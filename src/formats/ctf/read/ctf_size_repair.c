@@ -198,11 +198,11 @@ static bool is_successor_with_bad_size(const struct ctf_reader *reader, const ui
            frame.is_size_wrong && !frame.is_foreign && is_later_packet(&frame, before);
 }
 
-/* Bytes to search for a packet. Candidates start in the first `look` bytes; the rest only completes
- * their headers. */
+/* Bytes to search for a packet. Candidates start in the first `starts_n` bytes; the rest only
+ * completes their headers. */
 struct search_bytes {
     const uint8_t *bytes;
-    size_t n, look;
+    size_t n, starts_n;
     uint64_t offset;
     /* the packet whose successor is searched; NULL: any packet matches */
     const struct ctf_frame *before;
@@ -212,8 +212,9 @@ static const uint8_t *search_packet_magic(const struct ctf_reader *reader,
                                           const struct search_bytes *bytes_in)
 {
     const uint8_t *const end = bytes_in->bytes + bytes_in->n, *p = bytes_in->bytes;
-    while (p < bytes_in->bytes + bytes_in->look && (p = ctf_find_magic(reader->trace, p, end)) &&
-           p < bytes_in->bytes + bytes_in->look) {
+    while (p < bytes_in->bytes + bytes_in->starts_n &&
+           (p = ctf_find_magic(reader->trace, p, end)) &&
+           p < bytes_in->bytes + bytes_in->starts_n) {
         bool is_one = false;
         if ((ctf_is_packet_at(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
             is_successor_with_bad_size(reader, p, end, bytes_in->before))
@@ -226,7 +227,7 @@ static const uint8_t *search_packet_magic(const struct ctf_reader *reader,
 static const uint8_t *search_packet_chain(const struct ctf_reader *reader,
                                           const struct search_bytes *bytes_in)
 {
-    for (size_t i = 0; bytes_in->before && i < bytes_in->look; i++) {
+    for (size_t i = 0; bytes_in->before && i < bytes_in->starts_n; i++) {
         const struct bits bits = bits_init(bytes_in->bytes + i, 0, (uint64_t)(bytes_in->n - i) * 8);
         if (is_successor_in_bytes(reader, bytes_in->offset + i, &bits, bytes_in->before))
             return bytes_in->bytes + i;
@@ -249,13 +250,13 @@ static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, ui
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
         const size_t n = got > 0 ? (size_t)got : 0,
                      previous_size = n < wanted ? n : n - CTF_CANDIDATE_BYTES,
-                     look = to - at < previous_size ? (size_t)(to - at) : previous_size;
+                     starts_n = to - at < previous_size ? (size_t)(to - at) : previous_size;
         const struct search_bytes bytes_in = {
-            .bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
+            .bytes = bytes, .n = n, .starts_n = starts_n, .offset = at, .before = before};
         const uint8_t *p = reader->trace->class->has_magic ? search_packet_magic(reader, &bytes_in)
                                                            : search_packet_chain(reader, &bytes_in);
         found = p ? at + (uint64_t)(p - bytes) : to;
-        at = n ? at + look : to;
+        at = n ? at + starts_n : to;
     }
     alloc_free(alloc, bytes, bytes ? PEEK_BYTES : 0, 1);
     return found;

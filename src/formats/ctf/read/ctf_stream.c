@@ -21,7 +21,7 @@ static const char *make_uncompressed_file_name(const struct ctf_reader *reader)
             strcasecmp(reader->file + n - strlen(suffixes[i]), suffixes[i]) == 0)
             bare = n - strlen(suffixes[i]);
     const char *name = bare < n && reader->file[bare - 1] != '/'
-                           ? arena_copy(&reader->trace->met, reader->file, bare)
+                           ? arena_copy(&reader->trace->class_arena, reader->file, bare)
                            : reader->file;
     return name && reader->trace->folder && folder_find_file(reader->trace->folder, name)
                ? reader->file
@@ -31,8 +31,8 @@ static const char *make_uncompressed_file_name(const struct ctf_reader *reader)
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     ttr *t = reader->trace->t;
-    struct ctf_stream *stream = arena_alloc(&reader->trace->met, sizeof *stream);
-    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
+    struct ctf_stream *stream = arena_alloc(&reader->trace->class_arena, sizeof *stream);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->class_arena, sizeof *schema);
     uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
     const char *file = make_uncompressed_file_name(reader);
     if (!stream || !schema || !file || name == UINT32_MAX)

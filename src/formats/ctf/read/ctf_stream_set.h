@@ -51,7 +51,7 @@ struct ctf_stream_set {
     size_t files; /* at most this many stream files will be opened */
     size_t chunk; /* window size of each input in bytes; see source_chunk_size */
     /* comparison of the folders' metadata while the folders are opened; NULL = not compared */
-    struct ctf_prefix_set *grown;
+    struct ctf_prefix_set *prefix_set;
     size_t folders;  /* folders opened so far */
     bool intersects; /* limit each trace to the time in which all its streams are active */
     struct ctf_opened_queue *opened;

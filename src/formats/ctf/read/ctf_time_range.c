@@ -93,7 +93,7 @@ struct range_entry {
 
 /* Iterator over packet headers. It does not use the reader's window. */
 struct header_iter {
-    struct ctf_header_peek look;
+    struct ctf_header_peek peek;
     uint64_t at, previous_size;
     uint64_t packet; /* index of the packet at file offset `at` */
     struct ctf_frame frame;
@@ -112,9 +112,9 @@ static bool advance_to_packet(struct header_iter *iter, const struct ctf_file_in
         iter->previous_size = file_index->entry_points[i].previous_size;
     }
     for (;;) {
-        enum ctf_framing framing = ctf_peek_header(&iter->look, iter->at, &iter->frame, &error);
+        enum ctf_framing framing = ctf_peek_header(&iter->peek, iter->at, &iter->frame, &error);
         framing = ctf_correct_packet_size(
-            iter->look.reader,
+            iter->peek.reader,
             &(struct ctf_size_question){iter->at, iter->previous_size, NULL, framing},
             &iter->frame);
         if (framing == CTF_FRAME_OK && iter->packet == packet)
@@ -144,7 +144,7 @@ static bool decode_entry_time(const struct ctf_reader *reader, const struct rang
         if (!advance_to_packet(iter, file_index, packet))
             return false;
         const struct bits bits =
-            ctf_peek_bytes(&iter->look, iter->at, ctf_first_event_bytes(&iter->frame));
+            ctf_peek_bytes(&iter->peek, iter->at, ctf_first_event_bytes(&iter->frame));
         if (!ctf_packet_is_empty(&iter->frame))
             return decode_first_event_time(reader, &iter->frame, &bits, time);
     }
@@ -168,7 +168,7 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
     const bool is_far = entry->wanted == UINT64_MAX;
     struct header_iter iter;
     int64_t time;
-    if (!ctf_peek_begin(&iter.look, reader))
+    if (!ctf_peek_begin(&iter.peek, reader))
         return;
     entry->wanted = is_far ? file_index->queue[0].last_with_events : entry->wanted;
     bool is_seen = decode_entry_time(reader, entry, &iter, &time);
@@ -183,7 +183,7 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
             entry->mark = ctf_get_entry_point(file_index, i, &entry->packet, &entry->wanted);
             is_seen = decode_entry_time(reader, entry, &iter, &time);
         }
-    ctf_peek_end(&iter.look);
+    ctf_peek_end(&iter.peek);
 }
 
 void ctf_seek_range_start(struct ctf_reader *reader)

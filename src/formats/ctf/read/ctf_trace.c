@@ -8,7 +8,7 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define MET_BYTES_MIN 1024u /* bytes, enough for one stream with few event classes */
+#define CLASS_ARENA_BYTES_MIN 1024u /* bytes, enough for one stream with few event classes */
 
 /* --- Trace classes --- */
 
@@ -53,7 +53,7 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->folder = folder;
     trace->format = &format_ctf;
     trace->class = class;
-    arena_init_small(&trace->met, &t->counted, MET_BYTES_MIN);
+    arena_init_small(&trace->class_arena, &t->counted, CLASS_ARENA_BYTES_MIN);
     arena_init(&trace->scratch, &t->counted);
     return trace;
 }
@@ -182,7 +182,7 @@ void ctf_trace_unref(struct ctf_trace *trace)
     arena_free(&trace->scratch);
     alloc_free(alloc, trace->readers, trace->readers_n, sizeof *trace->readers);
     unref_trace_class(trace->class, trace->t);
-    arena_free(&trace->met);
+    arena_free(&trace->class_arena);
     folder_close(trace->folder);
     ctf_trace_unref(trace->other_order);
     alloc_free(alloc, trace, 1, sizeof *trace);

@@ -387,7 +387,7 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
 void rfc11_leave_packet(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    if (reader->given && reader->ticks > packet->end)
+    if (reader->events_read && reader->ticks > packet->end)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
                              "an event of %s is later than its packet's timestamp_end",
                              reader->file);
