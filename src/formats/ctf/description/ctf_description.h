@@ -138,9 +138,8 @@ struct ctf_description {
     bool has_byte_order, has_uuid;
     uint8_t uuid[16];
     ttr_text name, ns, uid; /* CTF 2: name, namespace and unique id of the trace class */
-    const struct type
-        /* NULL if there is none; for RFC v1.1, a type that describes the fixed header */
-        *packet_header;
+    /* NULL if packets have no header; for RFC v1.1, a type that describes the fixed header */
+    const struct type *packet_header;
     struct ctf_environment *environment;
     size_t environment_n, environment_capacity;
     struct ctf_clock **clocks;

@@ -259,7 +259,7 @@ static bool tick_to_time(const struct live_reader *live, const struct live_lane 
 {
     struct ctf_trace *ctf = queue->source->ctf;
     const struct ctf_stream_class *class = ctf_find_stream(&ctf->class->description, class_id);
-    const struct ctf_stream_decoder *kind = class ? ctf_stream_decoder_of(ctf, class, NULL) : NULL;
+    const struct ctf_stream_decoder *kind = class ? ctf_get_stream_decoder(ctf, class, NULL) : NULL;
     bool is_clamped = false;
     if (!kind)
         return false;

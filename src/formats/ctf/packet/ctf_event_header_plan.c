@@ -201,8 +201,8 @@ static bool compute_part_loads(struct ctf_header_plan *plan, struct ctf_header_l
         if (part->use == CTF_PART_TIME &&
             !compute_number_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
+        /* The step is 0 for a time of 64 bits, which cannot wrap. */
         if (part->use == CTF_PART_TIME)
-            /* 0 for a time of 64 bits, which cannot wrap */
             loads->time_step = loads->time_mask + 1;
         at += part->bits;
     }

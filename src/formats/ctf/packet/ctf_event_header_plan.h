@@ -70,10 +70,8 @@ struct ctf_header_plan {
      */
     struct ctf_header_loads wide;
     bool has_wide;
-    struct ctf_header_parts first, otherwise,
-        /* `extended` follows `first` if the id is at or above `escape`, `otherwise` if it is below
-         */
-        extended;
+    /* `first` is read first; then `extended` if the id is at or above `escape`, else `otherwise` */
+    struct ctf_header_parts first, otherwise, extended;
     const struct layout *layout;
 };
 
@@ -110,7 +108,7 @@ void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits
 void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
                             struct ctf_event_header *header);
 
-static inline uint64_t ctf_load(const struct ctf_header_plan *plan, const uint8_t *p)
+static inline uint64_t ctf_load_u64(const struct ctf_header_plan *plan, const uint8_t *p)
 {
     return plan->is_big_endian ? load_u64be(p) : load_u64le(p);
 }
@@ -121,17 +119,17 @@ static inline bool ctf_load_event_header(const struct ctf_header_plan *plan, con
                                          struct ctf_event_header *header)
 {
     const struct ctf_header_loads *loads = &plan->loads;
-    uint64_t id =
-        ((ctf_load(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask) | plan->only_id;
+    uint64_t id = ((ctf_load_u64(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask) |
+                  plan->only_id;
     if (__builtin_expect(id >= plan->escape, 0)) {
         if (!plan->has_wide)
             return false;
         loads = &plan->wide;
-        id = (ctf_load(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask;
+        id = (ctf_load_u64(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask;
     }
     const uint64_t ticks =
         (header->ticks & ~loads->time_mask) |
-        ((ctf_load(plan, p + loads->time_at) >> loads->time_shift) & loads->time_mask);
+        ((ctf_load_u64(plan, p + loads->time_at) >> loads->time_shift) & loads->time_mask);
     header->ticks = ticks < header->ticks ? ticks + loads->time_step : ticks;
     header->id = id;
     header->bits = loads->bits;

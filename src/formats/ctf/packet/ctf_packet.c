@@ -54,7 +54,7 @@ static void store_uuid_field(struct roles *roles, const ttr_field *field)
 }
 
 /* Returns the width of a counter field in bits; 64 for numbers of variable length. */
-static unsigned counter_width_of(const struct type *type)
+static unsigned get_counter_width(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
@@ -79,12 +79,12 @@ static void store_context_field(struct roles *roles, const struct type *type, ui
     case CTF_ROLE_PACKET_SIZE:
         roles->has_size = true;
         roles->size = value;
-        roles->size_width = counter_width_of(type);
+        roles->size_width = get_counter_width(type);
         break;
     case CTF_ROLE_CONTENT_SIZE:
         roles->has_content = true;
         roles->content = value;
-        roles->content_width = counter_width_of(type);
+        roles->content_width = get_counter_width(type);
         break;
     case CTF_ROLE_TIME_BEGIN:
         packet->has_begin = true;
@@ -92,22 +92,22 @@ static void store_context_field(struct roles *roles, const struct type *type, ui
         roles->frame->has_ticks = false;
         break;
     case CTF_ROLE_TIME:
-        apply_clock_field(roles->frame, value, counter_width_of(type));
+        apply_clock_field(roles->frame, value, get_counter_width(type));
         break;
     case CTF_ROLE_TIME_END:
         packet->has_end = true;
         roles->end_low = value;
-        roles->end_width = counter_width_of(type);
+        roles->end_width = get_counter_width(type);
         break;
     case CTF_ROLE_DISCARDED:
         packet->has_discarded = true;
         packet->discarded = value;
-        roles->frame->discarded_width = counter_width_of(type);
+        roles->frame->discarded_width = get_counter_width(type);
         break;
     case CTF_ROLE_SEQUENCE:
         packet->has_sequence = true;
         packet->sequence = value;
-        roles->frame->sequence_width = counter_width_of(type);
+        roles->frame->sequence_width = get_counter_width(type);
         roles->frame->packet.sequence_bits = (uint8_t)(roles->frame->sequence_width & 63);
         break;
     case CTF_ROLE_CPU:
@@ -219,8 +219,8 @@ static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
         memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
         return CTF_FRAME_OK;
     roles->frame->is_foreign = true;
+    /* CTF 1.8 accepts other UUIDs, as babeltrace2 does: some tracers make one for each session. */
     if (trace->class->description.version == CTF_1_8)
-        /* accepted like in babeltrace2: some tracers make a new UUID for each session */
         return CTF_FRAME_OK;
     (void)fail_framing(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
@@ -346,7 +346,7 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
             frame, "ctf.unknown-stream",
             "the packet is of stream class %llu, which the metadata does not declare",
             (unsigned long long)roles.class_id);
-    frame->kind = ctf_stream_decoder_of(trace, class, error);
+    frame->kind = ctf_get_stream_decoder(trace, class, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     if (frame->kind->context)

@@ -20,8 +20,8 @@ static bool is_byte_aligned_number(const struct type *type)
     return is_number(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
 }
 
-/* Advances head->end to the type's alignment. Returns false if that is not a byte boundary or
- * exceeds the limit. */
+/* Advances head->end to the type's alignment. Returns false if the new end is not at a byte
+ * boundary or exceeds the limit. */
 static bool align_head_end(struct ctf_fixed_root *head, const struct type *type)
 {
     const uint64_t mask = (UINT64_C(1) << type->align) - 1;

@@ -45,10 +45,8 @@ static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct bu
 static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct buffer *to,
                                       ttr_error *error)
 {
-    uint64_t most = (uint64_t)n + n / 100 +
-                    /* 1 % and 600 bytes more, rounded up (bzip2 manual, BZ2_bzBuffToBuffCompress)
-                     */
-                    601;
+    /* The output is at most 1 % and 600 bytes larger (bzip2 manual, BZ2_bzBuffToBuffCompress). */
+    uint64_t most = (uint64_t)n + n / 100 + 601;
     if (most > UINT32_MAX)
         return fail_packet_size(error, most);
     uint8_t *room = buffer_room(to, most);
@@ -118,7 +116,7 @@ static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t beg
     if (how->encryption == RFC11_AES)
         rfc11_crypt_ctr(how->key.bytes, content, content + RFC11_IV, n - RFC11_IV,
                         content + RFC11_IV);
-    (void)rfc11_checksum(how->checksum, content, n, &packet->checksum);
+    (void)rfc11_compute_checksum(how->checksum, content, n, &packet->checksum);
     packet->content_size = (uint32_t)content_size;
     packet->packet_size = (uint32_t)packet_size;
     packet->compression_scheme = how->compression;

@@ -4,7 +4,7 @@
  * Stages of reading a packet; each is skipped if its scheme is 0 (none):
  *
  * |  bytes -> rfc11_read_header    48 bytes in the byte order that the magic number shows
- * |        -> rfc11_checksum       over the content as stored; the caller compares it
+ * |        -> rfc11_compute_checksum       over the content as stored; the caller compares it
  * |        -> decrypt_content      the first 16 bytes are the IV, AES-256 in counter mode
  * |        -> inflate_member       one gzip or bzip2 member, in steps of 64 KiB
  *
@@ -113,7 +113,7 @@ uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits)
     return (now - before - 1) & mask;
 }
 
-bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum)
+bool rfc11_compute_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum)
 {
     uint8_t digest[4] = {0};
     struct md5_ctx md5;

@@ -31,7 +31,12 @@
 
 enum rfc11_compression { RFC11_COMPRESSION_NONE = 0, RFC11_BZIP2 = 1, RFC11_GZIP = 2 };
 enum rfc11_encryption { RFC11_ENCRYPTION_NONE = 0, RFC11_AES = 1 };
-enum rfc11_checksum { RFC11_CHECKSUM_NONE = 0, RFC11_MD5 = 1, RFC11_SHA1 = 2, RFC11_CRC32 = 3 };
+enum rfc11_compute_checksum {
+    RFC11_CHECKSUM_NONE = 0,
+    RFC11_MD5 = 1,
+    RFC11_SHA1 = 2,
+    RFC11_CRC32 = 3
+};
 
 struct rfc11_packet {
     uint32_t session_id, content_size, packet_size, checksum, section_packet_count;
@@ -67,7 +72,7 @@ uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits);
 
 /* Computes the checksum of n bytes of content as stored: CRC-32 as in zlib, or the first four bytes
  * of the digest as a big-endian number. Returns false for an undefined scheme. */
-bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum);
+bool rfc11_compute_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum);
 
 /* Encrypts or decrypts with AES-256 in counter mode (both are the same operation). The counter
  * starts at `iv`, a big-endian number of 128 bits. `to` may equal `from`. */

@@ -20,10 +20,10 @@
  * last packet before the range.
  *
  * Two sources of packets:
- * |  - scan_by_index: the LTTng index file. Entries must be adjacent, of one stream and in
+ * |  - index_by_index_file: the LTTng index file. Entries must be adjacent, of one stream and in
  * |     order. The headers of the first, middle and last packet, and of overlapping ones, must
  * |     agree.
- * |  - scan_by_headers: all packet headers in file order. Impossible sizes are repaired
+ * |  - index_by_packet_headers: all packet headers in file order. Impossible sizes are repaired
  * |     (ctf_size_repair.c). The pass ends at the first invalid packet; later packets are found
  * |     when reading gets there.
  *
@@ -75,7 +75,7 @@ void ctf_file_index_unref(struct ctf_file_index *file_index)
 
 /* Returns the packet index at which reading must start so that no queue loses its last packet with
  * events. */
-static uint64_t oldest_needed_packet(const struct ctf_file_index *file_index)
+static uint64_t find_oldest_needed_packet(const struct ctf_file_index *file_index)
 {
     uint64_t oldest_needed = file_index->packets;
     for (uint32_t i = 0; i < file_index->n && file_index->packets; i++)
@@ -104,7 +104,7 @@ static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame 
     int64_t before = file_index->packets == 0 || begin > file_index->end ? begin : file_index->end;
     file_index->entry_points[file_index->entry_points_n++] = (struct ctf_entry_point){
         .offset = pass->at,
-        .oldest_needed = oldest_needed_packet(file_index) & (UINT64_MAX >> 1),
+        .oldest_needed = find_oldest_needed_packet(file_index) & (UINT64_MAX >> 1),
         .is_empty = ctf_packet_is_empty(frame),
         .previous_size = pass->previous_size,
         .before = before};
@@ -188,7 +188,7 @@ const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index 
 
 /* --- Assigning packets to queues --- */
 
-bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
+bool ctf_get_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
     const struct ctf_packet *packet = &frame->packet;
     const struct ctf_timeline *line = &frame->kind->timeline;
@@ -228,7 +228,7 @@ static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf
         return 0;
     for (uint32_t i = 0; i < file_index->n; i++) {
         const struct ctf_packet_queue *queue = &file_index->queue[i];
-        if (!ctf_queue_accepts(queue, frame))
+        if (!ctf_queue_accepts_packet(queue, frame))
             continue;
         if (!has_begin || !queue->has_begin || queue->end <= begin)
             return i;
@@ -254,10 +254,10 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
                                         const struct ctf_frame *frame)
 {
     struct ctf_packet_queue *ctx = &file_index->queue[ctf_queue_of_packet(file_index, i)];
-    if (ctf_queue_accepts(ctx, frame))
+    if (ctf_queue_accepts_packet(ctx, frame))
         return ctx;
     for (uint32_t k = 0; k < file_index->n && i >= file_index->packets; k++)
-        if (ctf_queue_accepts(&file_index->queue[k], frame))
+        if (ctf_queue_accepts_packet(&file_index->queue[k], frame))
             return &file_index->queue[k];
     return NULL;
 }
@@ -278,7 +278,7 @@ static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t qu
     return true;
 }
 
-struct ctf_identity ctf_packet_identity(const struct ctf_packet *packet)
+struct ctf_identity ctf_get_packet_identity(const struct ctf_packet *packet)
 {
     return (struct ctf_identity){
         .begin = packet->begin,
@@ -293,7 +293,7 @@ static void update_queue(struct ctf_packet_queue *queue, const struct ctf_frame 
 {
     if (has_begin && !queue->has_begin) {
         queue->begin = times[0];
-        queue->first = ctf_packet_identity(&frame->packet);
+        queue->first = ctf_get_packet_identity(&frame->packet);
     }
     if (has_begin && (!queue->has_begin || times[1] > queue->end))
         queue->end = times[1];
@@ -310,7 +310,7 @@ static void report_packet_order(const struct ctf_index_pass *pass, const struct 
     bool is_earlier = false;
     for (uint32_t i = 0; i < file_index->n; i++)
         is_earlier |= file_index->queue[i].has_begin && begin < file_index->queue[i].last_begin &&
-                      ctf_queue_accepts(&file_index->queue[i], frame);
+                      ctf_queue_accepts_packet(&file_index->queue[i], frame);
     if (is_earlier)
         input_add_diagnostic(
             pass->reader->in, TTR_SEVERITY_ODD, pass->at, "ctf.packet-time",
@@ -323,7 +323,7 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
 {
     struct ctf_file_index *file_index = pass->file_index;
     int64_t times[2] = {0, 0};
-    bool has_begin = ctf_packet_times(frame, &times[0], &times[1]);
+    bool has_begin = ctf_get_packet_times(frame, &times[0], &times[1]);
     if (file_index->packets == 0)
         file_index->queue[0] = (struct ctf_packet_queue){.kind = frame->kind->first,
                                                          .number = frame->number,
@@ -472,7 +472,7 @@ static bool make_frame_from_index_entry(struct ctf_index_pass *pass,
         ctf_find_stream(&pass->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
-    frame->kind = class ? ctf_stream_decoder_of(pass->reader->trace, class, &error) : NULL;
+    frame->kind = class ? ctf_get_stream_decoder(pass->reader->trace, class, &error) : NULL;
     frame->packet.size = entry->size;
     frame->packet.content = entry->content;
     frame->packet.begin = entry->begin;
@@ -544,7 +544,7 @@ static void reset_index(struct ctf_index_pass *pass)
 }
 
 /* Indexes the file by its index file. Returns false if there is none, or it is not usable. */
-static bool scan_by_index(struct ctf_index_pass *pass)
+static bool index_by_index_file(struct ctf_index_pass *pass)
 {
     struct ctf_index index;
     bool is_odd,
@@ -557,7 +557,7 @@ static bool scan_by_index(struct ctf_index_pass *pass)
     return is_taken;
 }
 
-static ttr_status scan_by_headers(struct ctf_index_pass *pass, ttr_error *error)
+static ttr_status index_by_packet_headers(struct ctf_index_pass *pass, ttr_error *error)
 {
     ctf_index_check_init(&pass->check, pass->reader);
     ttr_status status = scan_packet_headers(pass, error);
@@ -588,8 +588,8 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
         return file_index;
     }
     ttr_status status = ctf_peek_begin(&pass.peek, reader) ? TTR_OK : fail_memory(error);
-    if (status == TTR_OK && !scan_by_index(&pass))
-        status = scan_by_headers(&pass, error);
+    if (status == TTR_OK && !index_by_index_file(&pass))
+        status = index_by_packet_headers(&pass, error);
     ctf_peek_end(&pass.peek);
     if (status == TTR_OK)
         return file_index;
@@ -608,7 +608,7 @@ static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_entry_p
     if (!ctf_peek_begin(&peek, reader))
         return false;
     bool is_there = ctf_peek_header(&peek, mark->offset, frame, &error) == CTF_FRAME_OK &&
-                    ctf_packet_times(frame, begin, &end);
+                    ctf_get_packet_times(frame, begin, &end);
     ctf_peek_end(&peek);
     return is_there;
 }
@@ -619,9 +619,8 @@ bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
     const struct ctf_file_index *file_index = reader->file_index;
     struct ctf_frame frame;
     int64_t begin;
-    if (!file_index->is_indexed ||
-        /* without an index file all headers were read; with one, the last header was read */
-        *wanted == UINT64_MAX)
+    /* Without an index file all headers were read; with one, the last header was read. */
+    if (!file_index->is_indexed || *wanted == UINT64_MAX)
         return true;
     const struct ctf_entry_point *first = &file_index->entry_points[*wanted / file_index->stride];
     *wanted -= *wanted % file_index->stride;
@@ -661,9 +660,9 @@ static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p
     int64_t times[2];
     struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
     if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAME_OK ||
-        frame.is_foreign || !ctf_queue_accepts(queue, &frame))
+        frame.is_foreign || !ctf_queue_accepts_packet(queue, &frame))
         return;
-    if (ctf_packet_times(&frame, &times[0], &times[1]) && times[0] >= queue->end)
+    if (ctf_get_packet_times(&frame, &times[0], &times[1]) && times[0] >= queue->end)
         update_queue(queue, &frame, true, times);
 }
 

@@ -148,8 +148,8 @@ static inline bool ctf_packet_is_empty(const struct ctf_frame *frame)
 }
 
 /* Returns true if the packet belongs to the data stream of the queue. */
-static inline bool ctf_queue_accepts(const struct ctf_packet_queue *queue,
-                                     const struct ctf_frame *frame)
+static inline bool ctf_queue_accepts_packet(const struct ctf_packet_queue *queue,
+                                            const struct ctf_frame *frame)
 {
     return queue->kind == frame->kind->first && queue->has_number == frame->has_number &&
            queue->number == frame->number;

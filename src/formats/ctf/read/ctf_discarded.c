@@ -7,7 +7,7 @@
  * many of them within this trace is only known if the packet is the stream's first. */
 #include "formats/ctf/read/ctf_resync.h"
 
-static uint64_t counter_difference(uint64_t now, uint64_t before, unsigned width)
+static uint64_t compute_counter_difference(uint64_t now, uint64_t before, unsigned width)
 {
     return (now - before) & (UINT64_MAX >> (64 - (width ? width : 64)));
 }
@@ -15,7 +15,7 @@ static uint64_t counter_difference(uint64_t now, uint64_t before, unsigned width
 static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
     const bool is_at_end =
         tag == TTR_GAP_EVENTS && ctf_discarded_is_at_end(&reader->trace->class->description);
@@ -55,16 +55,16 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     /* traces of our own writer store gaps as events */
     if (!packet->has_discarded || reader->trace->class->is_dialect)
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
-        const uint64_t lost = counter_difference(packet->discarded, before->discarded, width);
-        if (packet->discarded < before->discarded &&
-            /* an increase above half of the range means that the counter went back */
-            lost >> (width - 1))
+        const uint64_t lost =
+            compute_counter_difference(packet->discarded, before->discarded, width);
+        /* An increase above half of the counter's range means that the counter went back. */
+        if (packet->discarded < before->discarded && lost >> (width - 1))
             input_add_diagnostic(
                 reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.discarded-order",
                 "the counter of discarded events of %s goes from %llu back to %llu: the "
@@ -83,11 +83,11 @@ static void emit_discarded_gap(struct ctf_reader *reader)
 static void emit_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     if (!packet->has_sequence || !before->is_there || !before->has_sequence)
         return;
-    uint64_t step =
-        counter_difference(packet->sequence, before->sequence, reader->frame.sequence_width);
+    uint64_t step = compute_counter_difference(packet->sequence, before->sequence,
+                                               reader->frame.sequence_width);
     if (step == 1)
         return;
     if (step == 0 || step >> 31) {

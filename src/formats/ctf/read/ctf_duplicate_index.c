@@ -70,7 +70,7 @@ static bool packet_iter_next(struct packet_iter *iter)
         is_found =
             framing == CTF_FRAME_OK &&
             ctf_queue_of_packet(iter->pass.reader->file_index, iter->packet) == iter->queue &&
-            ctf_packet_times(frame, &iter->begin, &end);
+            ctf_get_packet_times(frame, &iter->begin, &end);
         iter->is_over = (framing != CTF_FRAME_OK && framing != CTF_FRAME_FOREIGN) ||
                         frame->packet.size == UINT64_MAX;
         iter->packet += framing == CTF_FRAME_OK;
@@ -88,7 +88,7 @@ bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
     struct packet_iter iter = packet_iter_start(reader, i, queue->begin);
     bool is_found = false, goes_on = true;
     while (goes_on && !is_found && packet_iter_next(&iter)) {
-        const struct ctf_identity found = ctf_packet_identity(&iter.frame.packet);
+        const struct ctf_identity found = ctf_get_packet_identity(&iter.frame.packet);
         is_found = is_same_packet(&found, &queue->first);
         goes_on = may_later_packets_precede(reader->file_index, iter.begin, queue->begin);
     }
@@ -99,13 +99,13 @@ bool ctf_queue_contains_first_packet(struct ctf_reader *reader, uint32_t i,
 /* Computes a 128-bit key that is equal only for copies of one packet. */
 static void make_packet_key(const struct ctf_packet *packet, uint64_t key[2])
 {
-    const struct ctf_identity identity = ctf_packet_identity(packet);
+    const struct ctf_identity identity = ctf_get_packet_identity(packet);
     key[0] = hash_pair(identity.begin, identity.end);
     key[1] = hash_pair(identity.sequence, identity.size);
 }
 
 /* Returns the queue's map of duplicates, allocated at first use. Returns NULL if memory is out. */
-static struct pair_map *duplicates_of_queue(struct ctf_file_index *file_index, uint32_t i)
+static struct pair_map *get_duplicates_of_queue(struct ctf_file_index *file_index, uint32_t i)
 {
     struct ctf_packet_queue *queue = &file_index->queue[i];
     if (!queue->duplicates &&
@@ -127,8 +127,8 @@ static bool advance_to_duplicate(const struct packet_iter *first, struct packet_
 {
     while (*has_other && here->begin < first->begin)
         *has_other = packet_iter_next(here);
-    const struct ctf_identity a = ctf_packet_identity(&first->frame.packet),
-                              b = ctf_packet_identity(&here->frame.packet);
+    const struct ctf_identity a = ctf_get_packet_identity(&first->frame.packet),
+                              b = ctf_get_packet_identity(&here->frame.packet);
     return *has_other && is_same_packet(&a, &b);
 }
 
@@ -140,7 +140,7 @@ static bool replace_damaged_packet(const struct packet_iter *first, const struct
     struct ctf_file_index *file_index = here->pass.reader->file_index;
     struct ctf_packet_queue *queue = &file_index->queue[here->queue];
     struct pair_map *first_duplicates =
-        duplicates_of_queue(first->pass.reader->file_index, first->queue);
+        get_duplicates_of_queue(first->pass.reader->file_index, first->queue);
     uint64_t key[2];
     make_packet_key(&first->frame.packet, key);
     if (!first_duplicates || !pair_map_put(first_duplicates, key[0], key[1], CTF_DUPLICATE_SKIP) ||
@@ -186,7 +186,7 @@ static bool mark_duplicate(const struct packet_iter *first, const struct packet_
 bool ctf_mark_duplicates(const struct ctf_queue_ref *first, const struct ctf_queue_ref *here)
 {
     const struct ctf_packet_queue *queue = &here->reader->file_index->queue[here->queue];
-    if (!duplicates_of_queue(here->reader->file_index, here->queue))
+    if (!get_duplicates_of_queue(here->reader->file_index, here->queue))
         return false;
     struct packet_iter iter = packet_iter_start(first->reader, first->queue, queue->begin),
                        other = packet_iter_start(here->reader, here->queue, queue->begin);

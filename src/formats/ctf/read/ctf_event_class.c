@@ -331,8 +331,8 @@ static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_eve
     stream->has_extended |= id >= stream->kind->plan.escape;
 }
 
-struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64_t id,
-                                               ttr_error *error)
+struct ctf_event_decoder *ctf_get_event_decoder(struct ctf_reader *reader, uint64_t id,
+                                                ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     const struct alloc *alloc = &reader->trace->t->counted;

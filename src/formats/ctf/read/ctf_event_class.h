@@ -13,8 +13,8 @@ TTR_MUST bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *
 
 /* Returns the stream that the event belongs to, by stream class and track. If a caller changed the
  * event's track, returns any stream of the class; NULL if there is none. */
-struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
-                                       const struct ctf_stream_class *class, ttr_id track);
+struct ctf_stream *ctf_find_stream_of_event(const struct ctf_reader *reader,
+                                            const struct ctf_stream_class *class, ttr_id track);
 
 /* Returns the stream that the packet belongs to, or NULL if it has not been added yet. */
 struct ctf_stream *ctf_find_known_stream(const struct ctf_reader *reader,

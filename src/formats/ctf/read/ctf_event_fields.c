@@ -61,7 +61,7 @@ void ctf_fill_earlier_values(struct ctf_reader *reader, const struct layout *lay
     fill_earlier_values(&view, layout, run);
 }
 
-struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event *event)
+struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const ttr_event *event)
 {
     const struct ctf_trace *trace = schema->trace;
     if (schema->reader)
@@ -71,14 +71,15 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
                                         ? trace->readers[event->source - trace->readers_from]
                                         : NULL};
     if (origin.reader)
-        origin.stream = ctf_stream_of_event(origin.reader, schema->event->stream, event->track);
+        origin.stream =
+            ctf_find_stream_of_event(origin.reader, schema->event->stream, event->track);
     return origin;
 }
 
 /* Returns the start of an event, in bytes from its packet's base. Uses file offsets, since the
  * payload may be a copy. v1.1 uses addresses, since unpacked content has no file offsets. */
-static uint64_t event_offset_in_packet(const struct ctf_reader *reader,
-                                       const struct ctf_packet *packet, const ttr_event *event)
+static uint64_t get_event_offset_in_packet(const struct ctf_reader *reader,
+                                           const struct ctf_packet *packet, const ttr_event *event)
 {
     if (reader->trace->class->description.version == CTF_RFC_1_1)
         return (uint64_t)(event->payload - packet->base);
@@ -90,9 +91,9 @@ static struct event_view make_event_view(const struct ctf_origin *origin, const 
 {
     const struct ctf_reader *reader = origin->reader;
     const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_max];
-    *from = event_offset_in_packet(reader, packet, event) * 8;
+    *from = get_event_offset_in_packet(reader, packet, event) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
-    struct bits header = bits_init(packet->base, *from + ctf_header_bit(event),
+    struct bits header = bits_init(packet->base, *from + ctf_event_header_bit(event),
                                    end < packet->content_end ? end : packet->content_end);
     return (struct event_view){reader, packet, origin->stream->kind, header};
 }
@@ -101,19 +102,19 @@ void ctf_locate_event_body(const struct layout_schema *base, const ttr_event *ev
                            struct layout_cursor *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
-    const struct ctf_origin origin = ctf_origin_of(schema, event);
+    const struct ctf_origin origin = ctf_find_event_origin(schema, event);
     if (!origin.stream) {
         run->bits = (struct bits){.failed = true};
         return;
     }
     const struct ctf_packet *packet =
         &origin.reader->packets[event->part % origin.reader->slots_max];
-    uint64_t from = event_offset_in_packet(origin.reader, packet, event) * 8,
+    uint64_t from = get_event_offset_in_packet(origin.reader, packet, event) * 8,
              end = from + (uint64_t)event->payload_size * 8;
     /* Assigned member by member. A struct assignment would be compiled to vector copies of members
      * that were just written, which stalls store forwarding. */
     run->bits.base = packet->base;
-    run->bits.at = from + ctf_body_bit(event);
+    run->bits.at = from + ctf_event_body_bit(event);
     run->bits.end = end < packet->content_end ? end : packet->content_end;
     run->bits.failed = from > packet->content_end; /* true if the event is not from this packet */
     if (!schema->has_imports || run->bits.failed)
@@ -131,7 +132,7 @@ const struct layout *ctf_locate_event_group(const struct layout_schema *base,
     if (!event->payload_size || !schema->event ||
         (group != TTR_GROUP_PACKET && group != TTR_GROUP_HEADER))
         return NULL;
-    const struct ctf_origin origin = ctf_origin_of(schema, event);
+    const struct ctf_origin origin = ctf_find_event_origin(schema, event);
     if (!origin.stream)
         return NULL;
     if (group == TTR_GROUP_PACKET && origin.reader->has_cpu) {
@@ -152,7 +153,8 @@ const struct layout *ctf_locate_event_group(const struct layout_schema *base,
 
 uint64_t ctf_packet_number_of_event(const struct layout_schema *base, const ttr_event *event)
 {
-    const struct ctf_reader *reader = ctf_origin_of((const struct ctf_schema *)base, event).reader;
+    const struct ctf_reader *reader =
+        ctf_find_event_origin((const struct ctf_schema *)base, event).reader;
     return reader && event->part < reader->slots_max && reader->packets
                ? reader->packets[event->part].offset + 1
                : 0;
@@ -207,19 +209,20 @@ bool ctf_event_may_end_inside_byte(const struct ctf_stream_class *stream,
     return ends & ENDS_INSIDE;
 }
 
-void ctf_event_bit_range(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
-                         uint64_t *to)
+void ctf_compute_event_bit_range(const struct ctf_schema *schema, const ttr_event *event,
+                                 uint64_t *from, uint64_t *to)
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
-    uint64_t first = packet->base_bit + event_offset_in_packet(schema->reader, packet, event) * 8;
+    uint64_t first =
+        packet->base_bit + get_event_offset_in_packet(schema->reader, packet, event) * 8;
     struct layout_cursor run = {.has_cut_text = false};
-    *from = first + ctf_header_bit(event);
+    *from = first + ctf_event_header_bit(event);
     *to = first + (uint64_t)event->payload_size * 8;
     if (!schema->ends_inside)
         return;
     ctf_locate_event_body(&schema->base, event, &run);
     if (!schema->base.layout)
-        *to = first + ctf_body_bit(event);
+        *to = first + ctf_event_body_bit(event);
     else if (layout_find_record_end(schema->base.layout, &run) == LAYOUT_OK)
         *to = packet->base_bit + run.bits.at;
 }

@@ -103,7 +103,7 @@ static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
         loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id].class : NULL;
     if (UNLIKELY(!class)) {
         ttr_error ctx = {.status = TTR_OK};
-        class = ctf_event_decoder_of(loop->reader, loop->header.id, &ctx);
+        class = ctf_get_event_decoder(loop->reader, loop->header.id, &ctx);
         if (!class && ctx.status != TTR_OK && ctx.status != TTR_E_NOMEM) {
             (void)snprintf(loop->reader->why, sizeof loop->reader->why, "%.119s", ctx.text);
             return CTF_STOP_CLASS;
@@ -411,7 +411,7 @@ static void set_plain_ticks(struct ctf_packet_views *views)
 static uint64_t count_loadable_bytes(const struct ctf_reader *reader)
 {
     const uint64_t end = reader->bits.end >> 3,
-                   n = reader->is_unpacked ? 0 : ctf_bytes_from(reader, reader->offset);
+                   n = reader->is_unpacked ? 0 : ctf_window_bytes_from(reader, reader->offset);
     return n > end ? n : end;
 }
 

@@ -17,7 +17,7 @@ bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
 }
 
 /* Returns the number of ticks from which on adding `shift` could overflow. */
-static inline uint64_t max_plain_ticks(uint64_t shift)
+static inline uint64_t get_max_plain_ticks(uint64_t shift)
 {
     return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
 }
@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
                                                        ? there - plan->loads.room
                                                        : end - head,
                                     .last_body = there - LAYOUT_BYTE_SHAPE_LOOKAHEAD,
-                                    .plain_ticks = max_plain_ticks(run->plain_shift),
+                                    .plain_ticks = get_max_plain_ticks(run->plain_shift),
                                     .plain_shift = run->plain_shift,
                                     .until = until};
     if (header_kind == HEADER_EXTENDED) {
@@ -260,7 +260,7 @@ static inline __attribute__((always_inline)) enum finding find_plain_event(
     return FOUND;
 }
 
-static inline enum header_kind header_kind_of(const struct ctf_fast_loop *run)
+static inline enum header_kind choose_header_kind(const struct ctf_fast_loop *run)
 {
     const struct ctf_header_plan *plan = run->plan;
     if (run->wider)
@@ -322,7 +322,7 @@ static __attribute__((noinline)) void read_plain_any_header(struct ctf_fast_loop
 
 void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there, struct reader_partial_read *some)
 {
-    switch (header_kind_of(run)) {
+    switch (choose_header_kind(run)) {
     case HEADER_SIMPLE:
         read_plain_simple(run, there, some);
         break;

@@ -44,7 +44,7 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
 }
 
 /* Returns the offset in the index file of the entry read last, in bytes. */
-static uint64_t offset_of_last_index_entry(const struct ctf_index *index)
+static uint64_t get_last_entry_offset(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
 }
@@ -57,8 +57,8 @@ static void report_index_difference(const struct ctf_index_check *check, unsigne
                          "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64
                          ", expected %" PRIu64 " as the packet at byte %" PRIu64
                          " declares; index not used, \"convert --to=ctf\" writes a correct one",
-                         reader->file, offset_of_last_index_entry(&check->index), number_names[i],
-                         found, expected, offset);
+                         reader->file, get_last_entry_offset(&check->index), number_names[i], found,
+                         expected, offset);
 }
 
 /* The numbers stored in an index entry, and those of the packet header that it describes. */
@@ -119,11 +119,11 @@ void ctf_index_check_missing_packet(struct ctf_index_check *check)
 {
     const struct ctf_reader *reader = check->reader;
     check->is_taken = false;
-    input_add_diagnostic(
-        reader->in, TTR_SEVERITY_ODD, check->entry.offset, "ctf.bad-index",
-        "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64
-        "; index not used, \"convert --to=ctf\" writes a correct one",
-        reader->file, offset_of_last_index_entry(&check->index), check->entry.offset);
+    input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, check->entry.offset, "ctf.bad-index",
+                         "index/%.60s.idx, entry at byte %" PRIu64
+                         ": no packet begins at byte %" PRIu64
+                         "; index not used, \"convert --to=ctf\" writes a correct one",
+                         reader->file, get_last_entry_offset(&check->index), check->entry.offset);
 }
 
 void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole)

@@ -19,9 +19,9 @@ struct ctf_index_pass {
 };
 
 /* Converts the begin and end of a packet to ns. Returns false if it has no begin. */
-bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end);
+bool ctf_get_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end);
 
 /* Returns the values that identify a packet in its stream. */
-struct ctf_identity ctf_packet_identity(const struct ctf_packet *packet);
+struct ctf_identity ctf_get_packet_identity(const struct ctf_packet *packet);
 
 #endif

@@ -14,8 +14,8 @@ static void add_finished_stream(struct ctf_intersection *at)
     at->streams++;
 }
 
-void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
-                          bool goes_on, const char *file)
+void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
+                                bool goes_on, const char *file)
 {
     struct ctf_packet_queue *stream = &at->stream;
     if (!queue->has_begin) {
@@ -60,7 +60,7 @@ ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue
     return status == TTR_END ? TTR_OK : status;
 }
 
-ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, ttr_error *error)
+ttr_status ctf_intersection_finish(struct ctf_intersection *at, const char *trace, ttr_error *error)
 {
     add_finished_stream(at);
     if (at->file_without_times)

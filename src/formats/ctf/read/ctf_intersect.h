@@ -18,8 +18,8 @@ struct ctf_intersection {
 
 /* Adds a packet queue of the file to the intersection. Queues of one data stream must be added one
  * after the other; `goes_on` is true for all but the first. */
-void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
-                          bool goes_on, const char *file);
+void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
+                                bool goes_on, const char *file);
 
 /* Returns true if the end time of the queue's last packet is unreliable, because of a known fault
  * of the tracer (ctf_tracer_quirks.c). */
@@ -34,7 +34,7 @@ TTR_MUST ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_que
 
 /* Completes the last stream and the members `from` and `to`. Returns TTR_E_UNSUPPORTED with a
  * reason if the streams have no common time, or packets have no times. */
-TTR_MUST ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace,
-                                         ttr_error *error);
+TTR_MUST ttr_status ctf_intersection_finish(struct ctf_intersection *at, const char *trace,
+                                            ttr_error *error);
 
 #endif

@@ -10,8 +10,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Skips the leading zeros of the number at *name, and returns its number of digits. Sets the second
- * parameter to the first character after the number. */
+/* Skips the leading zeros of the number at *name, and returns its number of digits. Sets *after to
+ * the first character after the number. */
 static size_t skip_name_digits(const char **name, const char **after)
 {
     while (**name == '0' && is_digit((*name)[1]))

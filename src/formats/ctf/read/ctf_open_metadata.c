@@ -188,7 +188,7 @@ static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct
     return status;
 }
 
-static void adopt_longer_metadata(struct ctf_opening *opening, const struct ctf_trace *longer)
+static void set_longer_metadata(struct ctf_opening *opening, const struct ctf_trace *longer)
 {
     opening->longer = ctf_prefix_longer_path(opening->set->prefix_set, opening->set->folders);
     ctf_trace_set_class(opening->trace, longer->class);
@@ -207,7 +207,7 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
         return status;
     if (!opening->notes.n)
         ctf_prefix_keep_without_notes(opening->set->prefix_set, opening->set->folders);
-    adopt_longer_metadata(opening, longer);
+    set_longer_metadata(opening, longer);
     if (is_bad)
         ctf_opening_add_diagnostic(
             opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
@@ -232,7 +232,7 @@ static ttr_status use_longer_metadata_after_failure(struct ctf_opening *opening,
         *error = reason;
         return reason.status;
     }
-    adopt_longer_metadata(opening, longer);
+    set_longer_metadata(opening, longer);
     ctf_opening_add_diagnostic(opening, TTR_SEVERITY_DAMAGE, opening->metadata_n,
                                "ctf.cut-metadata", "the metadata end before they declare a stream");
     ctf_opening_add_diagnostic(

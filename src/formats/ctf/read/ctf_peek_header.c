@@ -45,10 +45,9 @@ static bool load_header_bytes(struct ctf_header_peek *peek, uint64_t offset, boo
     *to = (struct loaded_bytes){.is_end = false};
     if (wants_all || offset < peek->from || offset > loaded_to ||
         loaded_to - offset < CTF_PEEK_SIZE) {
-        if (peek->has_small_packets && (peek->room >= PEEK_DENSE ||
-                                        /* if this fails, the small buffer is used, which is slower
-                                         */
-                                        grow_peek_buffer(peek, PEEK_DENSE)))
+        /* If the buffer cannot grow, small reads are used, which is only slower. */
+        if (peek->has_small_packets &&
+            (peek->room >= PEEK_DENSE || grow_peek_buffer(peek, PEEK_DENSE)))
             wanted = PEEK_DENSE;
         wanted = wants_all ? peek->room : wanted;
         const int64_t n =

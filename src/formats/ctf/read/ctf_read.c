@@ -50,7 +50,7 @@ static enum ctf_step fill_window_to(struct ctf_reader *reader, uint64_t offset, 
 {
     struct input *in = reader->in;
     if (is_offset_in_window(reader, offset) &&
-        (ctf_bytes_from(reader, offset) >= need || in->window.at_end))
+        (ctf_window_bytes_from(reader, offset) >= need || in->window.at_end))
         return STEP_GO;
     if (in->n)
         return STEP_HOLD;
@@ -66,7 +66,7 @@ static const uint8_t *window_bytes_at(const struct ctf_reader *reader, uint64_t 
 static struct bits bits_of_next_packet(const struct ctf_reader *reader)
 {
     return bits_init(window_bytes_at(reader, reader->next), 0,
-                     ctf_bytes_from(reader, reader->next) * 8);
+                     ctf_window_bytes_from(reader, reader->next) * 8);
 }
 
 /* --- Definitions for copies --- */
@@ -132,7 +132,7 @@ static enum ctf_step finish_stream_file(struct ctf_reader *reader)
 static enum ctf_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
-    uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
+    uint64_t from = reader->next, n = ctf_window_bytes_from(reader, from);
     const uint8_t *p = window_bytes_at(reader, from);
     reader->next = from + n;
     if (reader->queue) /* only the input of the first queue reports bytes outside of packets */
@@ -201,25 +201,24 @@ static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *pa
 static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
-    const bool tells_content =
-        /* otherwise the wrong size is reported as damage */
-        !frame->is_resized && !ctf_is_rfc(reader);
+    /* The wrong size of a resized packet is reported as damage instead. */
+    const bool reports_content = !frame->is_resized && !ctf_reader_is_rfc11(reader);
     reader->is_foreign |= frame->is_foreign;
-    if (frame->is_foreign && !ctf_is_rfc(reader))
+    if (frame->is_foreign && !ctf_reader_is_rfc11(reader))
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.other-trace",
                              "a packet of %s has the uuid of another trace", reader->file);
-    if (frame->is_overfull && tells_content)
+    if (frame->is_overfull && reports_content)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
             "a packet of %s declares more content than its size; read up to the last event",
             reader->file);
-    if (frame->is_underfull && tells_content)
+    if (frame->is_underfull && reports_content)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
             "a packet of %s declares less content than its header; read up to the last "
             "event",
             reader->file);
-    else if (frame->is_unfinished && tells_content)
+    else if (frame->is_unfinished && reports_content)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.unfinished",
             "a packet of %s was not finished by its tracer: its sizes are not set; read "
@@ -242,7 +241,7 @@ static int64_t get_time_without_clock(const struct ctf_reader *reader,
                                       const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     bool is_clamped = false;
     if (packet->has_begin)
         return ctf_ticks_to_ns(line, packet->begin, &is_clamped);
@@ -276,9 +275,8 @@ static void report_early_event(struct ctf_reader *reader, const struct ctf_packe
 {
     const struct bits bits = bits_of_next_packet(reader);
     uint64_t ticks;
-    const bool has_times = packet->has_begin &&
-                           /* otherwise "ctf.begin-after-end" is reported */
-                           !(packet->has_end && packet->end < packet->begin);
+    /* For a packet that ends before it begins, "ctf.begin-after-end" is reported instead. */
+    const bool has_times = packet->has_begin && !(packet->has_end && packet->end < packet->begin);
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
         ctf_decode_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.early-event",
@@ -318,7 +316,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->bits = bits_init(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     bool has_time = reader->stream->kind->plan.has_time;
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
@@ -333,7 +331,8 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     /* events without a clock; set after gaps were emitted, which use the previous time */
     if (!has_time)
         reader->time = get_time_without_clock(reader, packet);
-    return ctf_is_rfc(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
+    return ctf_reader_is_rfc11(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader))
+                                       : STEP_GO;
 }
 
 /* Moves the window so that it contains the bytes needed to enter the packet: the complete packet
@@ -344,13 +343,14 @@ static enum ctf_step fill_packet_window(struct ctf_reader *reader)
     bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_encoded &&
                    frame->packet.size <= CTF_COPY_MAX * 8,
          wants_empty_batch = false;
-    uint64_t need = ctf_is_rfc(reader) ? rfc11_bytes_to_enter(frame, &wants_empty_batch) : 0;
+    uint64_t need =
+        ctf_reader_is_rfc11(reader) ? rfc11_count_bytes_to_enter(frame, &wants_empty_batch) : 0;
     if (wants_empty_batch && reader->in->n)
         return STEP_HOLD;
     if (is_copy && need < frame->packet.size / 8)
         need = frame->packet.size / 8;
-    if (need < ctf_first_event_bytes(frame))
-        need = ctf_first_event_bytes(frame);
+    if (need < ctf_count_first_event_bytes(frame))
+        need = ctf_count_first_event_bytes(frame);
     return need ? fill_window_to(reader, reader->next, need) : STEP_GO;
 }
 
@@ -359,7 +359,7 @@ static bool is_packet_of_reader_queue(const struct ctf_reader *reader,
                                       const struct ctf_frame *frame)
 {
     return reader->file_index &&
-           ctf_queue_accepts(&reader->file_index->queue[reader->queue], frame);
+           ctf_queue_accepts_packet(&reader->file_index->queue[reader->queue], frame);
 }
 
 /* Skips a packet that another input reads, or that is outside of the time range. Records its
@@ -371,7 +371,7 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
         struct ctf_stream *stream = ctf_get_stream(reader, frame);
         if (!stream)
             return ctf_step_from_status(reader, fail_memory(reader->error));
-        ctf_update_counters(ctf_counters_of(stream), &frame->packet);
+        ctf_update_counters(ctf_get_counters(stream), &frame->packet);
     }
     if (is_mine && !ctf_packet_is_empty(frame))
         ctf_record_packet_end(reader, frame->kind, &frame->packet);
@@ -404,7 +404,7 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
     struct ctf_stream *stream =
         had >= CTF_DUPLICATE_REPLACES ? ctf_get_stream(reader, frame) : NULL;
     if (stream)
-        *ctf_counters_of(stream) = queue->replaced[had - CTF_DUPLICATE_REPLACES];
+        *ctf_get_counters(stream) = queue->replaced[had - CTF_DUPLICATE_REPLACES];
     return had == CTF_DUPLICATE_SKIP;
 }
 
@@ -416,16 +416,16 @@ static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->reads_all_queues || !reader->file_index ||
                    ctf_queue_of_packet(reader->file_index, reader->packet_i) == reader->queue;
-    enum ctf_step step = is_mine && reader->to != INT64_MAX
-                             ? fill_window_to(reader, reader->next, ctf_first_event_bytes(frame))
-                             : STEP_GO;
+    enum ctf_step step =
+        is_mine && reader->to != INT64_MAX
+            ? fill_window_to(reader, reader->next, ctf_count_first_event_bytes(frame))
+            : STEP_GO;
     if (step != STEP_GO)
         return step;
     const struct bits bits = bits_of_next_packet(reader);
-    if (is_mine &&
-        /* after damage packets may be out of order, and an empty packet has no event that confirms
-         * its times */
-        ctf_packet_is_after_range(reader, frame, &bits))
+    /* After damage packets may be out of order, and an empty packet has no event that confirms its
+     * times. So these do not end the input. */
+    if (is_mine && ctf_packet_is_after_range(reader, frame, &bits))
         return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
                    : skip_packet(reader, is_mine);
@@ -479,7 +479,7 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
         enum ctf_step step = fill_window_to(reader, reader->next, need);
         if (step != STEP_GO)
             return step;
-        uint64_t n = ctf_bytes_from(reader, reader->next);
+        uint64_t n = ctf_window_bytes_from(reader, reader->next);
         if (n == 0)
             return finish_stream_file(reader);
         struct bits bits = bits_init(window_bytes_at(reader, reader->next), 0, n * 8);
@@ -544,7 +544,7 @@ static enum ctf_step move_window_early(struct ctf_reader *reader)
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
                    went = here - reader->last_read_from;
     const struct input *in = reader->in;
-    const uint64_t left = ctf_bytes_from(reader, here),
+    const uint64_t left = ctf_window_bytes_from(reader, here),
                    most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
     reader->stride = went > reader->stride / 2 ? 2 * went : reader->stride - reader->stride / 16;
     reader->stride = reader->stride < most ? reader->stride : most;

@@ -128,8 +128,7 @@ struct ctf_trace {
     bool has_foreign; /* packets of another trace were read; RFC v1.1: or of the other byte order */
 };
 
-/* The part of a data stream that one file contains; only the first part of the members is for
- * writers. */
+/* The part of a data stream that one file contains. */
 struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
@@ -142,7 +141,8 @@ struct ctf_stream {
     const char *file; /* file name relative to the trace folder; NULL if unknown */
     ttr_id track;
     struct ctf_schema *schema; /* schema of the stream's definitions */
-    /* Private to the reader: event classes by id, and counters of the previous packet. */
+    /* The following members are private to the reader: event classes by id, and counters of the
+     * previous packet. */
     struct ctf_class_entry *by_id; /* aligned to a cache line */
     void *by_id_memory;            /* the allocation that contains by_id */
     bool has_extended;             /* some event ids do not fit a compact event header */
@@ -168,7 +168,8 @@ struct ctf_schema {
     ttr_id id;
     bool has_imports; /* its fields depend on fields of the packet or of the event header */
     bool ends_inside; /* events may end at a bit that is not a byte boundary */
-    /* both NULL if streams share the schema; ctf_origin_of finds them for each event then */
+    /* both NULL if streams share the schema; ctf_find_event_origin finds them for each event then
+     */
     struct ctf_stream *stream;
     const struct ctf_reader *reader;
 };
@@ -180,7 +181,7 @@ struct ctf_origin {
     struct ctf_stream *stream;
 };
 
-struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event *event);
+struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const ttr_event *event);
 
 /* A packet with events in the batch; ttr_event.part is its index in reader->packets. */
 struct ctf_packet {
@@ -204,7 +205,7 @@ struct ctf_packet {
 };
 
 /* Returns the packet's sequence number minus `shift`, wrapped to the width of its field. */
-static inline uint64_t ctf_sequence_before(const struct ctf_packet *packet, int64_t shift)
+static inline uint64_t ctf_shift_sequence(const struct ctf_packet *packet, int64_t shift)
 {
     return (packet->sequence - (uint64_t)shift) &
            (UINT64_MAX >> (packet->sequence_bits ? 64 - packet->sequence_bits : 0));

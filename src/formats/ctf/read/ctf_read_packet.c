@@ -49,9 +49,9 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
  * the packet misses such events (ctf_find_entry_point). */
 static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
+    /* For RFC v1.1, late events are reported in rfc11_read.c. */
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
-                           /* RFC v1.1 reports late events elsewhere (rfc11_read.c) */
-                           reader->events_read && !ctf_is_rfc(reader);
+                           reader->events_read && !ctf_reader_is_rfc11(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
         !reader->trace->class->quirks.event_after_packet)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
@@ -63,9 +63,9 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
     struct ctf_packet *packet = &reader->packets[reader->slot];
     const bool was_unpacked = reader->is_unpacked;
     reader->is_inside = false;
-    if (ctf_is_rfc(reader))
+    if (ctf_reader_is_rfc11(reader))
         rfc11_leave_packet(reader);
-    ctf_update_counters(ctf_counters_of(reader->stream), packet);
+    ctf_update_counters(ctf_get_counters(reader->stream), packet);
     if (reader->events_read)
         ctf_record_packet_end(reader, reader->stream->kind, packet);
     report_late_event(reader, packet);
@@ -83,7 +83,7 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = reader->is_encoded ? reader->next <= source_end_offset(reader->in->source)
-                                       : ctf_bytes_from(reader, packet->offset) >= n;
+                                       : ctf_window_bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS &&
                         (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
     return step;
@@ -95,7 +95,7 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     if (in->n)
         return STEP_HOLD;
     uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step,
-             had = ctf_bytes_from(reader, reader->offset + shift / 8);
+             had = ctf_window_bytes_from(reader, reader->offset + shift / 8);
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
@@ -163,7 +163,8 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
  * is skipped, otherwise the rest of the packet. */
 static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
-    switch (ctf_is_rfc(reader) ? rfc11_skip_event(reader, code, what) : RFC11_NOT_SKIPPED) {
+    switch (ctf_reader_is_rfc11(reader) ? rfc11_skip_event(reader, code, what)
+                                        : RFC11_NOT_SKIPPED) {
     case RFC11_SKIPPED:
         return ctf_step_from_status(reader, reader->status);
     case RFC11_IS_CUT:
@@ -177,8 +178,8 @@ static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code,
 
 enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
 {
-    uint64_t shown =
-        reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
+    uint64_t shown = reader->is_unpacked ? reader->content_end
+                                         : ctf_window_bytes_from(reader, reader->offset) * 8;
     ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
     switch (ctf_read_events(reader)) {

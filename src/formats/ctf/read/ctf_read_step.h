@@ -21,7 +21,7 @@ static inline enum ctf_step ctf_step_from_status(struct ctf_reader *reader, ttr_
 }
 
 /* Returns true if the reader's trace has the format RFC v1.1. */
-static inline bool ctf_is_rfc(const struct ctf_reader *reader)
+static inline bool ctf_reader_is_rfc11(const struct ctf_reader *reader)
 {
     return reader->trace->class->description.version == CTF_RFC_1_1;
 }

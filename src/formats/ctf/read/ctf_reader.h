@@ -13,10 +13,10 @@
 #include "layout/layout_shape.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
-#define CTF_SLOTS_MAX 32u /* most packets with events in one batch, for traces of few inputs */
-/* the same limit for traces of hundreds of inputs, which have small windows */
+#define CTF_SLOTS_MAX 32u /* most packets in one batch, for traces of few inputs */
+/* most packets in one batch, for traces of hundreds of inputs, which have small windows */
 #define CTF_SLOTS_SMALL 8u
-#define CTF_SLOTS_MIN 4u /* the same limit for traces of a thousand inputs and more */
+#define CTF_SLOTS_MIN 4u /* most packets in one batch, for a thousand inputs and more */
 /* streams per file up to which linear search is as fast as a hash table */
 #define CTF_LINEAR_SEARCH_MAX 8u
 /* log2 of bits. The window moves inside a packet in multiples of this, so that every type keeps its
@@ -303,9 +303,9 @@ TTR_MUST ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
 
 /* Returns the decoder of a stream class, compiled at first use. Returns NULL with `error` on
  * failure. */
-struct ctf_stream_decoder *ctf_stream_decoder_of(struct ctf_trace *trace,
-                                                 const struct ctf_stream_class *class,
-                                                 ttr_error *error);
+struct ctf_stream_decoder *ctf_get_stream_decoder(struct ctf_trace *trace,
+                                                  const struct ctf_stream_class *class,
+                                                  ttr_error *error);
 
 /* --- Packet framing (ctf_packet.c) --- */
 
@@ -328,8 +328,8 @@ void ctf_free_streams(struct ctf_reader *reader);
 
 /* Returns the decoder of an event id in the current stream. Returns NULL if the id is not declared
  * (*error is untouched) or compiling failed (`error` is set). */
-struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64_t id,
-                                               ttr_error *error);
+struct ctf_event_decoder *ctf_get_event_decoder(struct ctf_reader *reader, uint64_t id,
+                                                ttr_error *error);
 
 /* Copies the declared properties of an event class (name, log level, ...) from the metadata to
  * `about`. */
@@ -352,32 +352,32 @@ void ctf_fill_earlier_values(struct ctf_reader *reader, const struct layout *lay
 
 /* Computes the bit range of an event in its packet. The end is rounded up to a byte if the next
  * event is byte-aligned. */
-void ctf_event_bit_range(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
-                         uint64_t *to);
+void ctf_compute_event_bit_range(const struct ctf_schema *schema, const ttr_event *event,
+                                 uint64_t *from, uint64_t *to);
 
 /* ttr_event.body of CTF events. The low 29 bits are the bit offset of the body in its packet. The
  * high 3 bits are the bit, within its byte, at which the event header starts. */
 #define CTF_BODY_MASK 0x1fffffffu
 
-static inline uint64_t ctf_body_bit(const ttr_event *event)
+static inline uint64_t ctf_event_body_bit(const ttr_event *event)
 {
     return event->body & CTF_BODY_MASK;
 }
 
-static inline uint64_t ctf_header_bit(const ttr_event *event)
+static inline uint64_t ctf_event_header_bit(const ttr_event *event)
 {
     return event->body >> 29;
 }
 
 /* Returns the counters of the current stream. Streams that differ only in byte order share them. */
-static inline struct ctf_counters *ctf_counters_of(const struct ctf_stream *stream)
+static inline struct ctf_counters *ctf_get_counters(const struct ctf_stream *stream)
 {
     return &stream->first->before;
 }
 
 /* Returns how many bytes the window contains from a file offset on; 0 if the offset is outside of
  * the window. */
-static inline uint64_t ctf_bytes_from(const struct ctf_reader *reader, uint64_t offset)
+static inline uint64_t ctf_window_bytes_from(const struct ctf_reader *reader, uint64_t offset)
 {
     const struct window *window = &reader->in->window;
     return offset < window->offset || offset - window->offset > window->n

@@ -16,7 +16,7 @@
  * candidates.
  *
  * The other direction is checked too: a size can be too large and hide a packet in the padding.
- * padding_hides_packet tests for a packet at the previous packet's size; skips_next_packet
+ * padding_hides_packet tests for a packet at the previous packet's size; size_skips_next_packet
  * tests for a hole in the packet numbers.
  *
  * Order of calls: ctf_correct_packet_size after each header is parsed (index pass and reading);
@@ -313,9 +313,9 @@ static bool next_packet_confirms_size(const struct ctf_reader *reader, uint64_t 
 
 /* Returns true if the packet at the declared end (`next`) is not the successor by number, and the
  * successor is in the padding. Sets *size to the size up to that successor. */
-static bool skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
-                              const struct ctf_frame *frame, const struct ctf_frame *next,
-                              uint64_t *size)
+static bool size_skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
+                                   const struct ctf_frame *frame, const struct ctf_frame *next,
+                                   uint64_t *size)
 {
     const uint64_t content = (frame->packet.content + 7) / 8, head = (frame->head + 7) / 8;
     struct ctf_frame hidden;
@@ -351,7 +351,8 @@ static enum size_verdict classify_size(const struct ctf_reader *reader,
     }
     if (!next_packet_confirms_size(reader, offset + *size, frame, next))
         return SIZE_IS_WRONG;
-    return skips_next_packet(reader, offset, frame, next, size) ? SIZE_SKIPS_PACKET : SIZE_IS_RIGHT;
+    return size_skips_next_packet(reader, offset, frame, next, size) ? SIZE_SKIPS_PACKET
+                                                                     : SIZE_IS_RIGHT;
 }
 
 /* Returns true if a later packet of the stream of `frame` is at the file offset. */

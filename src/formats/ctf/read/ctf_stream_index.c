@@ -50,8 +50,8 @@ bool ctf_add_last_stream_to_index(struct ctf_reader *reader)
     return is_fine;
 }
 
-struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
-                                       const struct ctf_stream_class *class, ttr_id track)
+struct ctf_stream *ctf_find_stream_of_event(const struct ctf_reader *reader,
+                                            const struct ctf_stream_class *class, ttr_id track)
 {
     struct ctf_stream *found = reader->stream;
     if (found && found->class == class && found->track == track)

@@ -38,21 +38,20 @@ void ctf_stream_set_free(struct ctf_stream_set *set)
     set->n = 0;
 }
 
-static const struct ctf_description *description_of_opened_queue(
-    const struct ctf_opened_queue *opened)
+static const struct ctf_description *get_queue_description(const struct ctf_opened_queue *opened)
 {
     return &opened->trace->class->description;
 }
 
 /* Returns the path of the trace folder, relative to the opened folder; "" for traces without a
  * folder. */
-static const char *folder_of_opened_queue(const struct ctf_opened_queue *opened)
+static const char *get_queue_folder(const struct ctf_opened_queue *opened)
 {
     const struct folder *folder = opened->trace->folder;
     return folder ? folder_relative_path(folder) : "";
 }
 
-static uint64_t stream_class_id_of_queue(const struct ctf_opened_queue *opened)
+static uint64_t get_queue_stream_class_id(const struct ctf_opened_queue *opened)
 {
     return opened->queue.kind ? opened->queue.kind->class->id : UINT64_MAX;
 }
@@ -74,9 +73,9 @@ static unsigned char get_trace_name_byte(ttr_text host, const char *place, size_
 
 static int compare_trace_names(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    ttr_text x = ctf_trace_host(description_of_opened_queue(a)),
-             y = ctf_trace_host(description_of_opened_queue(b));
-    const char *x_place = folder_of_opened_queue(a), *y_place = folder_of_opened_queue(b);
+    ttr_text x = ctf_trace_host(get_queue_description(a)),
+             y = ctf_trace_host(get_queue_description(b));
+    const char *x_place = get_queue_folder(a), *y_place = get_queue_folder(b);
     size_t i = 0;
     while (get_trace_name_byte(x, x_place, i) &&
            get_trace_name_byte(x, x_place, i) == get_trace_name_byte(y, y_place, i))
@@ -86,8 +85,7 @@ static int compare_trace_names(const struct ctf_opened_queue *a, const struct ct
 
 static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    const struct ctf_description *x = description_of_opened_queue(a),
-                                 *y = description_of_opened_queue(b);
+    const struct ctf_description *x = get_queue_description(a), *y = get_queue_description(b);
     if (a->trace == b->trace)
         return 0;
     if (x->has_uuid != y->has_uuid)
@@ -101,9 +99,8 @@ static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_ope
 static int compare_streams(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     const struct ctf_reader *x = a->in->ctx, *y = b->in->ctx;
-    const bool has_names = x->file && y->file &&
-                           description_of_opened_queue(a)->version == CTF_RFC_1_1 &&
-                           description_of_opened_queue(b)->version == CTF_RFC_1_1;
+    const bool has_names = x->file && y->file && get_queue_description(a)->version == CTF_RFC_1_1 &&
+                           get_queue_description(b)->version == CTF_RFC_1_1;
     return has_names ? ctf_compare_names(x->file, y->file) : compare_u64(a->number, b->number);
 }
 
@@ -112,7 +109,7 @@ static int compare_opened_queues(const void *a, const void *b)
     const struct ctf_opened_queue *x = a, *y = b;
     int order = compare_traces(x, y);
     if (order == 0)
-        order = compare_u64(stream_class_id_of_queue(x), stream_class_id_of_queue(y));
+        order = compare_u64(get_queue_stream_class_id(x), get_queue_stream_class_id(y));
     if (order == 0)
         order = compare_streams(x, y);
     if (order == 0)
@@ -128,7 +125,7 @@ static bool is_stream_in_two_files(const struct ctf_opened_queue *a,
 {
     return a->queue.kind && b->queue.kind && a->queue.has_number && b->queue.has_number &&
            a->queue.number == b->queue.number &&
-           stream_class_id_of_queue(a) == stream_class_id_of_queue(b) &&
+           get_queue_stream_class_id(a) == get_queue_stream_class_id(b) &&
            (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
@@ -233,8 +230,8 @@ static bool set_folder_attributes(struct ctf_stream_set *set)
             is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
         for (size_t k = i; k < end && is_of_one; k++)
             is_fine = is_fine && (set->opened[k].is_shared ||
-                                  ctf_add_location_attribute(
-                                      set->opened[k].in, folder_of_opened_queue(&set->opened[k])));
+                                  ctf_add_location_attribute(set->opened[k].in,
+                                                             get_queue_folder(&set->opened[k])));
     }
     return is_fine;
 }
@@ -266,7 +263,7 @@ static ttr_reader *limit_reader_to_intersection(const struct ctf_stream_set *set
 static bool is_same_data_stream(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     bool is_of_file = a->folder == b->folder && a->file == b->file &&
-                      stream_class_id_of_queue(a) == stream_class_id_of_queue(b) &&
+                      get_queue_stream_class_id(a) == get_queue_stream_class_id(b) &&
                       a->number == b->number;
     return is_of_file || is_stream_in_two_files(a, b);
 }
@@ -294,16 +291,16 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
     for (size_t k = i; k < end; k++) {
         const struct ctf_reader *reader = set->opened[k].in->ctx;
         if (!reader->is_eventless)
-            ctf_intersection_add(&at, &set->opened[k].queue,
-                                 k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]),
-                                 reader->file);
+            ctf_intersection_add_queue(
+                &at, &set->opened[k].queue,
+                k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]), reader->file);
     }
     if (!first->trace->folder) { /* input that replaces an unreadable trace */
         list[i] = &set->opened[i].in->base;
         set->opened[i].in = NULL;
         return TTR_OK;
     }
-    ttr_status status = ctf_intersection_end(&at, path, error);
+    ttr_status status = ctf_intersection_finish(&at, path, error);
     if (status != TTR_OK)
         return status;
     for (size_t k = i; k < end; k++)

@@ -26,7 +26,7 @@
 
 #define HEADER_ROOM 64u /* bytes; most event headers fit */
 
-uint64_t ctf_first_event_bytes(const struct ctf_frame *frame)
+uint64_t ctf_count_first_event_bytes(const struct ctf_frame *frame)
 {
     const struct ctf_header_plan *plan = &frame->kind->plan;
     const uint64_t room = plan->kind == CTF_PLAN_LOADS && plan->loads.room > HEADER_ROOM
@@ -144,7 +144,7 @@ static bool decode_entry_time(const struct ctf_reader *reader, const struct rang
         if (!advance_to_packet(iter, file_index, packet))
             return false;
         const struct bits bits =
-            ctf_peek_bytes(&iter->peek, iter->at, ctf_first_event_bytes(&iter->frame));
+            ctf_peek_bytes(&iter->peek, iter->at, ctf_count_first_event_bytes(&iter->frame));
         if (!ctf_packet_is_empty(&iter->frame))
             return decode_first_event_time(reader, &iter->frame, &bits, time);
     }

@@ -13,7 +13,7 @@
 
 /* Returns the number of bytes, from the packet's start, that contain packet header, packet context
  * and the first event header. */
-uint64_t ctf_first_event_bytes(const struct ctf_frame *frame);
+uint64_t ctf_count_first_event_bytes(const struct ctf_frame *frame);
 
 /* Decodes the clock value of a packet's first event from `bits`, the available bytes of the packet.
  * Returns false if that is not possible. */

@@ -135,7 +135,7 @@ void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reade
 }
 
 /* Returns a hash of everything that makes trace classes equal: metadata and options. */
-static uint64_t hash_of_trace_class(const struct ctf_trace_class *class)
+static uint64_t hash_trace_class(const struct ctf_trace_class *class)
 {
     return hash_pair(hash_bytes(class->metadata, class->metadata_n),
                      class->rounds_times * 2u + class->hides_mapped);
@@ -144,7 +144,7 @@ static uint64_t hash_of_trace_class(const struct ctf_trace_class *class)
 void ctf_trace_publish_class(struct ctf_trace *trace)
 {
     struct ctf_trace_class *class = trace->class;
-    class->offer = (struct offer){.of = &format_ctf, .key = hash_of_trace_class(class)};
+    class->offer = (struct offer){.of = &format_ctf, .key = hash_trace_class(class)};
     class->is_offered = true;
     context_publish_offer(trace->t, &class->offer);
 }
@@ -159,9 +159,9 @@ void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class)
 bool ctf_trace_use_published_class(struct ctf_trace *trace)
 {
     struct ctf_trace_class *ctx = trace->class;
-    struct ctf_trace_class *like = (struct ctf_trace_class *)context_find_offer(
-        /* `offer` is the first member of the class */
-        trace->t, &format_ctf, hash_of_trace_class(ctx));
+    /* The cast is valid because `offer` is the first member of the class. */
+    struct ctf_trace_class *like =
+        (struct ctf_trace_class *)context_find_offer(trace->t, &format_ctf, hash_trace_class(ctx));
     if (!like || like->rounds_times != ctx->rounds_times ||
         like->hides_mapped != ctx->hides_mapped || like->metadata_n != ctx->metadata_n ||
         memcmp(like->metadata, ctx->metadata, ctx->metadata_n) != 0)
@@ -305,9 +305,9 @@ static struct ctf_stream_decoder *compile_stream_class(const struct ctf_trace *t
     return kind;
 }
 
-struct ctf_stream_decoder *ctf_stream_decoder_of(struct ctf_trace *trace,
-                                                 const struct ctf_stream_class *class,
-                                                 ttr_error *error)
+struct ctf_stream_decoder *ctf_get_stream_decoder(struct ctf_trace *trace,
+                                                  const struct ctf_stream_class *class,
+                                                  ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
     size_t index = 0, before = of->kinds_capacity;

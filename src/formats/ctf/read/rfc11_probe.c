@@ -219,7 +219,7 @@ static ttr_status check_payload_size(struct alignment_trial *trial, const struct
         *context = compile_trial_layout(trial, NULL, true, error);
     if (!*context)
         return error->status;
-    const uint64_t end = rfc11_payload_end(*context, &run);
+    const uint64_t end = rfc11_find_payload_end(*context, &run);
     trial->is_missized |= end != ((to + 7) & ~UINT64_C(7));
     return TTR_OK;
 }

@@ -138,7 +138,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (!section)
         return refuse_packet_header(frame, "ctf.no-section",
                                     "the file matches no section of the metadata");
-    frame->kind = rfc11_stream_decoder_of(trace, section, rfc->is_big_endian, error);
+    frame->kind = rfc11_get_stream_decoder(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     check_packet_sizes(rfc, frame);
@@ -169,7 +169,7 @@ static uint64_t content_bytes_to_check(const struct ctf_frame *frame)
     return size > content && size - content > CHECK_BYTES_MAX ? content + CHECK_BYTES_MAX : size;
 }
 
-uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
+uint64_t rfc11_count_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
 {
     const struct rfc11_packet *rfc = &frame->rfc;
     *wants_empty_batch = is_compressed_or_encrypted(rfc);
@@ -242,8 +242,8 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
     if (content->is_cut &&
         content->room == content->n) /* without all its bytes, the content cannot be verified */
         return TTR_OK;
-    if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
-                        &checksum)) {
+    if (!rfc11_compute_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
+                                &checksum)) {
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
             "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was "
@@ -409,7 +409,7 @@ static const struct layout *compile_event_context(struct ctf_trace *trace,
     return kind->rfc_context;
 }
 
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run)
+uint64_t rfc11_find_payload_end(const struct layout *context, struct layout_cursor *run)
 {
     static const ttr_text name = {"payload_size", 12};
     const struct type_reference reference = {
@@ -426,7 +426,7 @@ uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *r
 enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
                                         const char *what)
 {
-    struct ctf_stream_decoder *kind = rfc11_stream_decoder_of(
+    struct ctf_stream_decoder *kind = rfc11_get_stream_decoder(
         reader->trace, reader->section, reader->frame.rfc.is_big_endian, reader->error);
     struct ctf_event_header header = {.ticks = reader->ticks};
     struct bits bits = reader->bits;
@@ -438,7 +438,7 @@ enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *c
         return RFC11_NOT_SKIPPED;
     ctf_read_event_header(&kind->plan, &bits, reader->run.slots, &header);
     struct layout_cursor run = {.bits = bits};
-    uint64_t end = header.end == LAYOUT_OK ? rfc11_payload_end(context, &run) : 0;
+    uint64_t end = header.end == LAYOUT_OK ? rfc11_find_payload_end(context, &run) : 0;
     if (end == 0 || end > bits.end)
         return is_content || reader->in->window.at_end ? RFC11_NOT_SKIPPED : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;

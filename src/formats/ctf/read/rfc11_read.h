@@ -43,10 +43,10 @@ const struct ctf_stream_class *rfc11_find_stream_class_in(const struct ctf_trace
                                                           const struct ctf_trace *trace,
                                                           const struct ctf_stream_class *section);
 
-/* Like ctf_stream_decoder_of, for packets of the given byte order. */
-struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
-                                                   const struct ctf_stream_class *section,
-                                                   bool is_big_endian, ttr_error *error);
+/* Like ctf_get_stream_decoder, for packets of the given byte order. */
+struct ctf_stream_decoder *rfc11_get_stream_decoder(struct ctf_trace *trace,
+                                                    const struct ctf_stream_class *section,
+                                                    bool is_big_endian, ttr_error *error);
 
 /* Returns true if a packet differs from the metadata in byte order or session id. */
 bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
@@ -58,7 +58,7 @@ TTR_MUST ttr_status rfc11_report_foreign(struct ctf_reader *reader);
 
 /* Returns the number of bytes that the window must contain to enter the packet. Sets
  * *wants_empty_batch if the batch must be empty, because the buffer `unpacked` is reused. */
-uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
+uint64_t rfc11_count_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
 
 /* Verifies, decrypts and decompresses the content of the current packet. Afterwards reader->bits
  * and reader->content_end describe the unpacked content; they are empty if it is unreadable. */
@@ -77,7 +77,7 @@ enum rfc11_skip_result {
 /* Returns the end of the payload as a bit offset, computed from the member payload_size in the
  * event context at run->bits. Returns 0 if there is none. `context` is the layout of the event
  * context alone. */
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run);
+uint64_t rfc11_find_payload_end(const struct layout *context, struct layout_cursor *run);
 
 /* Skips the undecodable event at reader->bits.at by its payload_size, and reports it. */
 enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
