@@ -37,9 +37,8 @@
 #define PEEK_BYTES ((size_t)64 << 10)
 #define PEEK_HEAD ((size_t)1024)
 #define CHAIN 3u /* packet headers that must follow each other if packets have no magic number */
-#define CHAIN_HEAD                                                                 \
-    ((uint64_t)64) /* least size of a header in bits; smaller ones match by chance \
-                    */
+/* least size of a header in bits; smaller ones match by chance */
+#define CHAIN_HEAD ((uint64_t)64)
 /* bytes searched for a chain of headers; limited, since each byte is a candidate */
 #define CHAIN_BYTES_MAX ((uint64_t)16 << 20)
 ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
