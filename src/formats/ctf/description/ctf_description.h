@@ -86,7 +86,7 @@ struct ctf_event_class {
     bool has_log_level;
     const struct ctf_stream_class *stream;
     const struct type *context; /* context of this event class only; NULL if there is none */
-    const struct type *payload; /* NULL if there is none */
+    const struct type *payload; /* type of the payload; NULL if there is none */
     /* CTF 2: user attributes as JSON text, kept for copying; "" if there are none */
     ttr_text attributes;
     uint64_t offset; /* byte offset of the declaration in the metadata, for error messages */
@@ -104,8 +104,8 @@ struct ctf_stream_class {
     uint64_t id;
     /* name: for the RFC, the name of the section (its term for a stream class) */
     ttr_text name, ns, uid;
-    const struct type *packet_context, *event_header, *event_context; /* NULL if there is none */
-    const struct ctf_clock *clock;                                    /* NULL if there is none */
+    const struct type *packet_context, *event_header, *event_context; /* NULL = not declared */
+    const struct ctf_clock *clock; /* default clock; NULL if there is none */
     struct ctf_event_class **events;
     size_t events_n, events_capacity;
     struct pair_map events_by_id; /* (id, 0) to an index into `events` */

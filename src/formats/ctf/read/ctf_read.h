@@ -91,7 +91,7 @@ struct ctf_trace {
     uint32_t decoded_duplicates;
     bool has_undecoded_duplicates; /* more duplicates differ than may be decoded; reported once */
     bool has_damaged_duplicates;   /* some packet is damaged in both files that contain it */
-    struct folder *folder;         /* NULL for live traces */
+    struct folder *folder;         /* trace folder; NULL for live traces */
     const struct format *format;
     /* readers by source id of their events, minus `readers_from`. An element is NULL if the source
      * is not of this trace, or is closed. */
@@ -144,7 +144,7 @@ struct ctf_stream {
     /* The following members are private to the reader: event classes by id, and counters of the
      * previous packet. */
     struct ctf_class_entry *by_id; /* aligned to a cache line */
-    void *by_id_memory;            /* the allocation that contains by_id */
+    void *by_id_memory;            /* allocated block that contains by_id, to be freed */
     bool has_extended;             /* some event ids do not fit a compact event header */
     struct ctf_event_decoder **by_index;
     size_t by_id_n, by_index_n;
@@ -164,7 +164,7 @@ struct ctf_stream {
 struct ctf_schema {
     struct layout_schema base;
     struct ctf_trace *trace;
-    const struct ctf_event_class *event; /* NULL in the schema of definitions */
+    const struct ctf_event_class *event; /* event class; NULL in the schema of definitions */
     ttr_id id;
     bool has_imports; /* its fields depend on fields of the packet or of the event header */
     bool ends_inside; /* events may end at a bit that is not a byte boundary */
@@ -186,7 +186,7 @@ struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const t
 /* A packet with events in the batch; ttr_event.part is its index in reader->packets. */
 struct ctf_packet {
     uint64_t offset;        /* file offset */
-    uint64_t size, content; /* bits, as stored */
+    uint64_t size, content; /* declared sizes of packet and content, bits */
     uint64_t sequence, discarded;
     /* ticks from the clock's zero, extended to 64 bits; valid if has_begin, has_end */
     uint64_t begin, end;
@@ -197,7 +197,7 @@ struct ctf_packet {
     /* Address from which bit offsets are measured, in the window or in unpacked memory. Its
      * distance from the packet's start is a multiple of 1 << kind->step bits. */
     const uint8_t *base;
-    uint64_t base_bit;        /* bits from the packet's start to `base` */
+    uint64_t base_bit;        /* distance of `base` from the packet's start, bits */
     uint64_t content_end;     /* end of the content, in bits from `base` */
     uint64_t first_bit;       /* offset of the first event, in bits from the packet's start */
     uint32_t head_at, head_n; /* range of its header and context in the reader's `heads`, bytes */

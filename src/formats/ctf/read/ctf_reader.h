@@ -87,7 +87,7 @@ struct ctf_event_decoder {
 /* Everything that the fast loop needs for one event id, in one cache line. Each stream has its own
  * entries, so with hundreds of streams the size matters. */
 struct ctf_class_entry {
-    struct ctf_event_decoder *class; /* NULL until the first event of this id */
+    struct ctf_event_decoder *class; /* decoder; NULL until the first event of this id */
     /* rule for the end of an event, header included; only set for classes that the fast loop reads
      */
     struct layout_byte_shape bytes;

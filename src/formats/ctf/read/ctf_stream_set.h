@@ -33,7 +33,7 @@
 struct ctf_opened_queue {
     struct input *in;
     const struct ctf_trace *trace; /* trace that `in` belongs to; set by ctf_stream_set_add */
-    /* the file's first queue has the same input, which reads all queues: copies need packets in
+    /* `in` is the input of the file's first queue, and reads all queues: copies need packets in
      * file order */
     bool is_shared;
     uint32_t queue_i; /* index of the queue among the queues of the file */
