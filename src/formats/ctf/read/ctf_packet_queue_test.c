@@ -351,11 +351,11 @@ static void packets_of_other_queues_are_skipped_by_entry_points(void **state)
                                        {.number = 1, .has_number = true}};
     struct ctf_entry_point mark[] = {
         {.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
-    uint8_t of[] = {0, 1, 1, 1, 1, 2, 1, 1};
+    uint8_t queue_of[] = {0, 1, 1, 1, 1, 2, 1, 1};
     struct ctf_file_index file_index = {.queue = queue,
                                         .n = 3,
                                         .packets = 8,
-                                        .of = of,
+                                        .queue_of = queue_of,
                                         .entry_points = mark,
                                         .entry_points_n = 4,
                                         .stride = 2};

@@ -280,7 +280,7 @@ static ttr_status keep_event(struct ctf_file_copy *file, struct ttr_writer *out,
     packet->uncounted_n += kept->is_uncounted;
     kept->ticks = event->ticks;
     kept->event = schema->event;
-    ctf_event_bit_range(schema, event, &kept->at, &kept->end);
+    ctf_compute_event_bit_range(schema, event, &kept->at, &kept->end);
     return TTR_OK;
 }
 
@@ -306,7 +306,7 @@ static void add_index_entry(struct ctf_file_copy *file, const struct ctf_stream 
         discarded,
         stream->kind->class->id,
         stream->number,
-        ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
+        ctf_shift_sequence(about, ctf_stream_copy_of(file)->shift)};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
     ctf_index_out_add(&file->index, numbers);
 }

@@ -208,7 +208,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
         return fail_memory(error);
     const struct ctf_open_packet *packet = &file->packet;
     const int64_t shift = stream->shift;
-    report_gap(file, out, stream, ctf_sequence_before(&packet->about, shift));
+    report_gap(file, out, stream, ctf_shift_sequence(&packet->about, shift));
     out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
     /* complete, so a packet without a size extends to the end of the file */
@@ -509,7 +509,7 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
         return TTR_OK;
     if (!stream)
         return fail_memory(error);
-    uint64_t content = r->put.at, sequence = ctf_sequence_before(about, stream->shift);
+    uint64_t content = r->put.at, sequence = ctf_shift_sequence(about, stream->shift);
     bit_writer_align(&r->put, 3);
     if (r->bytes.failed)
         return fail_memory(error);

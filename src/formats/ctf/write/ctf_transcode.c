@@ -45,7 +45,7 @@ static const struct ctf_schema *find_ctf_schema(const struct ttr_writer *out,
     if (schema->beneath)
         schema = context_schema(out->t, schema->beneath);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
-    return ctx && ctf_origin_of(ctx, event).stream ? ctx : NULL;
+    return ctx && ctf_find_event_origin(ctx, event).stream ? ctx : NULL;
 }
 
 bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
@@ -68,7 +68,7 @@ bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
 /* Returns true if the reader treats the stream's first packet as a continuation of another file. */
 static bool continues_other_file(const struct transcode_job *job)
 {
-    const struct ctf_reader *reader = ctf_origin_of(job->schema, job->event).reader;
+    const struct ctf_reader *reader = ctf_find_event_origin(job->schema, job->event).reader;
     const struct ctf_file_index *file_index = reader->file_index;
     for (uint32_t i = 0; file_index && i < file_index->n; i++) {
         const struct ctf_packet_queue *queue =
@@ -340,7 +340,7 @@ static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out
     job->w = out->ctx;
     job->event = event;
     job->schema = find_ctf_schema(out, event);
-    const struct ctf_origin origin = ctf_origin_of(job->schema, event);
+    const struct ctf_origin origin = ctf_find_event_origin(job->schema, event);
     job->stream = origin.stream;
     job->is_copy = context_schema(out->t, event->schema)->ops == &event_copy_field_ops;
     const struct event_copy_packet packet =
