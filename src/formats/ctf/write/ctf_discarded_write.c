@@ -42,8 +42,8 @@ bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing)
     return missing->events || missing->packets;
 }
 
-/* Records when events and packets are missing. One gap of events and one of packets can be placed
- * if they start together, as before the same packet; any other pair sets has_no_place. */
+/* Records the times of a gap. The times of one gap of events and one gap of packets can be
+ * preserved if both start at the same time. Any other combination sets has_no_place. */
 static void record_gap_times(struct ctf_pending_gaps *missing, const ttr_event *event)
 {
     const bool is_packets = event->tag == TTR_GAP_PACKETS,
@@ -101,7 +101,7 @@ static void clear_pending_gaps(struct ctf_pending_gaps *missing)
     *missing = (struct ctf_pending_gaps){.stream = missing->stream};
 }
 
-/* Counts everything that the counters cannot express as lost, and clears it. */
+/* Counts all pending gaps as lost and clears them. */
 static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *missing,
                                uint64_t offset)
 {
@@ -113,15 +113,15 @@ static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *
 
 /* --- Counters --- */
 
-/* Returns true if readers see one stream class: classes with the same id in the folders of one
- * trace are one. */
+/* Returns true if readers treat the stream classes as one: equal ids in folders of one trace. */
 static bool is_same_stream_class(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     return a->kind == b->kind || (a->trace->joined && a->trace->joined == b->trace->joined &&
                                   a->kind->class->id == b->kind->class->id);
 }
 
-/* Returns the file that this one continues, as readers see it; NULL if there is none. */
+/* Returns the stream file whose data stream continues in `stream`, as readers see it; NULL if there
+ * is none. */
 static struct ctf_stream_out *find_preceding_file(const struct ctf_writer *w,
                                                   const struct ctf_stream_out *stream)
 {
@@ -136,7 +136,7 @@ static struct ctf_stream_out *find_preceding_file(const struct ctf_writer *w,
     return NULL;
 }
 
-/* Returns true if an input without written events has packets of this data stream. */
+/* Returns true if the source has packets of this data stream but none of its events was written. */
 static bool source_has_data_stream(const struct ctf_stream_out *stream, uint16_t source)
 {
     const struct ctf_trace *trace = stream->trace->source;
@@ -165,8 +165,8 @@ static void move_pending_gaps(struct ctf_pending_gaps *to, struct ctf_pending_ga
     clear_pending_gaps(from);
 }
 
-/* Adds the gaps of inputs of the same data stream from which nothing was written: they precede this
- * file, or this file is the last. */
+/* Adds the gaps of other sources of the same data stream that have no output file: sources before
+ * this file and, if this file is the last, sources after it. */
 static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream_out *stream,
                                    struct ctf_pending_gaps *missing)
 {
@@ -178,7 +178,7 @@ static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream
     }
 }
 
-/* Continues the counters of the file before, and adds the gap at its end. */
+/* Continues the counters of the file `before` and adds the gap at its end to `missing`. */
 static void continue_counters(struct ctf_writer *w, struct ctf_stream_out *stream,
                               struct ctf_stream_out *before, struct ctf_pending_gaps *missing)
 {
@@ -197,8 +197,8 @@ static void imply_unknown_gap(struct ctf_stream_out *stream, struct ctf_pending_
     stream->counts_to_end = stream_counts_to_end(stream);
 }
 
-/* Sets the first counters of a stream that continues no file. Returns true if an empty packet is
- * needed first. A gap of unknown size that the first counter implies is no longer lost. */
+/* Sets the first counters of a stream that continues no other file. Returns true if an empty packet
+ * must come first. A gap of unknown size is not lost if the first counter implies it. */
 static bool start_counters(struct ctf_stream_out *stream, const struct ctf_first_packet *first,
                            struct ctf_pending_gaps *missing)
 {
@@ -206,7 +206,7 @@ static bool start_counters(struct ctf_stream_out *stream, const struct ctf_first
     const uint64_t sequence = first->goes_on ? behind : first->about->sequence,
                    discarded = first->goes_on ? missing->events : first->about->discarded;
     const bool is_told =
-        /* the counter of packet 0 reports all of it */
+        /* packet 0: readers compare its counter with 0, so it reports the complete gap */
         sequence == 0 && discarded == missing->events;
     const bool needs_lead = missing->packets || (missing->events && !is_told);
     stream->sequence = !needs_lead                   ? sequence
@@ -246,9 +246,9 @@ static uint64_t time_to_stream_ticks(const struct ctf_stream_out *stream, int64_
     return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
 }
 
-/* A gap extends from the end of the packet before it to the end of the packet whose counters report
- * it; for missing packets, and in v1.1, to the start of that packet. The reporting packet contains
- * the events of this period, so it is empty if there are none. */
+/* A gap starts at the end of the packet before it. It ends at the end of the packet that reports
+ * it; missing packets, and all gaps in v1.1, end at that packet's start. Events inside this period
+ * belong to the reporting packet, which is empty if there are none. */
 bool ctf_pending_gaps_place(const struct ctf_pending_gaps *missing,
                             const struct ctf_stream_out *stream, uint64_t ticks,
                             struct ctf_gap_place *place)
@@ -291,7 +291,7 @@ void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_o
 
 /* --- End of all streams --- */
 
-/* Adds the gaps in files after the last written file of each data stream. */
+/* For each source, adds the gaps in source files that follow its last written file. */
 static void collect_gaps_of_last_files(struct ctf_writer *w)
 {
     for (size_t i = 0; i < w->missing_n; i++)
@@ -299,7 +299,7 @@ static void collect_gaps_of_last_files(struct ctf_writer *w)
             collect_gaps_of_stream(w, w->missing[i].stream, &w->missing[i]);
 }
 
-/* Writes an empty packet for the gap after the last packet of a stream. */
+/* Writes an empty packet that reports the gap after the last packet of a stream. */
 static ttr_status write_final_gap(struct ttr_writer *out, struct ctf_stream_out *stream,
                                   struct ctf_pending_gaps *missing, ttr_error *error)
 {

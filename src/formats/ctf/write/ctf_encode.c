@@ -1,9 +1,9 @@
 /* Encoder for events of any format: each source becomes a trace, with one stream file per CPU and
  * one for events without a CPU.
  *
- * Times in a file must not decrease; the pipeline sorts events before they arrive here. Properties
- * that CTF has no place for are written by the rules of ctf_dialect.h. Metadata are written last,
- * when all classes are known. */
+ * Times in a file must not decrease, so the pipeline sorts events before they arrive here.
+ * Properties that CTF cannot express are written as fields by the rules of ctf_dialect.h. Metadata
+ * are written last, when all classes are known. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -11,7 +11,8 @@
 #include "formats/ctf/read/ctf_name_order.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* CPUs with a stream of their own; events of further CPUs record their CPU themselves. */
+/* maximum of stream files per CPU; events of further CPUs are written to one common file, with the
+ * CPU as a field */
 #define CPUS_MAX 64u
 
 /* NAMES_MAX: classes per stream after which a new event name is written as a field instead of as a
@@ -22,7 +23,8 @@
 
 /* --- Traces and streams --- */
 
-/* Returns the path of the event's trace, without the file extension of a trace that is a file. */
+/* Returns the path of the event's trace. If the trace is a file, the path ends before the file's
+ * extension. */
 static ttr_text trace_path(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct source_entry *source =
@@ -35,8 +37,8 @@ static ttr_text trace_path(const struct ttr_writer *out, const ttr_event *event)
     return path;
 }
 
-/* Returns the input that represents the event's trace: inputs of one trace share its environment.
- */
+/* Returns the source that represents the event's trace: inputs that share an environment are one
+ * trace. */
 static uint16_t representative_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
@@ -69,19 +71,20 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
                                                                                           : NULL;
 }
 
-/* Returns the CTF trace that an event comes from; NULL if it is of another format. */
+/* Returns the CTF trace that contains the event; NULL if the event is of another format. */
 static const struct ctf_trace *ctf_source_of_event(const struct ttr_writer *out,
                                                    const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->beneath) /* sorted events have a schema that refers to the original one */
+    /* a sorted event has a schema of its own, which refers to that of its reader */
+    if (schema->beneath)
         schema = context_schema(out->t, schema->beneath);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
     return ctx ? ctx->trace : NULL;
 }
 
-/* Starts a trace in the dialect, or returns the one that the event's source belongs to. NULL if
- * memory runs out. */
+/* Returns the output trace of the event's source; starts it, in the dialect, if it is new. Returns
+ * NULL if memory runs out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->ctx;
@@ -112,7 +115,8 @@ static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr
     return index ? w->traces[*index] : add_encoded_trace(out, event);
 }
 
-/* Returns the stream class for events with or without CPU; makes it at first use. */
+/* Returns the trace's stream class for events with or without a CPU; adds it at first use. Returns
+ * NULL if memory runs out. */
 static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
@@ -195,8 +199,8 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
 
 /* --- Names of threads --- */
 
-/* Returns the table entry of an id and grows the table with zeros as needed. NULL if memory runs
- * out. */
+/* Returns the table entry of `id`. Grows the table, with zeros, if it is too small. Returns NULL if
+ * memory runs out. */
 static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
                                     uint32_t id)
 {
@@ -207,8 +211,8 @@ static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct al
     return &(*table)[id];
 }
 
-/* Writes an event with the names of a thread and its process if these changed since they were last
- * written. */
+/* Writes an event that names a thread and its process, if a name changed since it was last written.
+ */
 static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_out *stream,
                                      ttr_id id, uint64_t ticks, ttr_error *error)
 {
@@ -252,8 +256,8 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
 
 /* --- Events --- */
 
-/* Returns the event's ticks in the stream; never less than those of the event before. Counts losses
- * of time. */
+/* Returns the event's time in ticks of the stream, but at least the time of the stream's last
+ * event. Counts a loss if the time changes. */
 static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_out *stream,
                                       const ttr_event *event)
 {
@@ -268,8 +272,9 @@ static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_
     return ticks;
 }
 
-/* Returns true if readers deliver `a` before `b` at equal times. Streams are ordered by class id
- * and number; v1.1 sections, whose ids may be equal, by file name. */
+/* Returns true if readers deliver events of `a` before events of `b` that have the same time.
+ * Readers order streams by class id and number, and v1.1 sections, whose ids may be equal, by file
+ * name. */
 static bool is_stream_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind->class->id != b->kind->class->id)
@@ -292,14 +297,14 @@ void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *st
     w->latest = stream;
 }
 
-/* The items and the class that an event is written as. */
+/* An event converted for writing: its items and its event class. */
 struct shaped {
     const struct ctf_items *items;
     const struct ctf_event_class *class; /* NULL if memory ran out */
 };
 
-/* Returns the event as a list of its attributes and fields. The last item is already the event
- * name. */
+/* Converts the event, whose items are in w->items, to a list of attributes and fields. The last
+ * item must be the event name. */
 static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_stream_out *stream,
                                            const ttr_event *event)
 {
@@ -307,9 +312,9 @@ static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_st
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        /* unknown levels are already among the attributes */
+        /* unknown levels are among the attributes already */
         event->level <= TTR_LEVEL_FATAL ? event->level : 0;
-    /* list entries hold numbers without labels */
+    /* list entries store numbers without their labels */
     for (size_t i = 0; i < w->items.n; i++) {
         const unsigned hint = w->items.field[i].value.hint;
         if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
@@ -326,8 +331,8 @@ static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_st
                                                   : NULL};
 }
 
-/* Returns the class of the items as they are, or makes one if the stream has less than `most`
- * classes. Otherwise, or if memory runs out, returns NULL. */
+/* Returns the event class for w->items. Makes a new class only if the stream has fewer than `most`
+ * classes. Returns NULL if it may not make one, or if memory runs out. */
 static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w,
                                                             struct ctf_stream_out *stream,
                                                             const struct ctf_class_key *key,
@@ -404,7 +409,7 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
     return ctf_stream_append_event(stream, out, shaped.class, shaped.items, ticks, error);
 }
 
-/* Writes a gap that arrived before the format of its source was known. */
+/* Writes the gaps of a source that arrived before its first event, as an event of the dialect. */
 static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
                                     ttr_error *error)
 {
@@ -436,8 +441,8 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
 
 /* --- End of all streams --- */
 
-/* Returns the stream of a trace whose last event readers deliver last; NULL if the trace has no
- * streams. */
+/* Returns the stream of a trace whose last event is the last one that readers deliver; NULL if the
+ * trace has no streams. */
 static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
                                                const struct ctf_trace_out *trace)
 {
@@ -452,8 +457,8 @@ static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
     return last;
 }
 
-/* Writes names that became known after the last event of their thread. They follow all events of
- * the trace. */
+/* Writes the names of threads that became known after their last event, as events at the end of
+ * each trace. */
 static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;

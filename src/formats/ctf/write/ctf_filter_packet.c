@@ -43,7 +43,8 @@
 
 #define CTF_UUID_BYTES ((size_t)16)
 
-/* A number of the packet's head that gets a new value; `at`, `bits`: its position and width. */
+/* Position and width of a number in the packet's header or context that gets a new value; `at` and
+ * `bits` are in bits. */
 struct number_pos {
     const struct type *type;
     uint64_t at, bits;
@@ -56,18 +57,17 @@ struct packet_filter {
     struct buffer bytes;
     struct bit_writer put;
     const uint8_t
-        *source; /* image that bit_offsets_walk reads values from in copy_event_by_value */
-    /* bits of the smallest time member in event headers; 64 = times cannot wrap */
+        *source; /* bytes that bit_offsets_walk reads values from, in copy_event_by_value */
+    /* bits; width of the narrowest timestamp in event headers; 64 = timestamps cannot wrap */
     unsigned time_width;
     unsigned header_align;
-    uint64_t begin, end; /* ticks; time range of the packet that is being built */
-    uint64_t events,
-        uncounted; /* nones: entries of `events` that do not count as events (is_uncounted) */
+    uint64_t begin, end;        /* ticks; start and end of the packet that is being rebuilt */
+    uint64_t events, uncounted; /* number of `events` that do not count as events (is_uncounted) */
 };
 
 /* --- Numbers of the head --- */
 
-/* Stores an unsigned LEB128 in the same number of bytes as before. */
+/* Overwrites an unsigned LEB128 number without changing its length. */
 static void store_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
@@ -96,15 +96,15 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
 static void record_role(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct number_pos *number_pos = ctx;
-    /* the entry of CTF_ROLE_NONE holds the last value of the head */
+    /* the entry of CTF_ROLE_NONE is unused: it is overwritten by each number without a role */
     number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
         number_pos[type->role] = (struct number_pos){type, at, bits};
 }
 
-/* Records the position of each role in header and context, and evaluates numbers that events may
- * refer to. Returns false if the head cannot be read. */
+/* Sets the position of the number with each role in header and context, and evaluates numbers that
+ * event fields refer to. Returns false if header and context cannot be decoded. */
 static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
@@ -122,7 +122,7 @@ static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *numbe
 
 /* --- UUID --- */
 
-/* Returns the byte offset of the UUID in the head; UINT64_MAX if it has none. */
+/* Returns the byte offset of the UUID in `head`; UINT64_MAX if there is no UUID. */
 static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffer *head)
 {
     struct layout_iter walk;
@@ -133,11 +133,12 @@ static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffe
     layout_iter_begin(&walk, trace->class->packet_header, &bits, NULL);
     while (layout_iter_next(&walk, &field, &type)) {
         if (is_inside)
-            /* the reader is one byte after the start of the UUID */
+            /* the iterator is one byte after the start of the UUID */
             return walk.run.bits.at / 8 - 1;
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
             return walk.run.bits.at / 8 - CTF_UUID_BYTES;
-        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB) /* blobs point into the head */
+        /* a blob value points to its bytes in `head` */
+        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB)
             return (uint64_t)((const uint8_t *)field.value.text.p - head->bytes);
         is_inside = type->role == CTF_ROLE_UUID;
     }
@@ -183,8 +184,9 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
     return &trace->streams[trace->streams_n++];
 }
 
-/* Called for each written packet: its counters report the gap before it. Before the first packet of
- * a stream only sequence number 0 can report a gap; otherwise the gap is counted as lost. */
+/* Clears the gap before a written packet, because its counters report it. In front of the first
+ * packet of a stream only sequence number 0 can report a gap; a gap that is not reported is counted
+ * as lost. */
 static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
                        struct ctf_stream_copy *stream, uint64_t sequence)
 {
@@ -211,7 +213,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     report_gap(file, out, stream, ctf_sequence_before(&packet->about, shift));
     out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
-    /* complete, so a packet without a size extends to the end of the file */
+    /* a packet that records no size extends to the end of the file, so no packet may follow */
     file->is_ended = packet->about.size == UINT64_MAX;
     if (shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
@@ -238,8 +240,8 @@ static unsigned max_alignment(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns log2 of the largest alignment inside a type. A member's own alignment does not raise that
- * of a variant, so all nested types are searched. */
+/* Returns log2 of the largest alignment inside a type. Searches all nested types, because a
+ * variant's alignment does not include that of its options. */
 static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *type,
                                unsigned depth)
 {
@@ -260,7 +262,7 @@ static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *
     align = max_alignment(align, type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
         align = max_alignment(align, type_alignment(trace, type->members[i].type, depth + 1));
-    /* If the cache is out of memory, the value is computed again next time. */
+    /* If the cache is out of memory, the alignment is computed again at the next use. */
     bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : max_alignment(align, 0);
 }
@@ -275,8 +277,8 @@ static unsigned event_alignment(const struct packet_filter *r, const struct ctf_
                                               type_alignment(trace, event->payload, 0)));
 }
 
-/* Returns the width of the smallest number in the header that updates the clock; 0 for LEB128, 64
- * if there is none. */
+/* Returns the width in bits of the narrowest number in the header that updates the clock; 0 if it
+ * is a LEB128 number, 64 if there is none. */
 static unsigned min_time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
@@ -329,10 +331,12 @@ static void copy_value(void *ctx, const struct type *type, uint64_t at, uint64_t
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
-enum { KEY_ORDERS = 1 }; /* second key of the byte orders in `aligns`; alignments have key 0 */
+/* second key of byte orders in `aligns`; alignments have the second key 0 */
+enum { KEY_ORDERS = 1 };
 
-/* Returns the set of byte orders of numbers that do not fill whole bytes: the order decides which
- * bits of a byte come first. Only CTF 2 allows both in one event. */
+/* Returns a bit set of the byte orders of all numbers in a type that do not fill complete bytes.
+ * For these the byte order selects the bits of a byte. Only CTF 2 allows both orders in one event.
+ */
 static unsigned type_byte_orders(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
@@ -346,8 +350,8 @@ static unsigned type_byte_orders(const struct type *type, unsigned depth)
            type_byte_orders(type->length_type, depth + 1);
 }
 
-/* Returns the byte orders in an event, cached per class; they are computed again if the cache is
- * out of memory. */
+/* Returns the byte orders in an event, as in type_byte_orders. Caches them per class; if the cache
+ * is out of memory, computes them at each use. */
 static unsigned event_byte_orders(const struct packet_filter *r,
                                   const struct ctf_event_class *event)
 {
@@ -364,8 +368,8 @@ static unsigned event_byte_orders(const struct packet_filter *r,
     return found;
 }
 
-/* Writes an event value by value with new padding. Returns false if it cannot be read, which is
- * unexpected: the reader has read it. */
+/* Writes an event value by value, with new padding. Returns false if the event cannot be decoded,
+ * which the reader has ruled out. */
 static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
                                 const uint8_t *image, uint64_t at, uint64_t end)
 {
@@ -427,8 +431,8 @@ static void start_piece(struct packet_filter *r, uint64_t ticks)
     r->events = r->uncounted = 0;
 }
 
-/* Returns the checksum scheme of a rebuilt packet: its own, or that of the trace's first packet if
- * its own is undefined, or none. */
+/* Returns the checksum scheme for a rebuilt packet: that of the packet, else that of the trace's
+ * first packet, else none. */
 static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
@@ -440,8 +444,8 @@ static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11
                : RFC11_CHECKSUM_NONE;
 }
 
-/* Writes the packet as v1.1, where sizes are bytes and the content may be compressed and encrypted.
- */
+/* Writes the rebuilt packet in v1.1, whose sizes are in bytes and whose content may be compressed
+ * and encrypted. */
 static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, ttr_error *error)
 {
     const struct ctf_trace *trace = r->file->trace->source;
@@ -477,8 +481,8 @@ static void add_piece_index_entry(const struct packet_filter *r, uint64_t conten
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    /* The same values as in the packet's header. A source packet that was never closed had no end
-     * time; the rebuilt one has one. */
+    /* The index has the same times as the packet header. A source packet that was never closed has
+     * no end time; the rebuilt packet has one. */
     const uint64_t begin = r->number_pos[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
                    end = r->number_pos[CTF_ROLE_TIME_END].type ? r->end : 0;
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
@@ -493,8 +497,7 @@ static void add_piece_index_entry(const struct packet_filter *r, uint64_t conten
     ctf_index_out_add(&file->index, numbers);
 }
 
-/* Returns true if the packet records its size. A packet without one extends to the end of the file.
- */
+/* Returns true if the packet records its size; otherwise it extends to the end of the file. */
 static bool packet_has_size(const struct packet_filter *r)
 {
     return r->number_pos[CTF_ROLE_PACKET_SIZE].type || r->number_pos[CTF_ROLE_CONTENT_SIZE].type;
@@ -521,7 +524,8 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
         return write_rfc_piece(r, sequence, error);
     if (!r->number_pos[CTF_ROLE_PACKET_SIZE].type)
-        content = r->put.at; /* the content size then is the packet size, a multiple of 8 bits */
+        /* without a packet size readers use the content size, so it must be a multiple of 8 bits */
+        content = r->put.at;
     store_number(&r->put, &r->number_pos[CTF_ROLE_CONTENT_SIZE], content);
     store_number(&r->put, &r->number_pos[CTF_ROLE_PACKET_SIZE], r->put.at);
     store_number(&r->put, &r->number_pos[CTF_ROLE_TIME_BEGIN], r->begin);
@@ -537,8 +541,8 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
 }
 
-/* Returns true if the time of an event after `before` would be ambiguous: the header has too few
- * bits for the difference. */
+/* Returns true if an event at `ticks` after one at `before` would get a wrong time, because the
+ * header has too few bits for the difference. */
 static bool is_time_ambiguous(const struct packet_filter *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
@@ -549,7 +553,7 @@ static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
     const struct ctf_open_packet *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin;
-    /* time from which readers extend the first event's low bits */
+    /* readers extend the first event's timestamp from this time */
     uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
     start_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);

@@ -1,6 +1,6 @@
-/* Events as lists: an event whose shape would exceed the limit of classes, or for which no readable
- * class exists, is written as a list of entries with one common shape (ctf_dialect.h,
- * `CTF_LISTED_*`). The event name stays outside of the list. */
+/* Events as lists. An event is written as a list of entries with one common shape if the stream has
+ * too many classes, or if readers would reject every class for it (ctf_dialect.h, `CTF_LISTED_*`).
+ * The event name is not part of the list. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bit_cursor.h"
@@ -9,9 +9,10 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
-/* maximum of bytes that escaping adds to a name, beside those for its characters */
+/* bytes; upper bound of what escaping adds to a name, apart from its escaped characters */
 #define MARKS 8u
-#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* index of the list's own name in ctf_field_list.name */
+/* index in ctf_field_list.name of the name of the list itself */
+#define MEMBER_FIELDS CTF_LISTED_MEMBERS
 
 static const struct type_range ranges[] = {
     {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4},
@@ -41,8 +42,8 @@ void ctf_field_list_free(struct ctf_field_list *listing)
 
 /* --- Entries --- */
 
-/* Structs and arrays that contain the current item: members left, total members, and whether the
- * elements differ in type. */
+/* Structs and arrays that contain the current item, by depth: number of members left, number of
+ * members, and whether the elements differ in type. */
 struct nesting {
     uint32_t left[CTF_ITEMS_DEPTH + 1];
     uint32_t count[CTF_ITEMS_DEPTH + 1];
@@ -76,8 +77,8 @@ static void add_labelled_member(struct ctf_field_list *listing, unsigned member,
                                  .text = {(const char *)labels, 0}});
 }
 
-/* Appends an escaped copy to the listing's text buffer and returns it. The buffer has room for all
- * names (reserve_listing), so pointers into it stay valid. */
+/* Appends the escaped text to the list's text buffer and returns the copy. reserve_listing has
+ * reserved the space, so earlier copies stay valid. */
 static ttr_text escape_to_listing(struct ctf_field_list *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
@@ -85,8 +86,7 @@ static ttr_text escape_to_listing(struct ctf_field_list *listing, ttr_text text)
     return (ttr_text){(const char *)listing->text.bytes + begin, listing->text.n - begin};
 }
 
-/* Returns the name of an item. Elements of a mixed array are named by their index, as members of a
- * struct. */
+/* Returns the name of an item's entry. Elements of a mixed array are named by their index. */
 static ttr_text entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
                            const struct nesting *nesting)
 {
@@ -104,7 +104,8 @@ static ttr_text entry_name(struct ctf_field_list *listing, const ttr *t, const t
     return name.n ? escape_to_listing(listing, name) : name;
 }
 
-/* Returns the number of an entry; for a struct or array its member count. */
+/* Returns the number that an entry stores: the value, or the number of members of a struct or
+ * array. */
 static uint64_t entry_number(const ttr_value *value)
 {
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
@@ -163,13 +164,13 @@ static void add_level_entry(struct ctf_field_list *listing, uint8_t level)
     add_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
 }
 
-/* Sizes that reserve_listing reserves. */
+/* Numbers of entries and of text bytes that a list needs. */
 struct list_size {
     size_t entries, text;
 };
 
-/* Returns an upper bound: escaping makes up to four bytes of one, and elements of mixed arrays are
- * named by numbers. */
+/* Returns an upper bound of the list's size. Escaping turns one byte into up to four; elements of
+ * mixed arrays need the digits of their index. */
 static struct list_size measure_listing(const ttr *t, const struct ctf_items *from)
 {
     struct list_size size = {.entries = 0};
@@ -186,8 +187,8 @@ static struct list_size measure_listing(const ttr *t, const struct ctf_items *fr
     return size;
 }
 
-/* Reserves everything that the list needs. Entries point into the text buffer, so it must not be
- * reallocated later. */
+/* Reserves memory for the complete list, because entries point into the text buffer, which must not
+ * move. */
 static bool reserve_listing(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
@@ -210,7 +211,7 @@ static void add_entries(struct ctf_field_list *listing, const ttr *t, const stru
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
              is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
-            continue; /* the event name, which is not in the list */
+            continue; /* the last attribute is the event name, which is not part of the list */
         while (nesting.n && nesting.left[nesting.n - 1] == 0)
             nesting.n--;
         if (nesting.n)

@@ -1,8 +1,9 @@
-/* Index of a copied stream: keeps the source's index byte by byte if its entries match the written
- * packets, since it may hold more than we know. Otherwise a new one is written.
+/* Index of a copied stream file. If all entries of the source's index match the written packets,
+ * the index is copied byte by byte, since it may contain data that we do not know. Otherwise a new
+ * index is written.
  *
- * Entries are compared in pieces while packets are written. Tracers leave stale indexes, and
- * versions before LTTng 2.4 wrote entries without stream and packet numbers. */
+ * Entries are compared in pieces while packets are written. They may differ because tracers leave
+ * stale indexes, and because LTTng before 2.4 wrote entries without stream and packet numbers. */
 #include "base/cursor.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
@@ -17,7 +18,8 @@ static struct source *open_source_index(const struct ctf_source_index *old, ttr_
     return folder_open_file(old->folder, old->file, &how, error);
 }
 
-/* Passes on TTR_E_NOMEM only: an unreadable index counts as no index. */
+/* Returns TTR_OK for all failures but TTR_E_NOMEM, because an unreadable index is treated as
+ * missing. */
 static ttr_status ignore_unless_nomem(ttr_status status)
 {
     return status == TTR_E_NOMEM ? status : TTR_OK;

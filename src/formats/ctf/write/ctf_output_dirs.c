@@ -15,9 +15,11 @@
 #include "base/status.h"
 #include "io/folder.h"
 
-/* bytes of a folder name that are kept: file systems allow 255, and a number may be appended */
+/* bytes; longer folder names are truncated, because file systems allow 255 bytes and a number may
+ * be appended */
 #define PART_MAX 240u
-#define NAME_MAX_BYTES 2048u /* bytes of a path of FOLDER_LEVELS_MAX such names */
+/* bytes of a path of FOLDER_LEVELS_MAX such names with their slashes */
+#define NAME_MAX_BYTES 2048u
 
 bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
                          const struct alloc *alloc, ttr_text path)
@@ -49,7 +51,7 @@ void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc)
     alloc_free(alloc, home->path, home->path_size, 1);
 }
 
-/* Returns the length of the folders that all paths start with. */
+/* Returns the length in bytes of the folders with which all paths start. */
 static size_t common_path_length(const struct ctf_writer *w)
 {
     const char *first = w->homes[0]->path;
@@ -67,8 +69,8 @@ static size_t common_path_length(const struct ctf_writer *w)
     return common;
 }
 
-/* Copies one folder name. Hidden names and "index", which readers skip, get an underscore. Returns
- * the bytes written. */
+/* Copies one folder name. Prepends an underscore to hidden names and "index", because readers skip
+ * such folders. Returns the number of bytes written. */
 static size_t copy_dir_part(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
@@ -105,7 +107,7 @@ static unsigned count_path_levels(const char *path)
     return n;
 }
 
-/* Returns the part of the path that consists of its last `n` folders. */
+/* Returns the suffix of the path that consists of its last `n` folders. */
 static const char *last_path_levels(const char *path, unsigned n)
 {
     const char *at = path + strlen(path);
@@ -130,8 +132,8 @@ static bool is_dir_name_used(char (*names)[NAME_MAX_BYTES], size_t n, const char
     return false;
 }
 
-/* Names all traces by their last `levels` folders. Returns false if two names are equal or one is
- * inside another. */
+/* Names each trace by the last `levels` folders of its path. Returns false if two names are equal
+ * or one contains another. */
 static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                   unsigned levels)
 {
@@ -143,7 +145,8 @@ static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME
     return true;
 }
 
-/* Returns the number of last folders in the names; 0 = everything after the common part. */
+/* Returns the smallest number of last folders that gives distinct names; 0 if only the paths after
+ * the common prefix do. */
 static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                      size_t common)
 {
@@ -157,7 +160,8 @@ static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[N
     return levels;
 }
 
-/* Names the i-th trace, with a number if the name is used already or is inside another. */
+/* Names the i-th trace by `path`. Appends a number if an earlier trace has the name or contains it.
+ */
 static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES], size_t i,
                             const char *path)
 {
@@ -178,8 +182,8 @@ static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_B
 
 #define FIRST ".trace-1"
 
-/* Moves the files of the first trace from the output folder to a sub-folder, like those of the
- * others. */
+/* Moves the files of the first trace from the output folder to a sub-folder, as the other traces
+ * have. */
 static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_writer *w = out->ctx;
