@@ -1,6 +1,6 @@
-/* Format detection: each format bids the number of bits that it verified, so bids of independent
- * formats are comparable. A tie is an error that names both formats. File suffixes and the order of
- * the list never decide. */
+/* Format detection. Each format inspects the first bytes of an input and returns a bid: the number
+ * of bits that it verified. The highest bid wins; a tie is an error that names both formats. File
+ * suffixes and the order of formats have no influence. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ const ttr_read_options *options_of(const struct format *format, const ttr_read_o
     if (!options)
         return NULL;
     const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
-    /* packets are copied byte by byte, so their times cannot be shifted */
+    /* if events are written as they were read, their definitions allow copying whole packets; a
+     * time offset would change them */
     if (is_of_target && options->time_offset == 0)
         return options;
     *ctx = *options;
@@ -54,7 +55,7 @@ void format_names(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
-/* Fails with what the input looks like, and how to read it anyway. */
+/* Fails with an error that describes the unknown input and suggests how to read it. */
 static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 {
     char names[128], begin[3 * 4 + 1] = "";
@@ -99,7 +100,8 @@ static unsigned format_bid(const struct format *format, const struct peek *peek)
     return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
 }
 
-/* Sets *winner to the format with the highest bid. Fails if there is none, or if two tie. */
+/* Sets *winner to the format with the highest bid. Fails if no format bids or if two formats tie.
+ */
 static ttr_status choose_format(const struct peek *peek, const struct format **winner,
                                 ttr_error *error)
 {
@@ -125,7 +127,8 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     return error_set_option(error, status, "from");
 }
 
-/* The first bytes of a source, copied so that zeros can follow them. */
+/* Copy of the first bytes of a source, followed by zeros so that formats may read beyond the end.
+ */
 struct first_bytes {
     const struct alloc *alloc;
     uint8_t *bytes;
@@ -137,8 +140,8 @@ static void first_bytes_free(struct first_bytes *first)
     alloc_free(first->alloc, first->bytes, first->peek.n + PEEK_PADDING, 1);
 }
 
-/* Reads the first bytes. If the input is damaged soon after, sets `broken` and still succeeds:
- * detection may not need that part. */
+/* Reads the first bytes. If damage follows soon after them, stores the error in `broken` and still
+ * returns TTR_OK, because detection may not need the damaged bytes. */
 static ttr_status first_bytes_read(ttr *t, struct source *source, struct first_bytes *first,
                                    ttr_error *broken)
 {

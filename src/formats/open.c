@@ -1,5 +1,5 @@
-/* Opening and creating: finds the format for a path, bytes or callbacks, and makes its reader or
- * writer. */
+/* Opens and creates traces: selects the format for a path, bytes or callbacks, and makes its reader
+ * or writer. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -50,7 +50,8 @@ size_t ttr_format_losses(const char *name, ttr_loss *losses, size_t room)
     return format->writer->losses_n;
 }
 
-/* Opens a source whose format is given or detected. Consumes the source, on failure too. */
+/* Opens a source in the format that the options name, or detects the format. Consumes the source,
+ * also on failure. */
 static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
@@ -84,8 +85,8 @@ static bool check_struct_size(size_t given, size_t known, const char *name, ttr_
     return false;
 }
 
-/* Returns true if this library knows all flags. Unknown ones may be from a later library and must
- * not be ignored. */
+/* Returns true if all flags in `given` are among those in `known`. Unknown flags may belong to a
+ * later version of the library and must not be ignored. */
 static bool check_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
 {
     if (!(given & ~known))
@@ -104,8 +105,8 @@ static bool format_has_option(const struct format *format, const char *key, size
     return false;
 }
 
-/* Returns true if "FORMAT.key=value" exists for some format. Options of other formats are ignored
- * by a reader, but a mistyped one must be an error. */
+/* Returns true if some format has the option "FORMAT.key=value". A reader ignores options of other
+ * formats, but a mistyped option must be an error. */
 static bool is_option_known(const char *option)
 {
     const size_t n = strcspn(option, ".=");
@@ -154,7 +155,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
             check_options(options->format_options, error) && check_copied_to(options, error));
 }
 
-/* Returns true if a word is in a list of words separated by blanks. */
+/* Returns true if a blank-separated list of words contains the word of n bytes. */
 static bool is_word_in_list(const char *list, const char *word, size_t n)
 {
     for (const char *at = list; *at; at += strcspn(at, " "), at += *at == ' ')
@@ -163,7 +164,8 @@ static bool is_word_in_list(const char *list, const char *word, size_t n)
     return false;
 }
 
-/* Returns the format that reads URLs of this scheme; NULL if the path is not such a URL. */
+/* Returns the format that reads URLs with the scheme of `path`; NULL if `path` is not a URL of any
+ * format. */
 static const struct format *format_of_url(const char *path)
 {
     size_t n = strcspn(path, ":");
@@ -175,7 +177,7 @@ static const struct format *format_of_url(const char *path)
     return NULL;
 }
 
-/* Opens a URL with its format. Fails if the user asked for another format. */
+/* Opens a URL with the format of its scheme. Fails if the options name another format. */
 static ttr_reader *open_url(ttr *t, const char *url, const struct format *format,
                             const ttr_read_options *options, ttr_error *error)
 {

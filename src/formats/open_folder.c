@@ -1,5 +1,5 @@
-/* Traces that are folders. A folder is recognised by its anchor, the file that describes the others
- * (CTF: metadata), or by one of these others. */
+/* Traces that are folders. A folder is recognised by its anchor, a file that describes the other
+ * files (CTF: metadata). A path to the anchor or to another file of the folder opens the folder. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_regular(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* Joins the path of a folder and a file name. Returns false if the result exceeds PATH_MAX. */
+/* Joins a folder's path and a file name. Returns false if the result exceeds PATH_MAX bytes. */
 static bool join_path(char path[static PATH_MAX], const char *folder, const char *name)
 {
     size_t n = strlen(folder);
@@ -37,7 +37,7 @@ static ttr_status bid_for_path(ttr *t, const char *path, const struct format *fo
     return status;
 }
 
-/* Returns true if the option replaces the anchor of the format's folders. */
+/* Returns true if `option` is the option that replaces the anchor file of the format's folders. */
 static bool replaces_anchor(const struct format *format, const char *option)
 {
     size_t n = strlen(format->name), key_n = strlen(format->folder->anchor_option);
@@ -57,8 +57,8 @@ const struct format *format_anchored(const ttr_read_options *options)
     return NULL;
 }
 
-/* Sets *has if the folder has a file with the anchor's name, and another file for which the format
- * bids. */
+/* Sets *has to true if the folder has a file with the anchor's name and another file that the
+ * format bids for. */
 static ttr_status folder_has_parts(ttr *t, const char *path, const struct format *format, bool *has,
                                    ttr_error *error)
 {
@@ -80,13 +80,14 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
         *has = bid > 0;
         status = status == TTR_E_NOMEM
                      ? fail_memory(error)
-                     : TTR_OK; /* an unreadable file cannot be recognised as a part */
+                     /* a file that cannot be read is not recognised as a part of the trace */
+                     : TTR_OK;
     }
     folder_close(folder);
     return status;
 }
 
-/* Finds the format by the first bytes of the folder's anchor. */
+/* Finds the format that bids for the first bytes of the folder's anchor. */
 static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *from,
                                         const struct format **format, ttr_error *error)
 {
@@ -141,8 +142,9 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
                   : NULL;
 }
 
-/* Returns the format of a file whose anchor is in the same folder, or is replaced by an option.
- * Returns NULL if the file is not part of such a trace; opening it alone then reports why. */
+/* Returns the format of the trace that the file is part of: the anchor is in the same folder, or an
+ * option replaces it. Returns NULL if there is no such trace; the error of opening the file alone
+ * is reported then. */
 static const struct format *find_format_with_sibling_anchor(ttr *t, const char *path,
                                                             const char *folder,
                                                             const ttr_read_options *options)

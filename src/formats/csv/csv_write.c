@@ -1,7 +1,9 @@
-/* CSV by RFC 4180, for spreadsheets and databases: a header line, then one event per line. Columns
- * are those of "tracetta.events/1" (docs/user/json.md) in a fixed order. Fields are one column of
- * JSON, because each event may have others. Left out: properties without a column (see `losses`),
- * storage details, definitions, and reading. */
+/* CSV by RFC 4180, for spreadsheets and databases: a header line, then one line per event. The
+ * columns are those of "tracetta.events/1" (docs/user/json.md), in a fixed order. One column
+ * contains the fields as JSON, because their names differ between events.
+ *
+ * Left out: properties without a column (see `losses`), storage details, definitions, and reading.
+ */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/json/field_json.h"
@@ -37,20 +39,20 @@ static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,du
 
 struct csv {
     struct text_cache texts;
-    struct buffer scratch; /* an event's fields as JSON, before they are quoted */
+    struct buffer scratch; /* the event's fields as JSON, not quoted yet */
     struct field_json fields;
     const char *line_end;
     bool has_begun;
 };
 
-/* The escaped names of an event. */
+/* Escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* Returns true if the text needs no quotes: RFC 4180 TEXTDATA or characters beyond ASCII, without
- * blanks at either end. */
+/* Returns true if the text needs no quotes: only RFC 4180 TEXTDATA or characters beyond ASCII, and
+ * no blank at either end. */
 static bool needs_no_quotes(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -59,11 +61,13 @@ static bool needs_no_quotes(const uint8_t *p, size_t n)
     return n == 0 || (p[0] != ' ' && p[n - 1] != ' ');
 }
 
-/* Return values of csv_escape, or-ed: the text has bytes that are not UTF-8; NUL characters. */
+/* Flags that csv_escape returns: the text contained bytes that are not UTF-8; it contained NUL
+ * characters. */
 #define HAS_BROKEN 1u
 #define HAS_NUL 2u
 
-/* Appends a string as a CSV field. Returns which characters were replaced by U+FFFD. */
+/* Appends a string as a CSV field. Returns flags for the kinds of characters that were replaced by
+ * U+FFFD. */
 static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -87,8 +91,8 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     return found;
 }
 
-/* Appends JSON as a quoted field. JSON has no line breaks or control characters, so only quotes are
- * doubled. */
+/* Appends JSON as a quoted field. Doubles the quotes; JSON contains no line breaks or other control
+ * characters. */
 static void add_quoted_json(struct buffer *to, const struct buffer *scratch)
 {
     const size_t n = scratch->n;
@@ -148,7 +152,7 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         /* on failure `known` stays zeroed: the columns stay empty */
+                         /* on failure names->known stays zeroed, so the thread columns are empty */
                          &names->known);
     names->provider = look_up_text(out, event->provider, offset);
     names->category = look_up_text(out, event->category, offset);
@@ -164,7 +168,7 @@ static char *put_comma_piece(char *at, ttr_text piece)
     return emit_piece(at + 1, piece);
 }
 
-/* Writes a comma, and the number if it is known. */
+/* Writes a comma, followed by the number if it is known. Returns the end. */
 static char *put_comma_u64(char *at, bool is_known, uint64_t x)
 {
     *at++ = ',';
@@ -216,7 +220,7 @@ static char *put_bytes16(char *at, const uint8_t *bytes)
     return at;
 }
 
-/* Writes the columns that only some formats fill. */
+/* Writes the columns that only some formats provide. Returns the end. */
 static char *put_rare_columns(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;

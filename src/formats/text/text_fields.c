@@ -1,5 +1,6 @@
-/* Fields as text, and escaping. A comma is needed unless the last byte is a blank or '[', which
- * only an opened list ends with. Left out: nesting below 64 levels is flattened. */
+/* Prints fields as text, and escapes strings. A comma is written before each field except the first
+ * of a list, that is, unless the previous byte is a blank or '['. Nesting below 64 levels is
+ * printed as flat. */
 #include "formats/text/text_fields.h"
 
 #include "base/find_zero.h"
@@ -8,7 +9,8 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-#define BEFORE_NAME 32u /* upper bound of bytes for separators and colours around a name */
+/* bytes; upper bound of separators and colours before and after a field name */
+#define BEFORE_NAME 32u
 
 struct walk {
     const ttr *t;
@@ -27,7 +29,7 @@ static void add_hex_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, sizeof text);
 }
 
-/* Returns the length of the prefix that needs no escaping. */
+/* Returns the number of bytes at the start of `p` that need no escaping. */
 static size_t plain_run(const uint8_t *p, size_t n)
 {
     size_t at = 0;
@@ -75,7 +77,7 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
     return 0;
 }
 
-/* Returns a bit for each of 16 bytes that plain_run must check. */
+/* Returns a bit mask of the bytes, among 16, that may need escaping. */
 #ifdef __SSE2__
 static inline uint32_t specials_of_16(const uint8_t *p)
 {
@@ -96,8 +98,8 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes, padded with blanks; `at` has room for 16. Returns their
- * specials_of_16. */
+/* Copies fewer than 16 bytes to `at`, which has room for 16, and pads them with blanks. Returns the
+ * mask of specials_of_16. */
 static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
 {
     uint8_t rest[16];
@@ -107,7 +109,7 @@ static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
     return specials_of_16(rest);
 }
 
-/* Appends a text in quotes, 16 bytes at a time; escapes it only if needed. */
+/* Appends a text in quotes. Copies 16 bytes at a time and escapes only special bytes. */
 static void add_quoted(struct buffer *to, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
@@ -143,8 +145,8 @@ static void add_bytes(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* Appends a number in the trace's base: 0x1f, 017, 0b101. Negative numbers are shown as two's
- * complement. */
+/* Appends a number in the base that the trace declares: 0x1f, 017, 0b101. Negative numbers are
+ * printed in two's complement. */
 static void add_in_base(struct buffer *to, const ttr_value *value, unsigned base)
 {
     unsigned bits = value->bits ? value->bits : 64, shift = base == 16 ? 4 : base == 8 ? 3 : 1;
@@ -173,7 +175,7 @@ static size_t put_decimal(const ttr *t, char *at, const ttr_value *value)
 
 static void add_number(struct walk *walk, const ttr_value *value)
 {
-    /* Flags are hexadecimal if the trace declares no base. */
+    /* Flags without a declared base are printed in hexadecimal. */
     unsigned base = value->base == 0 && value->hint == TTR_DISPLAY_FLAGS ? 16 : value->base;
     if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT &&
         value->bits <= 64) {
@@ -185,7 +187,8 @@ static void add_number(struct walk *walk, const ttr_value *value)
         buffer_commit(walk->to, put_decimal(walk->t, at, value));
 }
 
-/* Appends the labels of a value, which precede its number: RED (1), READ|WRITE (0x3). */
+/* Appends the labels of a value, before its number: RED (1), READ|WRITE (0x3). Returns false if the
+ * value has no labels. */
 static bool add_labels(struct walk *walk, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
@@ -252,7 +255,8 @@ static void add_value(struct walk *walk, const ttr_value *value)
     }
 }
 
-/* Writes the separator before a field. Each group of fields has its own braces. */
+/* Writes the separator before a field: comma, or the braces between two groups of fields. Returns
+ * the end. */
 static inline char *put_separator(char *at, const struct walk *walk, const ttr_field *field)
 {
     const char last = walk->to->n ? at[-1] : ' ';
@@ -263,7 +267,8 @@ static inline char *put_separator(char *at, const struct walk *walk, const ttr_f
     return last != ' ' && last != '[' ? emit_constant(at, ", ") : at;
 }
 
-/* Appends a name that has no id, so it is not in the cache of escaped names. */
+/* Appends a field name that has no text id, so it cannot be taken from the cache of escaped names.
+ */
 static void add_other_name(struct walk *walk, ttr_text name)
 {
     struct buffer *to = walk->to;

@@ -13,7 +13,7 @@
 #include "model/activity.h"
 #include "model/output.h"
 
-/* upper bounds in bytes for a line without names and fields: words and colours; numbers */
+/* bytes; upper bounds for a line without names and fields: words and colours, and numbers */
 #define LINE_TEXT 512
 #define LINE_NUMBERS (16 * NUMBER_MAX + 2 * ACTIVITY_TEXT_MAX)
 
@@ -21,23 +21,23 @@ enum time_style { TIME_AUTO, TIME_ISO, TIME_SECONDS, TIME_NS, TIME_DELTA };
 
 struct text {
     struct text_cache texts;
-    ttr_field_buffer *fields; /* NULL if fields are not shown */
+    ttr_field_buffer *fields; /* NULL if fields are not printed */
     enum time_style style;
     bool with_names, with_numbers, with_color, has_last;
     int64_t last_time;
-    int64_t second;  /* the second that `prefix` was made for */
-    size_t prefix_n; /* bytes; 0: not made yet */
+    int64_t second;  /* Unix second that `prefix` is valid for */
+    size_t prefix_n; /* bytes; 0 = `prefix` is not valid */
     char prefix[NUMBER_MAX + 1];
 };
 
-/* The escaped names of an event. */
+/* Escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* Sets *choice to the index of the option's value in a NULL-terminated list; 0, the default, if the
- * option is not set. */
+/* Sets *choice to the index of the option's value in a NULL-terminated list of words. Sets 0, the
+ * default, if the option is not set. */
 static ttr_status read_choice(const struct ttr_writer *out, const char *key,
                               const char *const *words, unsigned *choice, ttr_error *error)
 {
@@ -80,8 +80,8 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     return fields == 0 && !ctx->fields ? fail_memory(error) : TTR_OK;
 }
 
-/* Formats the part of a time before its fraction: "[2022-04-21 10:11:12.". number_format_iso ends
- * with nine digits and a Z. */
+/* Formats the start of a time, up to the decimal point: "[2022-04-21 10:11:12.". Cuts off the nine
+ * digits and the Z that number_format_iso appends. */
 static void make_prefix(struct text *ctx, int64_t second, int64_t time)
 {
     ctx->second = second;
@@ -122,8 +122,8 @@ static char *put_delta(char *at, const struct text *ctx, int64_t time)
     return emit_constant(emit_seconds(at, time_distance(time, last)), ") ");
 }
 
-/* Returns true if the event has a time to show. Events without a time use the time of the event
- * before them. The first known time also selects the style of times. */
+/* Returns true if a time can be printed: that of the event or, if the event has none, that of the
+ * previous event. The first known time selects the style of all times. */
 static bool choose_time_style(struct text *ctx, const ttr_event *event)
 {
     bool has_time = ctx->has_last || !(event->flags & TTR_EVENT_NO_TIME);
@@ -132,7 +132,8 @@ static bool choose_time_style(struct text *ctx, const ttr_event *event)
     return has_time;
 }
 
-/* Only the last event counts once it is decided how times are shown. */
+/* Skips a batch of events that are not printed. Only the last event matters once the style of times
+ * is chosen, because time differences refer to it. */
 static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
 {
     struct text *ctx = out->ctx;
@@ -211,7 +212,8 @@ static bool has_shown_id(const ttr_event *event)
            (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
-/* Returns true for processes and threads, whose id is a pid or tid and therefore decimal. */
+/* Returns true for process and thread objects, whose ids are pids and tids and are printed in
+ * decimal. */
 static bool has_decimal_id(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
@@ -283,7 +285,7 @@ static char *put_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
     return put_activity(at, " related=", event->related, pid);
 }
 
-/* " event=80/1" */
+/* Writes the event's number and version, such as " event=80/1". Returns the end. */
 static char *put_number(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -298,7 +300,8 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     struct text *ctx = out->ctx;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         &names->known); /* on failure `known` stays zeroed: no thread is shown */
+                         /* on failure names->known stays zeroed, so no thread is printed */
+                         &names->known);
     names->provider = text_cache_get(&ctx->texts, out->t, event->provider)->text;
     names->category = text_cache_get(&ctx->texts, out->t, event->category)->text;
     names->name = text_cache_get(&ctx->texts, out->t, event->name)->text;

@@ -30,9 +30,10 @@
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
-#define LABELS_NAMED 64u /* labels from which an enumeration becomes a named type */
-/* Width of the length of an array of hexadecimal u8: it distinguishes them from bytes, whose length
- * has LENGTH_BITS. */
+/* minimum of labels for which an enumeration is declared as a named type */
+#define LABELS_NAMED 64u
+/* bits; width of the length of an array of hexadecimal u8. Bytes use LENGTH_BITS, so readers can
+ * distinguish them. */
 #define LENGTH_BITS_ODD 64u
 
 static bool is_rfc_target(const struct ctf_types *types)
@@ -72,7 +73,8 @@ static void *alloc_zeroed(struct ctf_types *types, size_t size)
     return block;
 }
 
-/* Returns a zeroed type with byte alignment; NULL, with types->failed set, if memory runs out. */
+/* Returns a zeroed type with byte alignment. Returns NULL, and sets types->failed, if memory runs
+ * out. */
 static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
 {
     struct type *type = alloc_zeroed(types, sizeof *type);
@@ -85,8 +87,8 @@ static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Returns log2 of a number's alignment: one byte; with natural alignment the size of 16, 32 and
- * 64-bit numbers, up to a word. */
+/* Returns log2 of a number's alignment in bits: one byte or, with natural alignment, the size of
+ * the number if that is 16, 32 or 64 bits, up to a word. */
 static uint8_t number_alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
@@ -127,13 +129,13 @@ static const struct type *cache_type(struct ctf_types *types, uint64_t key, cons
     return type;
 }
 
-/* Returns the cache key of a shared type that is not a root. */
+/* Returns the cache key of a scalar type. */
 static uint64_t shared_type_key(enum type_kind kind, unsigned a, unsigned b)
 {
     return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
 }
 
-/* Names a number type, for example uint64_t, uint8_hex_t or float32_t, so that TSDL defines it
+/* Gives a number type a name such as uint64_t, uint8_hex_t or float32_t, so that TSDL declares it
  * once. */
 static void name_number_type(struct ctf_types *types, struct type *type)
 {
@@ -207,7 +209,7 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
     return type;
 }
 
-/* Makes an 8-bit enumeration with labels for value, value + 1 and so on. */
+/* Makes an 8-bit enumeration whose labels `names` have the values `value`, value + 1 and so on. */
 static const struct type *make_enumeration(struct ctf_types *types, const ttr_text *names,
                                            uint32_t n, uint64_t value)
 {
@@ -234,7 +236,8 @@ static const struct type *constant_type(struct ctf_types *types, const ttr_value
     return make_enumeration(types, &label, 1, value->v.u);
 }
 
-/* Returns the shared enumeration that represents a boolean or null. */
+/* Returns the enumeration that represents a boolean or null in the target; makes it at first use.
+ */
 static const struct type *substitute_enumeration(struct ctf_types *types, enum type_kind kind,
                                                  unsigned variant, const ttr_text *names,
                                                  uint32_t n)
@@ -258,7 +261,7 @@ static const struct type *null_type(struct ctf_types *types, bool is_absent)
     return substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
-/* Copies labels from another description into this arena. */
+/* Copies the labels of another description to the arena of this one. */
 static const struct type_labels *copy_type_labels(struct ctf_types *types,
                                                   const struct type_labels *from)
 {
@@ -281,7 +284,7 @@ static const struct type_labels *copy_type_labels(struct ctf_types *types,
     return labels;
 }
 
-/* Names an enumeration, for example labels_1_t, so that TSDL defines it once. */
+/* Gives an enumeration a name such as labels_1_t, so that TSDL declares it once. */
 static void name_enumeration_type(struct ctf_types *types, struct type *type)
 {
     char digits[NUMBER_MAX];
@@ -314,8 +317,8 @@ static const struct type *labelled_number_type(struct ctf_types *types, const tt
     return known ? known : cache_type(types, key, type);
 }
 
-/* Adds a member to the current struct; the caller sets its type. Returns its index; SIZE_MAX if
- * memory runs out. */
+/* Adds a member to the current struct; the caller sets its type. Returns the member's index;
+ * SIZE_MAX if memory runs out. */
 static size_t push_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;
@@ -345,7 +348,7 @@ static const ttr_value *current_value(const struct ctf_types *types)
     return &types->items->field[types->at].value;
 }
 
-/* Makes the type refer to the member `length` of the struct at the current path. */
+/* Makes the member named `length`, in the current struct, the length of the type. */
 static void set_length_reference(struct ctf_types *types, struct type *type, ttr_text length)
 {
     ttr_text *names = alloc_zeroed(types, (types->path_n + 1) * sizeof *names);
@@ -364,8 +367,8 @@ static const struct type *make_counted_type(struct ctf_types *types, ttr_text na
 
 static const struct type *make_scalar_type(struct ctf_types *types, const ttr_value *value);
 
-/* Returns the element type. All elements have the shape of the first. Without elements it comes
- * from the source's type or from another array; otherwise it is u8. */
+/* Returns the element type of an array whose elements have one shape: that of the first element.
+ * For an empty array it is the source's declared type, that of another array, or u8. */
 static const struct type *make_element_type(struct ctf_types *types, const ttr_value *array,
                                             ttr_text name)
 {
@@ -392,7 +395,7 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
     return type;
 }
 
-/* Returns true if the current value is an array of hexadecimal u8, the form in which CTF 1.8 writes
+/* Returns true if the current value is an array of hexadecimal u8, which in CTF 1.8 would look like
  * bytes. */
 static bool is_hex_byte_array(const struct ctf_types *types)
 {
@@ -410,7 +413,7 @@ static const struct type *get_length_type(struct ctf_types *types)
 }
 
 /* Returns the written name of the member that holds the length of the current value; NULL inside if
- * there is none. */
+ * there is no such member. */
 static ttr_text find_length_name(const struct ctf_types *types)
 {
     const ttr_value *value = current_value(types);
@@ -419,8 +422,8 @@ static ttr_text find_length_name(const struct ctf_types *types)
                : (ttr_text){NULL, 0};
 }
 
-/* Makes the type of an array or bytes with variable length. `length`: member that holds the length;
- * v1.1 has it inline. */
+/* Makes the type of an array or bytes of variable length. `length`: name of the member that holds
+ * the length; unused in v1.1, which stores it inline. */
 static const struct type *make_counted_type(struct ctf_types *types, ttr_text name, ttr_text length)
 {
     bool is_bytes = current_value(types)->type == TTR_TYPE_BYTES,
@@ -442,14 +445,15 @@ static const struct type *make_counted_type(struct ctf_types *types, ttr_text na
     else if (!is_blob)
         type->element = ctf_types_get_number(types, TYPE_UINT, 8, 16);
     if (type->element)
-        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        /* arrays without elements are aligned like their elements, as CTF 1.8 requires */
         type->align = type->element->align;
     if (type->length_type && type->length_type->align > type->align)
         type->align = type->length_type->align;
     return type;
 }
 
-/* Makes a struct of the members from index `begin` on and removes them from the stack. */
+/* Removes the members from index `begin` on from the stack and returns the struct type that they
+ * form. */
 static struct type *pop_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
@@ -460,8 +464,8 @@ static struct type *pop_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
-/* Adds a member for the length of the current value, under a unique name NAME_length. Returns the
- * name as written. */
+/* Adds a member for the length of the current value, named NAME_length or a unique variant. Returns
+ * the written name. */
 static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     char text[64 + NUMBER_MAX] = "";
@@ -489,8 +493,8 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
     return types->member[at].name;
 }
 
-/* Records the written name of the current item. The name of a number is copied, because a length is
- * identified by the address of its name. */
+/* Records the written name of the current item. Copies the name of a number, because a length
+ * reference is identified by the address of the name. */
 static void record_written_name(struct ctf_types *types, ttr_text name)
 {
     if (types->at >= types->called_capacity &&
@@ -504,7 +508,8 @@ static void record_written_name(struct ctf_types *types, ttr_text name)
                                    : name;
 }
 
-/* Adds the current value as a member, preceded by a length member if needed. */
+/* Adds the current value to the current struct. If the value needs a length that no earlier member
+ * holds, adds a length member first. */
 static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
                              bool is_fixed)
 {
@@ -537,7 +542,7 @@ static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_te
     types->member[at].type = type;
 }
 
-/* Makes the struct of length and content for an array or bytes inside an array. */
+/* Makes a struct of length and content, for an array or bytes that are elements of an array. */
 static const struct type *make_length_pair(struct ctf_types *types)
 {
     size_t begin = types->members_n;
@@ -545,7 +550,8 @@ static const struct type *make_length_pair(struct ctf_types *types)
     return pop_struct(types, begin);
 }
 
-/* Puts a scalar into a struct whose only member name marks its meaning, for example `koid`. */
+/* Makes a struct with `inner` as its only member; the member's name marks the meaning of a value,
+ * for example `koid`. */
 static const struct type *wrap_in_struct(struct ctf_types *types, const char *name,
                                          const struct type *inner)
 {
@@ -558,7 +564,8 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
 {
     size_t begin = types->members_n;
     uint64_t structure = ++types->structs;
-    /* An identifier must not start with a digit. TSDL names have an underscore already. */
+    /* Identifiers must not start with a digit. In TSDL the prefix of all names is an underscore, so
+     * only v1.1 needs one here. */
     char digits[NUMBER_MAX + 1] = "_";
     size_t skip = is_rfc_target(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count && !is_array; i++)
@@ -574,7 +581,7 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
     return pop_struct(types, begin);
 }
 
-/* Makes the type of a text of a fixed number of bytes. */
+/* Makes the type of a text of `n` bytes. */
 static const struct type *make_fixed_text(struct ctf_types *types, uint64_t n)
 {
     struct type *type = alloc_type(types, TYPE_TEXT);
@@ -614,7 +621,7 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
     return value->hint == TTR_DISPLAY_KOID ? wrap_in_struct(types, "koid", type) : type;
 }
 
-/* Makes the type of bytes of fixed size, such as a UUID. */
+/* Makes the type of `n` bytes, for example of a UUID. */
 static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
 {
     bool is_blob = types->description->version == CTF_2;
@@ -627,8 +634,8 @@ static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
     return type;
 }
 
-/* Makes the type of an array of fixed size. The array's own name is removed from the path while its
- * elements are made. */
+/* Makes the type of an array with a fixed number of elements. Removes the array's name from the
+ * path while the element type is made. */
 static const struct type *make_fixed_array(struct ctf_types *types, const ttr_value *array)
 {
     struct type *type = alloc_type(types, TYPE_ARRAY);
@@ -639,7 +646,7 @@ static const struct type *make_fixed_array(struct ctf_types *types, const ttr_va
     type->element = make_element_type(types, array, name);
     types->path[types->path_n++] = name;
     if (type->element)
-        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        /* arrays without elements are aligned like their elements, as CTF 1.8 requires */
         type->align = type->element->align;
     return type;
 }

@@ -8,8 +8,9 @@
 
 #include "formats/ctf/write/ctf_write.h"
 
-#define CTF_STREAM_NAME_MAX 256u /* bytes of a stream's file name, including the terminating zero \
-                                  */
+#define CTF_STREAM_NAME_MAX                                               \
+    256u /* bytes of a stream's file name, including the terminating zero \
+          */
 
 /* An event of a CTF source and the data needed to transcode it. */
 struct transcode_job {

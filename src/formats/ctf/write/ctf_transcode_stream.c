@@ -1,21 +1,22 @@
-/* Traces, stream classes and streams of transcoded events.
+/* Traces, stream classes and streams of transcoded events. Each source trace becomes one trace, and
+ * each source file one stream. Two streams share a stream class if their source classes are the
+ * same and the shapes of their common context and packet fields are equal.
  *
- * Each source trace becomes one trace, each stream file one stream. Streams share a stream class if
- * they come from the same class and agree in the shapes of common context and packet fields. In
- * v1.1 the file name selects the section, so a free name must also lead to the right section. */
+ * In v1.1 the name of a file determines its section. So a stream's file name must be unused and
+ * must not match another section. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_transcode.h"
 
-#define LATEST \
-    UINT64_MAX /* key in place of a shape: the stream that was added last for a source file */
+/* replaces the shape in the key of the stream that was added last for a source file */
+#define LATEST UINT64_MAX
 
 /* --- Traces and stream classes --- */
 
-/* Returns the nanoseconds by which the event's time was moved since it was read; 0 if its time is
- * unknown. */
+/* Returns the number of nanoseconds that were added to the event's time since it was read; 0 if the
+ * event has no time. */
 static int64_t time_shift_of_event(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
@@ -52,8 +53,8 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
     return trace;
 }
 
-/* Returns the output clock of the stream: the copied source clock, or the trace's own nanosecond
- * clock if the target cannot express the source's. */
+/* Returns the output clock of the stream: the copied source clock or, if the target cannot express
+ * that, the trace's own nanosecond clock. */
 static const struct ctf_clock *choose_stream_clock(const struct transcode_job *job, bool has_times)
 {
     const struct ctf_description *from = &job->schema->trace->class->description;
@@ -66,7 +67,8 @@ static const struct ctf_clock *choose_stream_clock(const struct transcode_job *j
     return NULL;
 }
 
-/* Returns true if event headers have fields beside id and time, which v1.1 never has. */
+/* Returns true if the source's event headers have fields other than id and time. In v1.1 they never
+ * have. */
 static bool header_has_extra_fields(const struct transcode_job *job)
 {
     ttr_fields walk;
@@ -80,7 +82,8 @@ static bool header_has_extra_fields(const struct transcode_job *job)
     return is_rich;
 }
 
-/* Returns true if copies of the class's events lost header or packet fields. */
+/* Returns true if events of the class lost header or packet fields when they were copied out of
+ * their packets. */
 static bool copy_loses_fields(const struct transcode_job *job,
                               const struct ctf_stream_class *source)
 {
@@ -108,21 +111,22 @@ bool ctf_transcode_has_known_time(const struct transcode_job *job)
     return !(job->event->flags & TTR_EVENT_NO_TIME) || job->stream->class->clock;
 }
 
-/* Returns true if only the CPU is known of the event's packet. */
+/* Returns true if nothing is known of the event's packet except its CPU. */
 static bool is_packet_unknown(const struct transcode_job *job)
 {
     return job->is_copy && !job->has_packet;
 }
 
-/* Returns true if the stream's packets need a CPU of their own: in v1.1 the CPU is part of the file
- * name, and unknown packets have no field for it. Otherwise the CPU is an ordinary packet field. */
+/* Returns true if packets of the stream need a member for the CPU: in v1.1, whose file names
+ * contain it, and for events whose packet is unknown. Otherwise the CPU is copied with the packet's
+ * other fields. */
 static bool needs_own_cpu(const struct transcode_job *job)
 {
     return job->about->has_cpu && (job->version == CTF_RFC_1_1 || is_packet_unknown(job));
 }
 
-/* Returns true if the source's common context holds only the event size, as event_size = true
- * declares it. */
+/* Returns true if the source's common context has no member other than the event size, which the
+ * event-size option of v1.1 adds. */
 static bool context_is_size_only(const struct transcode_job *job)
 {
     const struct ctf_stream_class *source = job->stream->class;
@@ -131,8 +135,8 @@ static bool context_is_size_only(const struct transcode_job *job)
            source->event_context->members[0].type->bits == 16;
 }
 
-/* Returns true if the source's common context holds the event size among other fields. The context
- * is kept and only the size is recomputed. */
+/* Returns true if the source's common context has the event size and other members. Then the
+ * context is kept and the size is computed again. */
 static bool context_has_size(const struct transcode_job *job)
 {
     const struct ctf_options *options = job->trace->options;
@@ -155,7 +159,7 @@ bool ctf_transcode_drops_payload_size(const struct transcode_job *job)
             (ctf_transcode_writes_event_size(job) && job->stream->class->rfc_has_event_size));
 }
 
-/* Returns the 1-based member of the context that holds the event size; 0 = none. */
+/* Returns the 1-based index of the context member that holds the event size; 0 = none. */
 static uint32_t find_size_member(const struct type *context)
 {
     static const ttr_text name = {"payload_size", 12};
@@ -208,8 +212,8 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
     return true;
 }
 
-/* Returns a key of the source's stream classes. All v1.1 sections of one id and clock have the same
- * key: elsewhere they are one class with several files. */
+/* Returns a key that identifies the source's stream class. v1.1 sections with the same id and clock
+ * have the same key, because other versions have one class with several files for them. */
 static uint64_t source_stream_class_key(const struct transcode_job *job)
 {
     const struct ctf_stream_decoder *ctx = job->stream->kind;
@@ -217,7 +221,7 @@ static uint64_t source_stream_class_key(const struct transcode_job *job)
     return is_rfc ? hash_pair(ctx->class->id, (uintptr_t)ctx->class->clock) : (uintptr_t)ctx;
 }
 
-/* Returns the key of streams that can share a stream class, without the section name. */
+/* Returns the key of streams that may share a stream class. Does not depend on the section name. */
 static uint64_t stream_class_key(const struct transcode_job *job)
 {
     const uint64_t shapes =
@@ -225,14 +229,14 @@ static uint64_t stream_class_key(const struct transcode_job *job)
     return hash_pair(hash_pair(source_stream_class_key(job), shapes), needs_own_cpu(job));
 }
 
-/* Returns the same key with the section name. */
+/* Returns the key of streams that may share a stream class and have the same section name. */
 static uint64_t named_stream_class_key(const struct transcode_job *job)
 {
     return hash_pair(stream_class_key(job),
                      job->version == CTF_RFC_1_1 ? hash_bytes(job->name, job->section_n) : 0);
 }
 
-/* Returns the stream class for the current name; NULL = none yet. */
+/* Returns the stream class that the stream named job->name may use; NULL if there is none yet. */
 static struct ctf_stream_class_out *find_transcoded_stream_class(const struct transcode_job *job)
 {
     return ctf_find_similar_class(job->w, job->trace, named_stream_class_key(job));
@@ -267,8 +271,8 @@ static struct ctf_stream_class_out *get_transcoded_stream_class(struct transcode
 
 /* --- Names of files --- */
 
-/* Returns true if v1.1 readers would assign this file, and all earlier ones, to the intended
- * sections: they use the file name alone. */
+/* Returns true if v1.1 readers would assign this file and all earlier files to the intended
+ * sections. Readers use only the file name. */
 static bool is_section_unambiguous(const struct transcode_job *job)
 {
     const struct ctf_file_candidate file = {
@@ -279,14 +283,15 @@ static bool is_section_unambiguous(const struct transcode_job *job)
            !ctf_section_has_files(job->w, job->trace, (ttr_text){job->name, job->section_n});
 }
 
-/* Returns true if the file name is free and leads to the right section. */
+/* Returns true if the file name is unused and, in v1.1, matches the intended section. */
 static bool is_stream_name_free(const struct transcode_job *job)
 {
     return !ctf_is_file_name_used(job->w, job->trace, (ttr_text){job->name, job->name_n}) &&
            (job->version != CTF_RFC_1_1 || is_section_unambiguous(job));
 }
 
-/* Returns the size of the section name in a v1.1 file name, which ends with _CPU or -CPU. */
+/* Returns the length in bytes of the section name at the start of a v1.1 file name, which ends with
+ * _CPU or -CPU. */
 static size_t section_name_size(const char *file, size_t n)
 {
     size_t digits = n;
@@ -297,7 +302,8 @@ static size_t section_name_size(const char *file, size_t n)
     return has_tail ? digits - 1 : n;
 }
 
-/* Completes the file name after its first `base` bytes: -NUMBER if above 1, then _CPU. */
+/* Appends a suffix to the first `base` bytes of the file name: -NUMBER if `number` is above 1, then
+ * _CPU if has_cpu. */
 static void build_stream_name(struct transcode_job *job, size_t base, uint64_t number, bool has_cpu)
 {
     job->section_n = job->name_n = base;
@@ -312,8 +318,8 @@ static void build_stream_name(struct transcode_job *job, size_t base, uint64_t n
     job->name[job->name_n] = '\0';
 }
 
-/* Returns the key of streams that share a search for free numbers: a number that is taken for one
- * is taken for the others. */
+/* Returns the key under which the last number of similar file names is recorded
+ * (ctf_last_number_used). */
 static uint64_t name_number_key(const struct transcode_job *job, size_t base, bool has_cpu)
 {
     const uint64_t name = hash_bytes(job->name, base);
@@ -323,9 +329,9 @@ static uint64_t name_number_key(const struct transcode_job *job, size_t base, bo
                      has_cpu ? job->about->cpu + UINT64_C(1) : 0);
 }
 
-/* Chooses a free file name: the source's, with a number if that is taken. v1.1 readers find section
- * and CPU in it. Live streams have paths; only the last component is used, because readers do not
- * search sub-folders. Returns false if memory runs out. */
+/* Chooses an unused file name: the source's, with a number appended if needed. In v1.1 it also
+ * contains section and CPU. The name of a live stream may be a path; only its last component is
+ * used, because readers do not search sub-folders. Returns false if memory runs out. */
 static bool choose_stream_name(struct transcode_job *job)
 {
     const char *path = job->stream->file, *slash = strrchr(path, '/'),

@@ -15,7 +15,7 @@ enum given { GIVEN_NAME = 1, GIVEN_NUMBER, GIVEN_KIND, GIVEN_SECTION, GIVEN_FILE
 
 static uint64_t used_name_key(const struct ctf_trace_out *trace, enum given given, uint64_t hash)
 {
-    /* traces are structs, so their addresses differ by more than the kinds */
+    /* traces are allocated structs, so their addresses differ by more than the values of `given` */
     return hash_pair(hash, (uintptr_t)trace + given);
 }
 
@@ -24,8 +24,8 @@ static uint64_t used_text_key(const struct ctf_trace_out *trace, enum given give
     return used_name_key(trace, given, hash_bytes(text.p, text.n));
 }
 
-/* Returns in *section the part of a file name before the CPU number. Returns false if the name does
- * not end with one. */
+/* Sets *section to the start of a file name, before the CPU number. Returns false if the name does
+ * not end with a CPU number. */
 static bool split_cpu_suffix(ttr_text file, ttr_text *section)
 {
     bool has_cpu;
@@ -69,7 +69,8 @@ bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_ou
     return shortest && *shortest <= section.n;
 }
 
-/* Records that a file name matches `section` and belongs to a section whose name has n bytes. */
+/* Records that a file name starts with `section` although the file belongs to a section whose name
+ * has n bytes. */
 static bool record_section_files(struct ctf_writer *w, const struct ctf_trace_out *trace,
                                  ttr_text section, size_t n)
 {
@@ -112,7 +113,7 @@ bool ctf_record_similar_class(struct ctf_writer *w, const struct ctf_trace_out *
            key_map_put(&w->given, used_name_key(trace, GIVEN_KIND, like), index);
 }
 
-/* Returns true if a stream class other than `kind` has this section name. */
+/* Returns true if the section name is used by a stream class other than `kind`. */
 static bool section_has_other_class(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                     ttr_text section, const struct ctf_stream_class_out *kind)
 {
