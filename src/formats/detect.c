@@ -13,8 +13,9 @@
 #define PEEK_BYTES ((size_t)64 * 1024)
 #define PEEK_PADDING ((size_t)64)
 
-const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
-                                   ttr_read_options *ctx)
+const ttr_read_options *select_reader_options(const struct format *format,
+                                              const ttr_read_options *options,
+                                              ttr_read_options *ctx)
 {
     if (!options)
         return NULL;
@@ -46,7 +47,7 @@ uint32_t format_abilities(const struct format *format)
            (format->hints && format->hints->is_general ? TTR_FORMAT_GENERAL : 0);
 }
 
-void format_names(uint32_t ability, char *to, size_t size)
+void list_format_names(uint32_t ability, char *to, size_t size)
 {
     size_t n = 0;
     to[0] = '\0';
@@ -60,7 +61,7 @@ static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 {
     char names[128], begin[3 * 4 + 1] = "";
     struct file_kind kind = {0};
-    format_names(TTR_FORMAT_READS, names, sizeof names);
+    list_format_names(TTR_FORMAT_READS, names, sizeof names);
     if (file_kind_find(peek->bytes, peek->n, &kind) && kind.advice)
         return fail(error, TTR_E_UNSUPPORTED, 0, "not a trace: this is %s; %s", kind.name,
                     kind.advice);
@@ -88,14 +89,14 @@ static ttr_status fail_without_bid(const struct peek *peek, ttr_error *error)
                                     strstr(reason, "ttr_read_options.from") ? "from" : "");
     }
     char names[128];
-    format_names(TTR_FORMAT_READS, names, sizeof names);
+    list_format_names(TTR_FORMAT_READS, names, sizeof names);
     if (peek->n == 0)
         return fail(error, TTR_E_UNSUPPORTED, 0,
                     "file is empty: expected a trace of a known format (%s)", names);
     return fail_unknown(peek, error);
 }
 
-static unsigned format_bid(const struct format *format, const struct peek *peek)
+static unsigned get_format_bid(const struct format *format, const struct peek *peek)
 {
     return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
 }
@@ -110,7 +111,7 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     *winner = NULL;
     for (size_t i = 0; format_at(i); i++) {
         const struct format *format = format_at(i);
-        unsigned bid = format_bid(format, peek);
+        unsigned bid = get_format_bid(format, peek);
         if (bid == 0 || bid < best)
             continue;
         tied = bid == best ? *winner : NULL;
@@ -142,7 +143,7 @@ static void first_bytes_free(struct first_bytes *first)
 
 /* Reads the first bytes. If damage follows soon after them, stores the error in `broken` and still
  * returns TTR_OK, because detection may not need the damaged bytes. */
-static ttr_status first_bytes_read(ttr *t, struct source *source, struct first_bytes *first,
+static ttr_status read_first_bytes(ttr *t, struct source *source, struct first_bytes *first,
                                    ttr_error *broken)
 {
     struct window window;
@@ -174,7 +175,7 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path,
 {
     struct first_bytes first;
     ttr_error chosen = {0};
-    ttr_status status = first_bytes_read(t, source, &first, broken);
+    ttr_status status = read_first_bytes(t, source, &first, broken);
     if (status != TTR_OK)
         return copy_error(broken, error);
     first.peek.path = path;
@@ -191,21 +192,21 @@ ttr_status detect_bid(ttr *t, struct source *source, const char *path, const str
     struct first_bytes first;
     ttr_error broken;
     *bid = 0;
-    if (first_bytes_read(t, source, &first, &broken) != TTR_OK)
+    if (read_first_bytes(t, source, &first, &broken) != TTR_OK)
         return copy_error(&broken, error);
     first.peek.path = path;
-    *bid = format_bid(format, &first.peek);
+    *bid = get_format_bid(format, &first.peek);
     first_bytes_free(&first);
     return TTR_OK;
 }
 
-ttr_status find_reader(const char *name, const struct format **format, ttr_error *error)
+ttr_status find_readable_format(const char *name, const struct format **format, ttr_error *error)
 {
     char names[128];
     *format = format_find(name);
     if (*format && (*format)->reader)
         return TTR_OK;
-    format_names(TTR_FORMAT_READS, names, sizeof names);
+    list_format_names(TTR_FORMAT_READS, names, sizeof names);
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "no reader for format \"%s\": there are %s", name,
                 names);
 }

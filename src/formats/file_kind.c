@@ -44,7 +44,7 @@ static bool is_magic(const struct magic *magic, const uint8_t *bytes, size_t n)
 
 /* Recognises ELF files. The type at bytes [16..17] is in the byte order given by byte [5]; type 4
  * is a core dump. */
-static bool find_elf(const uint8_t *bytes, size_t n, struct file_kind *kind)
+static bool recognize_elf(const uint8_t *bytes, size_t n, struct file_kind *kind)
 {
     if (n < 18 || memcmp(bytes, "\x7f\x45\x4c\x46", 4) != 0)
         return false;
@@ -69,7 +69,7 @@ static bool is_text(const uint8_t *bytes, size_t n)
     return n > 0 && (i == n || i == TEXT_BYTES);
 }
 
-static bool find_text(const uint8_t *bytes, size_t n, struct file_kind *kind)
+static bool recognize_text(const uint8_t *bytes, size_t n, struct file_kind *kind)
 {
     static const char events[] = "\"traceEvents\"";
     size_t at = 0;
@@ -99,5 +99,5 @@ bool file_kind_find(const uint8_t *bytes, size_t n, struct file_kind *kind)
             *kind = magics[i].kind;
             return true;
         }
-    return find_elf(bytes, n, kind) || find_text(bytes, n, kind);
+    return recognize_elf(bytes, n, kind) || recognize_text(bytes, n, kind);
 }

@@ -60,16 +60,17 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
     if (!source)
         return NULL;
     ttr_status status = options && options->from
-                            ? find_reader(options->from, &format, error)
+                            ? find_readable_format(options->from, &format, error)
                             : detect_format(t, source, path, &format, &broken, error);
     if (status == TTR_OK && format->folder && !format->folder->reads_alone)
-        status = refuse_alone(format, path, error);
+        status = fail_without_folder(format, path, error);
     if (status != TTR_OK) {
         source_close(source);
         return NULL;
     }
     ttr_read_options ctx;
-    struct input *in = input_new(t, source, format, path, options_of(format, options, &ctx), error);
+    struct input *in =
+        input_new(t, source, format, path, select_reader_options(format, options, &ctx), error);
     if (!in || broken.status == TTR_OK || input_add_stream_damage(in, &broken, error) == TTR_OK)
         return in ? &in->base : NULL;
     ttr_close(&in->base);
@@ -183,7 +184,7 @@ static ttr_reader *open_url(ttr *t, const char *url, const struct format *format
 {
     ttr_read_options ctx;
     if (!options || !options->from || strcmp(options->from, format->name) == 0)
-        return format->url->open(t, url, options_of(format, options, &ctx), error);
+        return format->url->open(t, url, select_reader_options(format, options, &ctx), error);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name,
                options->from);
     return NULL;
@@ -202,7 +203,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         return open_url(t, path, of_url, options, error);
     bool is_there = strcmp(path, "-") != 0 && *path && stat(path, &about) == 0;
     if (is_there && S_ISDIR(about.st_mode)) {
-        if (folder_format(t, path, options, &format, error) != TTR_OK)
+        if (find_folder_format(t, path, options, &format, error) != TTR_OK)
             return NULL;
         return format ? open_folder(t, path, NULL, format, options, error)
                       : open_directory(t, path, options, ttr_open, error);
@@ -231,10 +232,10 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
     const struct format *format;
     if (!apply_read_options(t, options, &how, error))
         return NULL;
-    if (options && options->from && find_reader(options->from, &format, error) != TTR_OK)
+    if (options && options->from && find_readable_format(options->from, &format, error) != TTR_OK)
         return NULL;
     struct folder *folder = folder_open_memory(&t->counted, name, files, n, error);
-    return folder ? open_folder_of(t, folder, options, error) : NULL;
+    return folder ? open_memory_folder(t, folder, options, error) : NULL;
 }
 
 ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *ctx, const char *name,
@@ -259,7 +260,7 @@ static const struct format *find_writer(const char *name, const ttr_write_option
     const struct format *format = format_find(name);
     if (format && format->writer)
         return format;
-    format_names(TTR_FORMAT_WRITES, names, sizeof names);
+    list_format_names(TTR_FORMAT_WRITES, names, sizeof names);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no writer for format \"%s\": there are %s", name,
                names);
     return NULL;

@@ -18,11 +18,12 @@ const struct format *format_find(const char *name);
 uint32_t format_abilities(const struct format *format);
 
 /* Writes the names of all formats that have the ability to `to`, for messages. */
-void format_names(uint32_t ability, char *to, size_t size);
+void list_format_names(uint32_t ability, char *to, size_t size);
 
 /* Finds the format with this name. Fails with TTR_E_MISUSE if it does not exist or cannot be read.
  */
-TTR_MUST ttr_status find_reader(const char *name, const struct format **format, ttr_error *error);
+TTR_MUST ttr_status find_readable_format(const char *name, const struct format **format,
+                                         ttr_error *error);
 
 /* Selects the format with the highest bid for the first bytes of a source. A source reports a read
  * error only once, so an error that occurs here is stored in `broken`, also if a format was found;
@@ -38,20 +39,21 @@ TTR_MUST ttr_status detect_bid(ttr *t, struct source *source, const char *path,
 
 /* Returns the options for a reader of this format: `options`, or a copy of them in *ctx without
  * TTR_READ_DEFINITIONS if the output format differs, so that packets cannot be copied. */
-const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
-                                   ttr_read_options *ctx);
+const ttr_read_options *select_reader_options(const struct format *format,
+                                              const ttr_read_options *options,
+                                              ttr_read_options *ctx);
 
 /* --- open_folder.c --- */
 
 /* Returns the format of which an option replaces the anchor file; NULL = no such option is set. */
-const struct format *format_anchored(const ttr_read_options *options);
+const struct format *find_anchored_format(const ttr_read_options *options);
 
 /* Finds the format of a folder that is a trace: its anchor file exists and the format bids for it,
  * or options->from names the format. If an option replaces the anchor, the folder's own anchor need
  * not be valid, but another file must be part of such a trace. Sets *format to NULL if the folder
  * is not a trace. Fails only if the folder cannot be read. */
-TTR_MUST ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options,
-                                  const struct format **format, ttr_error *error);
+TTR_MUST ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *options,
+                                       const struct format **format, ttr_error *error);
 
 /* Opens a folder as a trace of the format. `only`: name of the one file to be read; NULL = all
  * files. */
@@ -64,11 +66,11 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
                           ttr_error *error);
 
 /* Opens a folder that is in memory as a trace. Consumes the folder, also on failure. */
-ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options *options,
-                           ttr_error *error);
+ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_options *options,
+                               ttr_error *error);
 
 /* Fails with the reason why this format cannot read a single file without its folder. */
-ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error);
+ttr_status fail_without_folder(const struct format *format, const char *path, ttr_error *error);
 
 /* --- unreadable.c --- */
 

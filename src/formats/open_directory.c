@@ -207,7 +207,7 @@ static void names_free(struct names *names)
 }
 
 /* Reads the names of a folder's entries, except hidden ones, and sorts them. */
-static ttr_status names_read(struct names *names, const char *folder, ttr_error *error)
+static ttr_status read_names(struct names *names, const char *folder, ttr_error *error)
 {
     const struct alloc *alloc = names->arena.alloc;
     DIR *directory = opendir(folder);
@@ -245,7 +245,7 @@ static ttr_status check_index_folder(const struct search *search, bool *is_index
 {
     struct names names = {.n = 0};
     arena_init(&names.arena, &search->t->counted);
-    ttr_status status = names_read(&names, search->path, error);
+    ttr_status status = read_names(&names, search->path, error);
     *is_index = status == TTR_OK;
     for (size_t i = 0; i < names.n && *is_index; i++)
         *is_index = folder_is_index_file(names.name[i]);
@@ -451,7 +451,7 @@ static ttr_status add_names(struct search *search, ttr_error *error)
     arena_init(&names.arena, &search->t->counted);
     search->has_file = false;
     search->anchor = NULL;
-    ttr_status status = names_read(&names, search->path, error);
+    ttr_status status = read_names(&names, search->path, error);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_should_continue(search->t); i++)
         status = add_name(search, names.name[i], error);
     const char *untold = search->anchor ? search->anchor : find_empty_anchor(search, &names);
@@ -472,7 +472,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
         return TTR_OK;
     if (!pair_map_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
-    if (folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
+    if (find_folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
         return handle_undetectable_folder(search, &reason, error);
     if (!format)
         return add_names(search, error);
@@ -530,7 +530,7 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
     const struct format *format = search->part[0].format;
     struct found_folder *found = alloc_zero(alloc, search->parts_n, sizeof *found);
     const struct folder *first = NULL; /* first folder with a usable anchor */
-    size_t n = 0, left = 0, told = 0;
+    size_t n = 0, left = 0, traces_n = 0;
     ttr_error reason = {0};
     if (!found)
         return fail_memory(error);
@@ -541,7 +541,7 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
             continue;
         }
         first = !first && !part->found.untold ? part->found.folder : first;
-        told += !part->found.untold;
+        traces_n += !part->found.untold;
         found[n++] = part->found;
     }
     size_t capacity = search->parts_n;
@@ -551,11 +551,11 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
     search->n = strlen(search->path);
     ttr_read_options ctx;
     const bool has_others = search->readers_n > 0 || left > 0;
-    ttr_reader *reader =
-        format->folder->open_together(search->t, &(struct found_folders){found, n, has_others},
-                                      options_of(format, search->options, &ctx), &reason);
+    ttr_reader *reader = format->folder->open_together(
+        search->t, &(struct found_folders){found, n, has_others},
+        select_reader_options(format, search->options, &ctx), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
-    if (told > 1) { /* the path of one trace would be misleading for several traces */
+    if (traces_n > 1) { /* the path of one trace would be misleading for several traces */
         search->n = search->root_n;
         search->path[search->n] = '\0';
     }
@@ -599,7 +599,7 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         if (open_parts_of_one_format(search, error) != TTR_OK)
             return NULL;
     const struct format *anchored =
-        search->readers_n == 0 ? format_anchored(search->options) : NULL;
+        search->readers_n == 0 ? find_anchored_format(search->options) : NULL;
     if (anchored && directory_has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {

@@ -25,8 +25,8 @@ static bool join_path(char path[static PATH_MAX], const char *folder, const char
     return written > 0 && written < PATH_MAX;
 }
 
-static ttr_status bid_for_path(ttr *t, const char *path, const struct format *format, unsigned *bid,
-                               ttr_error *error)
+static ttr_status detect_path_bid(ttr *t, const char *path, const struct format *format,
+                                  unsigned *bid, ttr_error *error)
 {
     ttr_error ctx = {0};
     struct source *source = source_open(&t->counted, path, NULL, &ctx);
@@ -46,7 +46,7 @@ static bool replaces_anchor(const struct format *format, const char *option)
     return strncmp(option, format->folder->anchor_option, key_n) == 0 && option[key_n] == '=';
 }
 
-const struct format *format_anchored(const ttr_read_options *options)
+const struct format *find_anchored_format(const ttr_read_options *options)
 {
     const char *const *given = options ? options->format_options : NULL;
     for (; given && *given; given++)
@@ -76,7 +76,7 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
         folder_file_path(folder, file, name, sizeof name);
-        status = bid_for_path(t, name, format, &bid, NULL);
+        status = detect_path_bid(t, name, format, &bid, NULL);
         *has = bid > 0;
         status = status == TTR_E_NOMEM
                      ? fail_memory(error)
@@ -100,7 +100,7 @@ static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *fr
         if (!each->folder || !join_path(anchor, path, each->folder->anchor) ||
             !is_regular(anchor) || (from && strcmp(from, each->name) != 0))
             continue;
-        ttr_status status = from ? TTR_OK : bid_for_path(t, anchor, each, &bid, error);
+        ttr_status status = from ? TTR_OK : detect_path_bid(t, anchor, each, &bid, error);
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
@@ -117,11 +117,11 @@ static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *fr
     return TTR_OK;
 }
 
-ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options,
-                         const struct format **format, ttr_error *error)
+ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *options,
+                              const struct format **format, ttr_error *error)
 {
     bool has = false;
-    const struct format *anchored = format_anchored(options);
+    const struct format *anchored = find_anchored_format(options);
     ttr_status status =
         find_format_by_anchor(t, path, options ? options->from : NULL, format, error);
     if (status != TTR_OK || *format || !anchored ||
@@ -138,7 +138,8 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
     ttr_read_options ctx;
     struct folder *folder =
         folder_open(&t->counted, t->descriptor_pool, path, OPEN_FOLDER_DEPTH, error);
-    return folder ? format->folder->open(t, folder, only, options_of(format, options, &ctx), error)
+    return folder ? format->folder->open(t, folder, only,
+                                         select_reader_options(format, options, &ctx), error)
                   : NULL;
 }
 
@@ -151,7 +152,7 @@ static const struct format *find_format_with_sibling_anchor(ttr *t, const char *
 {
     char anchor[PATH_MAX];
     const char *from = options ? options->from : NULL;
-    const struct format *format = NULL, *given = format_anchored(options);
+    const struct format *format = NULL, *given = find_anchored_format(options);
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
@@ -181,7 +182,7 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1,
                  slash ? path : ".") >= PATH_MAX)
         return NULL;
-    *is_one = folder_format(t, folder, options, &format, error) != TTR_OK;
+    *is_one = find_folder_format(t, folder, options, &format, error) != TTR_OK;
     if (*is_one)
         return NULL;
     bool is_anchor = format && strcmp(format->folder->anchor, name) == 0;
@@ -191,8 +192,8 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
 }
 
-ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options *options,
-                           ttr_error *error)
+ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_options *options,
+                               ttr_error *error)
 {
     const char *from = options ? options->from : NULL;
     const struct format *best = NULL;
@@ -215,9 +216,10 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
         best_bid = bid > best_bid ? bid : best_bid;
     }
     if (!best)
-        best = format_anchored(options);
+        best = find_anchored_format(options);
     if (status == TTR_OK && best)
-        return best->folder->open(t, folder, NULL, options_of(best, options, &ctx), error);
+        return best->folder->open(t, folder, NULL, select_reader_options(best, options, &ctx),
+                                  error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                    "%s is not a trace: none of its files describes the others",
@@ -226,7 +228,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     return NULL;
 }
 
-ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error)
+ttr_status fail_without_folder(const struct format *format, const char *path, ttr_error *error)
 {
     char other[64] = "";
     if (format->folder->anchor_option)

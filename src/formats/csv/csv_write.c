@@ -162,26 +162,26 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     names->source = look_up_text(out, context_displayed_path(out->t, event->source), offset);
 }
 
-static char *put_comma_piece(char *at, ttr_text piece)
+static char *emit_comma_piece(char *at, ttr_text piece)
 {
     *at = ',';
     return emit_piece(at + 1, piece);
 }
 
 /* Writes a comma, followed by the number if it is known. Returns the end. */
-static char *put_comma_u64(char *at, bool is_known, uint64_t x)
+static char *emit_comma_u64(char *at, bool is_known, uint64_t x)
 {
     *at++ = ',';
     return is_known ? emit_u64(at, x) : at;
 }
 
-static bool has_id(unsigned kind)
+static bool kind_has_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
 }
 
-static char *put_level(char *at, const ttr_event *event)
+static char *emit_level(char *at, const ttr_event *event)
 {
     static const char *const levels[] = {"", "trace", "debug", "info", "warning", "error", "fatal"};
     *at++ = ',';
@@ -189,7 +189,7 @@ static char *put_level(char *at, const ttr_event *event)
                                                          : at;
 }
 
-static char *put_flags(char *at, unsigned flags)
+static char *emit_flags(char *at, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -209,7 +209,7 @@ static char *put_flags(char *at, unsigned flags)
     return before == ',' ? emit_constant(at, ",") : at;
 }
 
-static char *put_bytes16(char *at, const uint8_t *bytes)
+static char *emit_bytes16(char *at, const uint8_t *bytes)
 {
     static const char digits[] = "0123456789abcdef";
     *at++ = ',';
@@ -221,16 +221,16 @@ static char *put_bytes16(char *at, const uint8_t *bytes)
 }
 
 /* Writes the columns that only some formats provide. Returns the end. */
-static char *put_rare_columns(char *at, const ttr *t, const ttr_event *event)
+static char *emit_rare_columns(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     bool has_number = ttr_event_number(t, event, &number, &version);
-    at = put_comma_u64(at, event->keyword != 0, event->keyword);
-    at = put_comma_u64(at, event->opcode != 0, event->opcode);
-    at = put_bytes16(at, event->activity);
-    at = put_bytes16(at, event->related);
-    at = put_comma_u64(at, has_number, number);
-    return put_comma_u64(at, has_number, version);
+    at = emit_comma_u64(at, event->keyword != 0, event->keyword);
+    at = emit_comma_u64(at, event->opcode != 0, event->opcode);
+    at = emit_bytes16(at, event->activity);
+    at = emit_bytes16(at, event->related);
+    at = emit_comma_u64(at, has_number, number);
+    return emit_comma_u64(at, has_number, version);
 }
 
 static void count_losses(struct ttr_writer *out, const ttr_event *event)
@@ -242,7 +242,7 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
         output_count_loss(out, CSV_TAG, event->offset);
 }
 
-static void write_head(struct ttr_writer *out, const ttr_event *event, const struct names *names)
+static void write_columns(struct ttr_writer *out, const ttr_event *event, const struct names *names)
 {
     size_t room = LINE_TEXT + LINE_NUMBERS + names->provider.n + names->category.n + names->name.n +
                   names->process.n + names->thread.n + names->source.n;
@@ -253,23 +253,23 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     bool has_track = ttr_track_get(out->t, event->track, &track);
     at = emit_constant(emit_i64(at, event->time), ",");
     at = emit_constant(at, ttr_kind_text(event->kind));
-    at = put_comma_piece(at, names->provider);
-    at = put_comma_piece(at, names->category);
-    at = put_comma_piece(at, names->name);
-    at = put_comma_u64(at, names->known.pid_known, names->known.pid);
-    at = put_comma_u64(at, names->known.tid_known, names->known.tid);
-    at = put_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
-    at = put_comma_u64(
+    at = emit_comma_piece(at, names->provider);
+    at = emit_comma_piece(at, names->category);
+    at = emit_comma_piece(at, names->name);
+    at = emit_comma_u64(at, names->known.pid_known, names->known.pid);
+    at = emit_comma_u64(at, names->known.tid_known, names->known.tid);
+    at = emit_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = emit_comma_u64(
         at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration),
         event->duration);
-    at = put_comma_u64(at, has_id(event->kind), event->link);
-    at = put_level(at, event);
-    at = put_comma_piece(at, names->process);
-    at = put_comma_piece(at, names->thread);
-    at = put_comma_u64(at, has_track, track.number);
-    at = put_comma_piece(at, names->source);
-    at = put_flags(at, event->flags);
-    at = put_rare_columns(at, out->t, event);
+    at = emit_comma_u64(at, kind_has_id(event->kind), event->link);
+    at = emit_level(at, event);
+    at = emit_comma_piece(at, names->process);
+    at = emit_comma_piece(at, names->thread);
+    at = emit_comma_u64(at, has_track, track.number);
+    at = emit_comma_piece(at, names->source);
+    at = emit_flags(at, event->flags);
+    at = emit_rare_columns(at, out->t, event);
     *at++ = ',';
     buffer_commit(&out->buffer, (size_t)(at - start));
 }
@@ -297,7 +297,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     const struct csv *ctx = out->ctx;
     struct names names;
     look_up_names(out, event, &names);
-    write_head(out, event, &names);
+    write_columns(out, event, &names);
     write_fields(out, event);
     buffer_add_text(&out->buffer, ctx->line_end);
     count_losses(out, event);

@@ -75,7 +75,7 @@ enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct 
 /* Returns a placeholder thread for an undefined index: process 0, and a koid that no kernel
  * assigns, with the index in its low byte.  It has no name: a writer would emit an object for the
  * name, and readers would apply it to a thread that really has this koid. */
-static ttr_id unknown_thread(struct fxt_reader *reader, uint32_t ref)
+static ttr_id get_placeholder_thread(struct fxt_reader *reader, uint32_t ref)
 {
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
 }
@@ -97,7 +97,7 @@ enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct 
         reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-thread",
         "thread %u was never defined for this provider; its events come on a thread of their own",
         ref);
-    *id = unknown_thread(reader, ref);
+    *id = get_placeholder_thread(reader, ref);
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
@@ -132,8 +132,8 @@ static FXT_INLINE uint64_t load_word_or_header(const struct fxt_record *record, 
  * or exceeds the record. Sizes are at least 1, so an index that has left the record only grows, and
  * one comparison of the result with the end is enough.  An index is at most words + 15 * 4095, so
  * nothing overflows. */
-static FXT_INLINE uint32_t arguments_end(const struct fxt_record *record, uint32_t at,
-                                         uint32_t args, bool is_big)
+static FXT_INLINE uint32_t find_arguments_end(const struct fxt_record *record, uint32_t at,
+                                              uint32_t args, bool is_big)
 {
     const struct argument_masks *masks = &argument_masks[args < 4 ? args : 4];
     uint32_t empty = 0;
@@ -174,7 +174,7 @@ static enum fxt_view_result emit_unknown_event(struct fxt_reader *reader,
 }
 
 /* Returns the index of the first argument's word. */
-static inline uint32_t arguments_start(uint64_t header)
+static inline uint32_t find_arguments_start(uint64_t header)
 {
     return 2 + (fxt_get_bits(header, FXT_EVENT_THREAD) ? 0 : 2u) +
            fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
@@ -255,7 +255,7 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
     event->link = last_word & link_masks[kind];
     event->payload = record->bytes;
     event->payload_size = record->words * FXT_WORD_BYTES;
-    event->body = arguments_start(header) * FXT_WORD_BYTES;
+    event->body = find_arguments_start(header) * FXT_WORD_BYTES;
     event->schema = provider->schema;
     event->name = ids.name;
     event->provider = provider->name;
@@ -290,7 +290,7 @@ static FXT_INLINE enum fxt_view_result view_usual_event(struct fxt_reader *reade
 {
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
     uint32_t args = (uint32_t)fxt_get_bits(record->header, FXT_EVENT_ARGS);
-    uint32_t end = arguments_end(record, arguments_start(record->header), args, is_big);
+    uint32_t end = find_arguments_end(record, find_arguments_start(record->header), args, is_big);
     if (FXT_UNLIKELY(end + fxt_event_last_words(kind) != record->words || kind > FXT_FLOW_END))
         return view_unusual_event(reader, record, end);
     return emit_event(reader, record, end, is_big, true);

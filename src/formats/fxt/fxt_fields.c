@@ -157,7 +157,7 @@ static bool read_stream_value(struct field_iter *walk, uint64_t header, ttr_valu
 }
 
 /* Returns the stage after the arguments. */
-static inline enum stage stage_after_arguments(const struct field_iter *walk)
+static inline enum stage get_stage_after_arguments(const struct field_iter *walk)
 {
     bool is_event = fxt_type(walk->header) == FXT_EVENT;
     return is_event && fxt_get_bits(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE
@@ -222,7 +222,7 @@ static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *
 static inline void finish_argument(struct field_iter *walk)
 {
     walk->arguments--;
-    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_after_arguments(walk));
+    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : get_stage_after_arguments(walk));
 }
 
 /* Reads any argument.  Ends the iteration if its size is invalid. */
@@ -245,7 +245,7 @@ static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *f
 }
 
 /* Reads the value after the arguments: a scope, a message or a payload. */
-static bool read_tail(struct field_iter *walk, ttr_field *field)
+static bool read_last_value(struct field_iter *walk, ttr_field *field)
 {
     uint64_t n = 0;
     walk->stage = STAGE_DONE;
@@ -386,7 +386,7 @@ static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_eve
     if (walk->stage == STAGE_FRAMES)
         return read_frame(walk, field);
     return fxt_type(walk->header) == FXT_PROFILER ? read_profile_tail(walk, field)
-                                                  : read_tail(walk, field);
+                                                  : read_last_value(walk, field);
 }
 
 static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
@@ -405,7 +405,7 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
 
 /* Reads up to `room` fields at once.  Sets `ops` to NULL at the end, so the iterator is not called
  * again. */
-static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
+static uint32_t fxt_read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;
     while (n < room && fxt_fields_next(fields, &field[n]))
@@ -415,4 +415,4 @@ static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t r
 }
 
 const struct field_ops fxt_field_ops = {
-    .begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_fields_take};
+    .begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_read_fields};

@@ -13,7 +13,8 @@
 #define SURPLUS_CHAIN_MIN 6u
 
 /* Returns the word at index `i`. Returns 0 and sets is_cut if it is not available. */
-static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_record_shape *shape)
+static uint64_t load_span_word(const struct fxt_span *span, uint64_t i,
+                               struct fxt_record_shape *shape)
 {
     if (i < span->words)
         return fxt_load_u64(span->bytes + (size_t)i * FXT_WORD_BYTES, span->is_big);
@@ -51,7 +52,7 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
 }
 
 /* Returns the number of words that the header of an argument implies. */
-static uint64_t argument_words(uint64_t header)
+static uint64_t get_argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
     uint64_t words = 1 + fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) +
@@ -68,12 +69,12 @@ static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at,
                                struct fxt_record_shape *shape)
 {
     for (uint32_t i = 0; i < shape->args && !shape->is_cut; i++) {
-        uint64_t header = word_at(span, at, shape);
+        uint64_t header = load_span_word(span, at, shape);
         uint64_t words = fxt_get_bits(header, FXT_ARG_SIZE);
         if (shape->is_cut)
             break;
-        bool is_exact =
-            words == argument_words(header) && fxt_get_bits(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
+        bool is_exact = words == get_argument_words(header) &&
+                        fxt_get_bits(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
         shape->is_clean = shape->is_clean && is_exact;
         shape->is_broken = words == 0;
         if (shape->is_broken)
@@ -249,7 +250,7 @@ static void measure_large(const struct fxt_span *span, uint64_t header,
     if (!shape->is_known)
         return;
     bool is_bare = format == FXT_LARGE_BARE;
-    uint64_t refs = word_at(span, 1, shape);
+    uint64_t refs = load_span_word(span, 1, shape);
     shape->is_clean = has_only_bits_to(header, 43) && has_only_bits_to(refs, is_bare ? 31 : 43);
     uint64_t at = skip_string(span, 2, fxt_get_bits(refs, FXT_LARGE_CATEGORY), shape);
     at = skip_string(span, at, fxt_get_bits(refs, FXT_LARGE_NAME), shape);
@@ -260,7 +261,7 @@ static void measure_large(const struct fxt_span *span, uint64_t header,
         shape->body = at + 1 + shape->inline_words;
         at = skip_arguments(span, shape->body, shape);
     }
-    shape->bytes = word_at(span, at, shape);
+    shape->bytes = load_span_word(span, at, shape);
     shape->total = at + 1 + fxt_words_for_bytes(shape->bytes);
 }
 
@@ -276,7 +277,7 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
         shape->total = words >= FXT_INITIALIZATION_WORDS_ANCHORED
                            ? FXT_INITIALIZATION_WORDS_ANCHORED
                            : FXT_INITIALIZATION_WORDS;
-        shape->is_clean = has_only_bits_to(header, 15) && word_at(span, 1, shape) != 0;
+        shape->is_clean = has_only_bits_to(header, 15) && load_span_word(span, 1, shape) != 0;
         break;
     case FXT_STRING:
         measure_string(span, header, shape);
@@ -317,7 +318,7 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
 
 /* Returns the size of a clean record whose header and content agree, 0 for any other.  Instants may
  * have a scope after the content. */
-static uint64_t clean_record_words(const struct fxt_span *span)
+static uint64_t measure_clean_record(const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
     uint64_t words = fxt_size_words(header);
@@ -336,7 +337,7 @@ unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned count_
     struct fxt_span left = *span;
     unsigned n = 0;
     for (; n < count_max && left.words; n++) {
-        uint64_t words = clean_record_words(&left);
+        uint64_t words = measure_clean_record(&left);
         if (words == 0 || words > left.words)
             break;
         left.bytes += (size_t)words * FXT_WORD_BYTES;
@@ -351,7 +352,7 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
     for (unsigned n = 0; n < count_max; n++) {
         if (left.words == 0)
             return n || is_end ? count_max : 0;
-        uint64_t words = clean_record_words(&left);
+        uint64_t words = measure_clean_record(&left);
         if (words > left.words)
             return n && !is_end ? count_max : n;
         if (words == 0)
@@ -364,7 +365,7 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
 
 /* Returns the size of a plausible record: of unknown type, or with complete content and few surplus
  * words. Returns 0 for any other. */
-static uint64_t plausible_record_words(const struct fxt_span *span, bool *is_known)
+static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_size_words(fxt_load_u64(span->bytes, span->is_big));
     struct fxt_record_shape shape;
@@ -396,7 +397,7 @@ bool fxt_has_plausible_records(const struct fxt_span *span, uint64_t words, bool
         if (fxt_count_clean_records(&rest, is_end, 2) == 2)
             return true;
         bool is_known;
-        words = plausible_record_words(&rest, &is_known);
+        words = measure_plausible_record(&rest, &is_known);
         if (words == 0)
             return false;
         known += is_known;

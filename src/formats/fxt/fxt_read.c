@@ -44,7 +44,7 @@ static const uint8_t zero_piece[ZERO_PIECE_SIZE] = {0};
 
 enum stop { STOP_FULL, STOP_EDGE, STOP_BAD_SIZE, STOP_FAILED };
 
-static struct fxt_span span_at(const struct fxt_reader *reader)
+static struct fxt_span get_span(const struct fxt_reader *reader)
 {
     const struct window *window = &reader->in->window;
     size_t skip = (size_t)(reader->at - window->offset);
@@ -57,7 +57,7 @@ static struct fxt_span span_at(const struct fxt_reader *reader)
 static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
-    struct fxt_span left = span_at(reader);
+    struct fxt_span left = get_span(reader);
     const uint64_t most = in->max_record / FXT_WORD_BYTES;
     while (in->n < in->batch) {
         if (left.words == 0)
@@ -70,7 +70,7 @@ static enum stop read_window(struct fxt_reader *reader)
             return STOP_EDGE;
         unsigned type = fxt_type(record.header);
         if (FXT_UNLIKELY(!reader->provider) && type != FXT_METADATA &&
-            !fxt_provider_default(reader)) {
+            !fxt_provider_select_default(reader)) {
             (void)fail_memory(reader->error);
             return STOP_FAILED;
         }
@@ -143,7 +143,7 @@ static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *wha
 static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
-        !fxt_provider_default(reader))
+        !fxt_provider_select_default(reader))
         return fail_memory(reader->error);
     switch (fxt_views[fxt_type(record->header)](reader, record)) {
     case FXT_VIEWED:
@@ -233,7 +233,7 @@ static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
     look->is_end = in->window.n < 2 * FXT_LOOKAHEAD;
-    look->span = span_at(reader);
+    look->span = get_span(reader);
     look->span.words = look->is_end ? look->span.words : 2 * FXT_LOOKAHEAD / FXT_WORD_BYTES;
     return status;
 }
@@ -346,7 +346,7 @@ static ttr_status resolve_zeros(struct fxt_reader *reader)
  * far, and no records start inside it. */
 static bool is_truncated_record(const struct fxt_reader *reader)
 {
-    struct fxt_span span = span_at(reader);
+    struct fxt_span span = get_span(reader);
     struct fxt_record_shape shape;
     if (span.words == 0)
         return true;
@@ -440,7 +440,7 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
                        reader->error);
         if (status != TTR_OK)
             return status;
-        struct fxt_span span = span_at(reader);
+        struct fxt_span span = get_span(reader);
         if (!is_size_plausible(&span, fxt_size_words(header)))
             return resolve_bad_size(reader);
     }

@@ -178,7 +178,7 @@ TTR_MUST bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *
 
 /* Makes current the provider of records that precede any section.  Returns false if out of memory.
  */
-TTR_MUST bool fxt_provider_default(struct fxt_reader *reader);
+TTR_MUST bool fxt_provider_select_default(struct fxt_reader *reader);
 
 void fxt_provider_set_name(struct fxt_reader *reader, ttr_id name);
 TTR_MUST bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id text);

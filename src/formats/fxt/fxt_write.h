@@ -301,8 +301,8 @@ void fxt_prepare_koid(struct fxt_writer *w, ttr_id id);
 uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id);
 
 /* Record that an object record named this thread, or its process. */
-void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
-void fxt_note_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
+void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
+void fxt_record_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 
 /* Writes the names that threads received after their last event. */
 void fxt_write_missing_names(struct fxt_writer *w);

@@ -10,7 +10,7 @@
 #include "formats/fxt/fxt_write.h"
 
 /* Returns the argument type of an integer. */
-static uint64_t integer_type(const ttr_value *value)
+static uint64_t choose_integer_type(const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
     if (value->hint == TTR_DISPLAY_POINTER)
@@ -28,7 +28,7 @@ static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt
 {
     if ((value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) && value->count > 0)
         fxt_count_loss(w, FXT_LOST_FIELD_LABEL);
-    uint64_t type = integer_type(value);
+    uint64_t type = choose_integer_type(value);
     ttr_thread thread;
     arg->header |= type;
     arg->value = value->v.u;

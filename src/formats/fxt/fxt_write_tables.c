@@ -48,7 +48,7 @@ static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
 }
 
 /* Returns the entry of an id, and creates it if missing.  Returns NULL if out of memory. */
-static uint32_t *slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
+static uint32_t *get_slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
     if (slots->used_pages == 0 && !slots_add_page(slots, alloc))
@@ -72,7 +72,7 @@ static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id 
         slots->refused++;
         return 0;
     }
-    uint32_t *entry = slots_entry(slots, &w->out->t->counted, id);
+    uint32_t *entry = get_slots_entry(slots, &w->out->t->counted, id);
     if (!entry) {
         w->failed = true;
         return 0;
@@ -198,7 +198,7 @@ static void introduce_thread(struct fxt_writer *w, ttr_id id)
         w->failed = true;
 }
 
-static void write_news(struct fxt_writer *w, ttr_id id)
+static void write_changed_names(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
     uint32_t process = t->threads[id].process;
@@ -232,17 +232,17 @@ static void name_thread(struct fxt_writer *w, ttr_id id)
         return;
     w->known[id].stamp = w->stamp;
     if (id && t->sources[t->threads[id].source].format != w->out->format->name)
-        write_news(w, id);
+        write_changed_names(w, id);
 }
 
 void fxt_write_missing_names(struct fxt_writer *w)
 {
     for (size_t id = 1; id < w->known_n && w->target; id++)
         if (w->known[id].stamp)
-            write_news(w, (ttr_id)id);
+            write_changed_names(w, (ttr_id)id);
 }
 
-void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
+void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
     if (!thread || !reserve_names(w, thread))
         return;
@@ -250,7 +250,7 @@ void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
     w->known[thread].name = name;
 }
 
-void fxt_note_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
+void fxt_record_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
     if (thread && thread < w->out->t->threads_n && reserve_names(w, thread))
         w->processes[w->out->t->threads[thread].process] = name;

@@ -3,7 +3,7 @@
  * because a malicious packet could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
-static bool spend_nesting_work(struct heph_nesting *nesting)
+static bool consume_nesting_budget(struct heph_nesting *nesting)
 {
     if (nesting->work == 0)
         return false;
@@ -16,15 +16,15 @@ static bool spend_nesting_work(struct heph_nesting *nesting)
 static bool skip_nested_array(struct cursor *c, uint8_t type, unsigned levels,
                               struct heph_nesting *nesting)
 {
-    if (!spend_nesting_work(nesting))
+    if (!consume_nesting_budget(nesting))
         return false;
     if (levels == 1)
         return heph_skip_value(c, type);
     uint32_t n = cursor_u16be(c);
-    bool is_whole = !c->failed;
-    for (uint32_t i = 0; i < n && is_whole; i++)
-        is_whole = skip_nested_array(c, type, levels - 1, nesting);
-    return is_whole;
+    bool is_at_end = !c->failed;
+    for (uint32_t i = 0; i < n && is_at_end; i++)
+        is_at_end = skip_nested_array(c, type, levels - 1, nesting);
+    return is_at_end;
 }
 
 static bool is_array(uint8_t type)
@@ -36,7 +36,7 @@ static bool is_array(uint8_t type)
  * HEPH_NESTING_MAX deep. */
 static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
-    while (cursor_left(&c) && spend_nesting_work(nesting)) {
+    while (cursor_left(&c) && consume_nesting_budget(nesting)) {
         (void)cursor_skip(&c, cursor_u16be(&c));
         uint8_t type = cursor_u8(&c);
         if (!is_array(type) || array >= HEPH_NESTING_MAX) {

@@ -42,7 +42,8 @@ void heph_append_text(const struct heph_encoder *encoder, ttr_text text)
     buffer_add(encoder->to, text.p, n);
 }
 
-static void put_head(const struct heph_encoder *encoder, const char *name, uint8_t type)
+static void append_attribute_head(const struct heph_encoder *encoder, const char *name,
+                                  uint8_t type)
 {
     heph_append_text(encoder, (ttr_text){name, strlen(name)});
     buffer_add_byte(encoder->to, type);
@@ -50,13 +51,13 @@ static void put_head(const struct heph_encoder *encoder, const char *name, uint8
 
 void heph_append_uint(const struct heph_encoder *encoder, const char *name, uint64_t value)
 {
-    put_head(encoder, name, HEPH_TYPE_UINT);
+    append_attribute_head(encoder, name, HEPH_TYPE_UINT);
     heph_append_u64(encoder->to, value);
 }
 
 void heph_append_string(const struct heph_encoder *encoder, const char *name, ttr_text value)
 {
-    put_head(encoder, name, HEPH_TYPE_TEXT);
+    append_attribute_head(encoder, name, HEPH_TYPE_TEXT);
     heph_append_text(encoder, value);
 }
 
@@ -80,12 +81,12 @@ static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
 
 void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr_text bytes)
 {
-    put_head(encoder, name, HEPH_TYPE_TEXT);
+    append_attribute_head(encoder, name, HEPH_TYPE_TEXT);
     append_hex_text(encoder, bytes);
 }
 
 /* Returns the Heph type of a value; 0 for arrays and structs. */
-static uint8_t stored_type(const ttr_value *value)
+static uint8_t get_stored_type(const ttr_value *value)
 {
     static const uint8_t types[TTR_TYPE_COUNT] = {
         [TTR_TYPE_NULL] = HEPH_TYPE_TEXT,   [TTR_TYPE_BOOL] = HEPH_TYPE_UINT,
@@ -96,7 +97,7 @@ static uint8_t stored_type(const ttr_value *value)
     return value->type < TTR_TYPE_COUNT ? types[value->type] : 0;
 }
 
-static void count_changes(const struct heph_encoder *encoder, const ttr_value *value)
+static void count_value_losses(const struct heph_encoder *encoder, const ttr_value *value)
 {
     if (value->type == TTR_TYPE_NULL)
         output_count_loss(encoder->out, HEPH_LOST_NULL, encoder->offset);
@@ -140,7 +141,7 @@ static bool is_uniform_array(ttr_fields elements, uint32_t count)
     ttr_field field;
     uint8_t type = 0;
     for (uint32_t i = 0; i < count && ttr_fields_next(&elements, &field); i++) {
-        uint8_t ctx = stored_type(&field.value);
+        uint8_t ctx = get_stored_type(&field.value);
         if (ctx == 0 || (type && ctx != type))
             return false;
         type = ctx;
@@ -160,9 +161,9 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     if (count > HEPH_TEXT_MAX)
         output_count_loss(encoder->out, HEPH_LOST_ELEMENTS, encoder->offset);
     for (uint32_t i = 0; i < count && ttr_fields_next(elements, &field); i++) {
-        count_changes(encoder, &field.value);
+        count_value_losses(encoder, &field.value);
         if (i == 0 && !encoder->to->failed)
-            encoder->to->bytes[head] = (uint8_t)(HEPH_TYPE_ARRAY | stored_type(&field.value));
+            encoder->to->bytes[head] = (uint8_t)(HEPH_TYPE_ARRAY | get_stored_type(&field.value));
         if (i >= HEPH_TEXT_MAX)
             continue;
         append_value(encoder, &field.value);
@@ -199,7 +200,7 @@ static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
                          const ttr_field *field, struct level *levels)
 {
     const ttr_value *value = &field->value;
-    uint8_t type = stored_type(value);
+    uint8_t type = get_stored_type(value);
     if (field->depth == 0 &&
         (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
         output_count_loss(encoder->out, HEPH_LOST_CONTEXT, encoder->offset);
@@ -208,7 +209,7 @@ static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
     if (type) {
         heph_append_text(encoder, path);
         buffer_add_byte(encoder->to, type);
-        count_changes(encoder, value);
+        count_value_losses(encoder, value);
         append_value(encoder, value);
     } else if (value->type == TTR_TYPE_ARRAY && is_uniform_array(*fields, value->count)) {
         heph_append_text(encoder, path);

@@ -154,7 +154,7 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
     return declare_clock(in, error);
 }
 
-static ttr_status take_epoch(struct input *in, uint64_t epoch, ttr_error *error)
+static ttr_status apply_epoch_packet(struct input *in, uint64_t epoch, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     reader->epoch = epoch;
@@ -188,5 +188,5 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
             in, TTR_SEVERITY_ODD, reader->offset, "heph.late-epoch",
             "an epoch follows events that were read without it; it applies from here on");
     }
-    return take_epoch(in, epoch, error);
+    return apply_epoch_packet(in, epoch, error);
 }

@@ -97,7 +97,7 @@ static bool open_array(struct walk *walk, uint8_t type, ttr_field *field)
     return !walk->at.failed && walk->type >= HEPH_TYPE_UINT && walk->type <= HEPH_TYPE_TEXT;
 }
 
-static bool is_whole(struct cursor c)
+static bool is_at_end(struct cursor c)
 {
     return heph_skip_attribute(&c);
 }
@@ -122,7 +122,7 @@ static bool next_field(ttr_fields *fields, ttr_field *field)
         return read_next_element(walk, field);
     if (walk->at.failed || cursor_left(&walk->at) == 0)
         return false;
-    if (walk->is_careful && !is_whole(walk->at))
+    if (walk->is_careful && !is_at_end(walk->at))
         return read_undecoded_rest(walk, field);
     field->name.n = cursor_u16be(&walk->at);
     field->name.p = (const char *)cursor_read_bytes(&walk->at, field->name.n);

@@ -74,7 +74,7 @@ bool heph_name_stream(struct input *in, uint32_t stream)
 }
 
 /* Learns the number of workers from "Building runtime"; streams above it are other threads. */
-static bool learn_workers(struct input *in, const ttr_event *event)
+static bool set_worker_count(struct input *in, const ttr_event *event)
 {
     struct heph_reader *reader = in->ctx;
     ttr_field field;
@@ -86,7 +86,7 @@ static bool learn_workers(struct input *in, const ttr_event *event)
 }
 
 /* Names the substream of an actor that ran: the actor's id is the substream of its own events. */
-static bool learn_actor(struct input *in, const ttr_event *event)
+static bool name_actor(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
     ttr_field id, name;
@@ -107,7 +107,7 @@ bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_descri
             return false;
     }
     if (meaning == HEPH_BUILDING)
-        return learn_workers(in, event);
+        return set_worker_count(in, event);
     /* Newer runtimes write no substreams; then no thread belongs to the actor's id. */
-    return meaning != HEPH_RUN || !reader->has_substreams || learn_actor(in, event);
+    return meaning != HEPH_RUN || !reader->has_substreams || name_actor(in, event);
 }

@@ -23,8 +23,8 @@ bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uin
 
 /* Returns a cursor over the attributes of an event packet; it has failed if the description does
  * not fit. */
-static struct cursor attributes_cursor(const uint8_t *packet, uint32_t size,
-                                       const struct heph_layout *layout)
+static struct cursor get_attributes_cursor(const uint8_t *packet, uint32_t size,
+                                           const struct heph_layout *layout)
 {
     struct cursor c = cursor_init(packet, size, 0);
     (void)cursor_skip(&c, layout->description_length);
@@ -45,7 +45,7 @@ bool heph_is_valid_nested_packet(const uint8_t *packet, uint32_t size,
                                  const struct heph_layout *layout)
 {
     struct heph_nesting nesting;
-    struct cursor c = attributes_cursor(packet, size, layout);
+    struct cursor c = get_attributes_cursor(packet, size, layout);
     return !c.failed && heph_find_array_nesting(c, &nesting);
 }
 

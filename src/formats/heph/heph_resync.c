@@ -64,7 +64,7 @@ static enum packet_verdict classify_following(const struct heph_reader *reader,
 }
 
 /* Spends work units. Returns false if they exceed the budget, which grows with reader->offset. */
-static bool spend_work(struct heph_reader *reader, uint64_t work)
+static bool consume_budget(struct heph_reader *reader, uint64_t work)
 {
     if (reader->work + work > WORK_START + reader->offset * WORK_PER_BYTE)
         return false;
@@ -87,7 +87,7 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
         return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
     }
     enum packet_verdict next = classify_following(reader, candidate, size);
-    if (next != IS_PACKET || !spend_work(reader, size / 8))
+    if (next != IS_PACKET || !consume_budget(reader, size / 8))
         return next == NEEDS_MORE ? next : IS_NO_PACKET;
     return heph_is_valid_packet(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
 }
@@ -101,7 +101,7 @@ static uint32_t find_true_size(struct input *in, const struct candidate *bad)
     struct cursor c = cursor_init(bad->p, bad->left, reader->offset);
     (void)cursor_skip(&c, layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
-    while (!c.failed && spend_work(reader, 8)) {
+    while (!c.failed && consume_budget(reader, 8)) {
         uint64_t size = c.offset - reader->offset;
         if (size > reader->max_packet)
             return 0;
@@ -121,7 +121,8 @@ static bool has_only_wrong_magic(struct heph_reader *reader, const struct candid
     uint32_t size = bad->left >= reader->layout->header ? heph_packet_size(bad->p) : 0;
     struct candidate rest = *bad;
     return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left &&
-           spend_work(reader, size / 8) && classify_following(reader, &rest, size) == IS_PACKET &&
+           consume_budget(reader, size / 8) &&
+           classify_following(reader, &rest, size) == IS_PACKET &&
            heph_is_valid_packet(bad->p, size, reader->layout);
 }
 
@@ -422,8 +423,8 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
             load_candidate(in, (uint64_t)heph_packet_size(bad.p) + LOOKAHEAD_SIZE, &bad, error);
     if (status != TTR_OK)
         return status;
-    bool is_whole = is_framed && heph_packet_size(bad.p) <= bad.left;
-    if (is_whole && classify_following(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
+    bool is_at_end = is_framed && heph_packet_size(bad.p) <= bad.left;
+    if (is_at_end && classify_following(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
         return recover_bad_content(in, &bad, heph_packet_size(bad.p), error);
     return recover_bad_frame(in, &bad, error);
 }

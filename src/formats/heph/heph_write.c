@@ -63,7 +63,7 @@ void heph_writer_free(struct ttr_writer *out)
 }
 
 /* Returns the next counter of a stream; the pointer is valid until the next call. */
-static uint32_t *stream_counter(struct ttr_writer *out, uint32_t stream)
+static uint32_t *get_stream_counter(struct ttr_writer *out, uint32_t stream)
 {
     struct heph_writer *writer = out->ctx;
     const uint32_t *index = pair_map_get(&writer->streams, stream, 0);
@@ -94,7 +94,7 @@ static bool claim_stream(struct heph_writer *writer, uint64_t pid, uint16_t sour
     return true;
 }
 
-static uint32_t spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
+static uint32_t assign_spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     const uint32_t *known = pair_map_get(&writer->spare, pid, source);
     if (known)
@@ -118,8 +118,8 @@ static struct thread_address resolve_address(struct ttr_writer *out, const ttr_e
     address.pid = address.thread.pid;
     address.substream = address.thread.tid;
     address.is_spare = !claim_stream(writer, address.pid, event->source);
-    address.stream =
-        address.is_spare ? spare_stream(writer, address.pid, event->source) : (uint32_t)address.pid;
+    address.stream = address.is_spare ? assign_spare_stream(writer, address.pid, event->source)
+                                      : (uint32_t)address.pid;
     return address;
 }
 
@@ -159,7 +159,7 @@ static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 }
 
 /* Returns a time relative to the epoch; earlier times become 0 and are counted as lost. */
-static uint64_t relative_time(struct ttr_writer *out, int64_t time, uint64_t offset)
+static uint64_t convert_to_epoch(struct ttr_writer *out, int64_t time, uint64_t offset)
 {
     const struct heph_writer *writer = out->ctx;
     if (time >= 0 && (uint64_t)time >= writer->epoch)
@@ -190,7 +190,7 @@ static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *
 static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->ctx;
-    uint32_t *counter = stream_counter(out, packet->address.stream);
+    uint32_t *counter = get_stream_counter(out, packet->address.stream);
     if (counter && writer->is_copying_source && writer->copied == packet->event->source)
         *counter = packet->event->sequence;
     return counter ? (*counter)++ : 0;
@@ -204,7 +204,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     packet->address = resolve_address(out, event);
     if (!packet->address.thread.pid_known || !packet->address.thread.tid_known)
         output_count_loss(out, HEPH_LOST_THREAD, event->offset);
-    uint64_t start = relative_time(out, event->time, event->offset), end;
+    uint64_t start = convert_to_epoch(out, event->time, event->offset), end;
     if (__builtin_add_overflow(start, packet->duration, &end)) {
         end = UINT64_MAX;
         output_count_loss(out, HEPH_LOST_TIME, event->offset);
@@ -404,7 +404,7 @@ static void write_gap(struct ttr_writer *out, const ttr_event *event)
     struct thread_address address = resolve_address(out, event);
     const struct heph_writer *writer = out->ctx;
     bool shows = event->link <= INT32_MAX && pair_map_get(&writer->streams, address.stream, 0);
-    uint32_t *counter = stream_counter(out, address.stream);
+    uint32_t *counter = get_stream_counter(out, address.stream);
     if (counter && event->link <= INT32_MAX)
         *counter += (uint32_t)event->link;
     if (!shows && event->link)
@@ -430,7 +430,7 @@ static void write_begin(struct ttr_writer *out, const ttr_event *event)
 
 /* Returns whether the end has values that differ from its begin. They are lost, because a span has
  * one set. */
-static bool end_differs(const ttr_event *begin, const ttr_event *end)
+static bool end_has_other_values(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
     bool has_other_text = (end->name && end->name != begin->name) ||
@@ -469,7 +469,7 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
         heph_append_uint(&encoder, "id", begin->event.link);
         output_count_loss(out, HEPH_LOST_ID, begin->event.offset);
     }
-    if (end_differs(&begin->event, end))
+    if (end_has_other_values(&begin->event, end))
         output_count_loss(out, HEPH_LOST_END, end->offset);
     output_count_loss(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
@@ -555,7 +555,7 @@ static void copy_packet(struct ttr_writer *out, const ttr_event *event)
             writer->epoch = epoch;
         return;
     }
-    uint32_t stream = load_u32be(event->payload + 8), *counter = stream_counter(out, stream);
+    uint32_t stream = load_u32be(event->payload + 8), *counter = get_stream_counter(out, stream);
     (void)claim_stream(writer, stream, event->source);
     if (counter)
         *counter = event->sequence + 1;
@@ -578,7 +578,7 @@ static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
 /* Copies a packet with a new counter, because other events of its stream may have been dropped. */
 static void copy_with_new_counter(struct ttr_writer *out, const ttr_event *event)
 {
-    uint32_t *counter = stream_counter(out, load_u32be(event->payload + 8));
+    uint32_t *counter = get_stream_counter(out, load_u32be(event->payload + 8));
     size_t at = out->buffer.n;
     buffer_add(&out->buffer, event->payload, event->payload_size);
     if (counter && !out->buffer.failed)

@@ -91,7 +91,7 @@ static void count_text_losses(struct ttr_writer *out, const ttr_event *event, un
 }
 
 /* Writes a key that every line has, with null if its value is unknown. */
-static inline char *put_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
+static inline char *emit_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = emit_constant(at, key);
     return is_known ? emit_u64(at, value) : emit_constant(at, "null");
@@ -105,8 +105,8 @@ static void format_thread(struct ttr_writer *out, struct thread_text *thread_tex
     char *begin = (char *)buffer_room(text, LINE_TEXT), *at = begin;
     thread_text->changed = 0;
     if (begin) {
-        at = put_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
-        at = put_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
+        at = emit_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
+        at = emit_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
         buffer_commit(text, (size_t)(at - begin));
     }
     thread_text->ids_n = text->n;
@@ -173,13 +173,13 @@ static inline bool is_title_of_event(const struct title *title, const ttr_event 
            title->provider == event->provider && title->category == event->category;
 }
 
-static bool has_id(unsigned kind)
+static bool kind_has_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
 }
 
-static const char *tag_text(const ttr_event *event)
+static const char *get_tag_text(const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
     static const char *const objects[] = {"other",   "process", "thread",
@@ -191,9 +191,9 @@ static const char *tag_text(const ttr_event *event)
     return NULL;
 }
 
-static char *put_tag(char *at, const ttr_event *event)
+static char *emit_event_tag(char *at, const ttr_event *event)
 {
-    const char *text = tag_text(event);
+    const char *text = get_tag_text(event);
     if (event->kind == TTR_KIND_GAP && event->tag == TTR_GAP_PACKETS)
         return emit_u64(emit_constant(at, ",\"packets\":"), event->sequence);
     if (!text && event->tag == 0 && event->kind != TTR_KIND_BLOB)
@@ -206,7 +206,7 @@ static char *put_tag(char *at, const ttr_event *event)
     return emit_constant(at, "\"");
 }
 
-static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
+static char *emit_outgoing_thread(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_thread from;
     bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
@@ -219,19 +219,19 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
     return at;
 }
 
-static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
+static char *emit_event_numbers(char *at, const ttr *t, const ttr_event *event)
 {
-    at = put_number_or_null(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = emit_number_or_null(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
     bool has_length =
         event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
-    at = put_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
-    if (has_id(event->kind))
+    at = emit_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
+    if (kind_has_id(event->kind))
         at = emit_u64(emit_constant(at, ",\"id\":"), event->link);
-    at = put_outgoing(at, t, event);
-    return put_tag(at, event);
+    at = emit_outgoing_thread(at, t, event);
+    return emit_event_tag(at, event);
 }
 
-static char *put_level(char *at, const ttr_event *event)
+static char *emit_level(char *at, const ttr_event *event)
 {
 #define LEVEL(text)           \
     {                         \
@@ -254,7 +254,7 @@ static char *put_level(char *at, const ttr_event *event)
     return at + levels[event->level].n;
 }
 
-static char *put_flags(char *at, unsigned flags)
+static char *emit_flags(char *at, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -277,7 +277,7 @@ static char *put_flags(char *at, unsigned flags)
 
 /* Writes four bytes, the lowest first, as eight hexadecimal digits, all at once in a 64-bit word.
  */
-static inline char *put_four_hex_bytes(char *at, uint32_t x)
+static inline char *emit_four_hex_bytes(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
     uint64_t lanes = (x | (uint64_t)x << 16) & 0x0000ffff0000ffffu;
@@ -288,33 +288,33 @@ static inline char *put_four_hex_bytes(char *at, uint32_t x)
     return at + 8;
 }
 
-static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
+static inline char *emit_bytes16(char *at, const char *key, const uint8_t *bytes)
 {
     if (!bytes)
         return at;
     at = emit_constant(at, key);
     for (size_t i = 0; i < 16; i += 4)
-        at = put_four_hex_bytes(at, load_u32le(bytes + i));
+        at = emit_four_hex_bytes(at, load_u32le(bytes + i));
     return emit_constant(at, "\"");
 }
 
 /* Writes the keys that only some formats have. */
-static char *put_rare(char *at, const ttr *t, const ttr_event *event)
+static char *emit_rare_keys(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     if (event->keyword)
         at = emit_u64(emit_constant(at, ",\"keyword\":"), event->keyword);
     if (event->opcode)
         at = emit_u64(emit_constant(at, ",\"opcode\":"), event->opcode);
-    at = put_bytes16(at, ",\"activity\":\"", event->activity);
-    at = put_bytes16(at, ",\"related\":\"", event->related);
+    at = emit_bytes16(at, ",\"activity\":\"", event->activity);
+    at = emit_bytes16(at, ",\"related\":\"", event->related);
     if (!ttr_event_number(t, event, &number, &version))
         return at;
     at = emit_u64(emit_constant(at, ",\"event_id\":"), number);
     return emit_u64(emit_constant(at, ",\"event_version\":"), version);
 }
 
-static char *put_track(char *at, const ttr *t, const ttr_event *event)
+static char *emit_track_key(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_track track;
     if (!ttr_track_get(t, event->track, &track))
@@ -324,7 +324,7 @@ static char *put_track(char *at, const ttr *t, const ttr_event *event)
 
 /* Writes a time as a number. Its seconds are usually those of the event before, so their digits are
  * cached. */
-static char *put_time(struct jsonl *ctx, char *at, int64_t time)
+static char *emit_time(struct jsonl *ctx, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
     if (time < (int64_t)nano)
@@ -343,7 +343,7 @@ static char *put_time(struct jsonl *ctx, char *at, int64_t time)
 
 /* Writes the time as a string, which JSON readers do not round, and as ISO 8601 if it counts from
  * the Unix epoch: "165...","time":"2022-04-21T10:11:12.123456789Z" */
-static char *put_text_time(char *at, int64_t time)
+static char *emit_time_string(char *at, int64_t time)
 {
     at = emit_constant(emit_i64(emit_constant(at, "\""), time), "\"");
     if (!is_unix_time(time))
@@ -363,7 +363,7 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
         return;
     bool is_kept = is_title_of_event(title, event);
     char *at = emit_constant(begin, "{\"time_ns\":");
-    at = ctx->has_text_times ? put_text_time(at, event->time) : put_time(ctx, at, event->time);
+    at = ctx->has_text_times ? emit_time_string(at, event->time) : emit_time(ctx, at, event->time);
     if (is_kept)
         at = emit_cached_piece(at, (ttr_text){title->text, title->n});
     buffer_commit(&out->buffer, (size_t)(at - begin));
@@ -373,7 +373,7 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
         add_new_title(out, event, title);
 }
 
-static void write_head(struct ttr_writer *out, const ttr_event *event)
+static void write_line_start(struct ttr_writer *out, const ttr_event *event)
 {
     const struct thread_text *thread_text = get_thread_text(out, event);
     const char *text = (const char *)thread_text->text.bytes;
@@ -384,23 +384,23 @@ static void write_head(struct ttr_writer *out, const ttr_event *event)
     if (!begin)
         return;
     at = emit_cached_piece(at, (ttr_text){text, thread_text->ids_n});
-    at = put_numbers(at, out->t, event);
-    at = put_level(at, event);
+    at = emit_event_numbers(at, out->t, event);
+    at = emit_level(at, event);
     at = emit_cached_piece(
         at, (ttr_text){text + thread_text->ids_n, thread_text->text.n - thread_text->ids_n});
-    at = put_track(at, out->t, event);
+    at = emit_track_key(at, out->t, event);
     buffer_commit(&out->buffer, (size_t)(at - begin));
     if (source)
         count_text_losses(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
 }
 
-static void write_tail(struct ttr_writer *out, const ttr_event *event)
+static void write_line_end(struct ttr_writer *out, const ttr_event *event)
 {
     char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT), *at = begin;
     if (!begin)
         return;
-    at = put_flags(at, event->flags);
-    at = put_rare(at, out->t, event);
+    at = emit_flags(at, event->flags);
+    at = emit_rare_keys(at, out->t, event);
     at = emit_constant(at, ",\"fields\":{");
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
@@ -408,8 +408,8 @@ static void write_tail(struct ttr_writer *out, const ttr_event *event)
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *ctx = out->ctx;
-    write_head(out, event);
-    write_tail(out, event);
+    write_line_start(out, event);
+    write_line_end(out, event);
     field_json_begin(&ctx->fields);
     field_json_begin(&ctx->context);
     if (field_json_append_fields_apart(&ctx->fields, &ctx->context, event)) {
@@ -431,7 +431,7 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
 }
 
 /* No line depends on those before it. */
-static void jsonl_pass(struct ttr_writer *out, const ttr_batch *batch)
+static void jsonl_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     (void)out, (void)batch;
 }
@@ -464,7 +464,7 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct jsonl),
     .create = jsonl_create,
     .write = jsonl_write,
-    .pass = jsonl_pass,
+    .pass = jsonl_skip_batch,
     .finish = jsonl_finish,
     .drop = jsonl_drop,
 };

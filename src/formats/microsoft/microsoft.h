@@ -13,7 +13,7 @@
 /* Writes a float as std::to_chars does: the fewest digits that read back as the same number, with
  * an exponent if that is shorter. `bits`: 32 or 64. Returns the length, at most NUMBER_MAX bytes.
  */
-size_t microsoft_put_float(char *to, double x, unsigned bits);
+size_t microsoft_emit_float(char *to, double x, unsigned bits);
 
 /* Appends the content of a JSON string; bytes that are not UTF-8 are decoded as ISO 8859-1. */
 void microsoft_add_text(struct buffer *to, const void *p, size_t n);
@@ -23,7 +23,7 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n);
 
 /* Writes "2033-05-18T03:33:20", or "TIME(n)" for years outside the range of C's struct tm, without
  * quotes. At most 2 * NUMBER_MAX bytes. Returns the end. */
-char *microsoft_put_time(char *at, int64_t unix_s);
+char *microsoft_emit_time(char *at, int64_t unix_s);
 
 /* Appends a value of an EventHeader field; of any other field. */
 void microsoft_add_item(struct buffer *to, const struct event_header_item *item,

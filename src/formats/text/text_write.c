@@ -38,8 +38,8 @@ struct names {
 
 /* Sets *choice to the index of the option's value in a NULL-terminated list of words. Sets 0, the
  * default, if the option is not set. */
-static ttr_status read_choice(const struct ttr_writer *out, const char *key,
-                              const char *const *words, unsigned *choice, ttr_error *error)
+static ttr_status parse_choice(const struct ttr_writer *out, const char *key,
+                               const char *const *words, unsigned *choice, ttr_error *error)
 {
     const char *value = output_option(out, key);
     *choice = 0;
@@ -63,13 +63,13 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     struct text *ctx = out->ctx;
     unsigned style, fields, names, numbers;
     text_cache_init(&ctx->texts, &out->t->counted, text_escape);
-    ttr_status status = read_choice(out, "time", styles, &style, error);
+    ttr_status status = parse_choice(out, "time", styles, &style, error);
     if (status == TTR_OK)
-        status = read_choice(out, "fields", answers, &fields, error);
+        status = parse_choice(out, "fields", answers, &fields, error);
     if (status == TTR_OK)
-        status = read_choice(out, "names", answers, &names, error);
+        status = parse_choice(out, "names", answers, &names, error);
     if (status == TTR_OK)
-        status = read_choice(out, "numbers", refusals, &numbers, error);
+        status = parse_choice(out, "numbers", refusals, &numbers, error);
     if (status != TTR_OK)
         return status;
     ctx->style = (enum time_style)style;
@@ -82,7 +82,7 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
 
 /* Formats the start of a time, up to the decimal point: "[2022-04-21 10:11:12.". Cuts off the nine
  * digits and the Z that number_format_iso appends. */
-static void make_prefix(struct text *ctx, int64_t second, int64_t time)
+static void format_time_prefix(struct text *ctx, int64_t second, int64_t time)
 {
     ctx->second = second;
     ctx->prefix[0] = '[';
@@ -92,21 +92,21 @@ static void make_prefix(struct text *ctx, int64_t second, int64_t time)
         *divider = ' ';
 }
 
-static char *put_iso(char *at, struct text *ctx, int64_t time)
+static char *emit_iso_time(char *at, struct text *ctx, int64_t time)
 {
     int64_t second = time / 1000000000 - (time % 1000000000 < 0), part = time % 1000000000;
     if (ctx->prefix_n == 0 || ctx->second != second)
-        make_prefix(ctx, second, time);
+        format_time_prefix(ctx, second, time);
     memcpy(at, ctx->prefix, ctx->prefix_n);
     at += ctx->prefix_n;
     number_format_9_digits(at, (uint32_t)(part < 0 ? part + 1000000000 : part));
     return at + 9;
 }
 
-static char *put_time(char *at, struct text *ctx, int64_t time)
+static char *emit_time(char *at, struct text *ctx, int64_t time)
 {
     if (ctx->style == TIME_ISO)
-        return emit_constant(put_iso(at, ctx, time), "] ");
+        return emit_constant(emit_iso_time(at, ctx, time), "] ");
     at = emit_constant(at, "[");
     if (ctx->style == TIME_NS)
         at = emit_i64(at, time);
@@ -115,7 +115,7 @@ static char *put_time(char *at, struct text *ctx, int64_t time)
     return emit_constant(at, "] ");
 }
 
-static char *put_delta(char *at, const struct text *ctx, int64_t time)
+static char *emit_time_difference(char *at, const struct text *ctx, int64_t time)
 {
     int64_t last = ctx->has_last ? ctx->last_time : time;
     at = emit_constant(at, time < last ? "(-" : "(+");
@@ -134,7 +134,7 @@ static bool choose_time_style(struct text *ctx, const ttr_event *event)
 
 /* Skips a batch of events that are not printed. Only the last event matters once the style of times
  * is chosen, because time differences refer to it. */
-static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
+static void text_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     struct text *ctx = out->ctx;
     uint32_t i = ctx->has_last ? batch->n : 0;
@@ -149,20 +149,20 @@ static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
     }
 }
 
-static char *put_times(char *at, struct text *ctx, const ttr_event *event)
+static char *emit_times(char *at, struct text *ctx, const ttr_event *event)
 {
     const bool has_time = choose_time_style(ctx, event);
     if (ctx->with_color)
         at = emit_constant(at, COLOR_TIME);
     if (ctx->style != TIME_DELTA)
-        at = has_time ? put_time(at, ctx, event->time) : emit_constant(at, "[no time] ");
-    at = put_delta(at, ctx, event->time);
+        at = has_time ? emit_time(at, ctx, event->time) : emit_constant(at, "[no time] ");
+    at = emit_time_difference(at, ctx, event->time);
     ctx->last_time = event->time;
     ctx->has_last = has_time;
     return ctx->with_color ? emit_constant(at, COLOR_OFF) : at;
 }
 
-static char *put_names(char *at, const struct text *ctx, const struct names *names)
+static char *emit_names(char *at, const struct text *ctx, const struct names *names)
 {
     at = emit_piece(at, names->provider);
     if (names->provider.n || names->category.n)
@@ -174,7 +174,7 @@ static char *put_names(char *at, const struct text *ctx, const struct names *nam
     return emit_constant(at, ctx->with_color ? COLOR_OFF " " : " ");
 }
 
-static char *put_kind(char *at, const struct text *ctx, unsigned kind)
+static char *emit_event_kind(char *at, const struct text *ctx, unsigned kind)
 {
     static const char *const colors[TTR_KIND_COUNT] = {
         COLOR_MOMENT,  COLOR_MOMENT, COLOR_SPAN,    COLOR_SPAN,    COLOR_SPAN,
@@ -188,16 +188,16 @@ static char *put_kind(char *at, const struct text *ctx, unsigned kind)
     return emit_constant(at, ctx->with_color ? COLOR_OFF " " : " ");
 }
 
-static char *put_ids(char *at, const ttr_thread *thread)
+static char *emit_thread_ids(char *at, const ttr_thread *thread)
 {
     at = thread->pid_known ? emit_u64(at, thread->pid) : emit_constant(at, "-");
     at = emit_constant(at, "/");
     return thread->tid_known ? emit_u64(at, thread->tid) : emit_constant(at, "-");
 }
 
-static char *put_thread(char *at, const struct names *names)
+static char *emit_thread(char *at, const struct names *names)
 {
-    at = put_ids(at, &names->known);
+    at = emit_thread_ids(at, &names->known);
     if (!names->process.n && !names->thread.n)
         return at;
     at = emit_piece(emit_constant(at, " ("), names->process);
@@ -205,7 +205,7 @@ static char *put_thread(char *at, const struct names *names)
     return emit_constant(at, ")");
 }
 
-static bool has_shown_id(const ttr_event *event)
+static bool is_id_printed(const ttr_event *event)
 {
     bool is_linked = event->kind >= TTR_KIND_ASYNC_BEGIN && event->kind <= TTR_KIND_FLOW_END;
     return is_linked || event->kind == TTR_KIND_OBJECT ||
@@ -220,7 +220,7 @@ static bool has_decimal_id(const ttr_event *event)
            (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
 }
 
-static char *put_tag(char *at, const ttr_event *event)
+static char *emit_event_tag(char *at, const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
     static const char *const objects[] = {"other",   "process", "thread",
@@ -235,27 +235,27 @@ static char *put_tag(char *at, const ttr_event *event)
     return event->tag ? emit_u64(emit_constant(at, " tag="), event->tag) : at;
 }
 
-static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
+static char *emit_attributes(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_thread from;
     if (event->flags & TTR_EVENT_HAS_CPU)
         at = emit_u64(emit_constant(at, " cpu="), event->cpu);
     if (event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration))
         at = emit_seconds(emit_constant(at, " dur="), event->duration);
-    if (has_shown_id(event) && !has_decimal_id(event))
+    if (is_id_printed(event) && !has_decimal_id(event))
         at = emit_hex(emit_constant(at, " id="), event->link);
-    else if (has_shown_id(event))
+    else if (is_id_printed(event))
         at = emit_u64(emit_constant(at, " id="), event->link);
     if (event->kind == TTR_KIND_GAP && event->tag != TTR_GAP_PACKETS)
         at = event->link ? emit_u64(emit_constant(at, " lost="), event->link)
                          : emit_constant(at, " lost=unknown");
     bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     if (is_thread && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
-        at = put_ids(emit_constant(at, " from="), &from);
-    return put_tag(at, event);
+        at = emit_thread_ids(emit_constant(at, " from="), &from);
+    return emit_event_tag(at, event);
 }
 
-static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t pid)
+static char *emit_activity(char *at, const char *key, const uint8_t *id, uint64_t pid)
 {
     if (!id)
         return at;
@@ -263,7 +263,7 @@ static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t
     return at + activity_format_id(at, id, pid);
 }
 
-static char *put_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
+static char *emit_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
 {
     static const char *const levels[] = {"none",    "trace", "debug", "info",
                                          "warning", "error", "fatal"};
@@ -281,12 +281,12 @@ static char *put_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
         at = emit_hex(emit_constant(at, " keyword="), event->keyword);
     if (event->opcode)
         at = emit_u64(emit_constant(at, " opcode="), event->opcode);
-    at = put_activity(at, " activity=", event->activity, pid);
-    return put_activity(at, " related=", event->related, pid);
+    at = emit_activity(at, " activity=", event->activity, pid);
+    return emit_activity(at, " related=", event->related, pid);
 }
 
 /* Writes the event's number and version, such as " event=80/1". Returns the end. */
-static char *put_number(char *at, const ttr *t, const ttr_event *event)
+static char *emit_event_number(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     if (!ttr_event_number(t, event, &number, &version))
@@ -323,14 +323,14 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
-    at = put_times(at, ctx, event);
-    at = put_names(at, ctx, &names);
-    at = put_kind(at, ctx, event->kind);
-    at = put_thread(at, &names);
-    at = put_attributes(at, out->t, event);
-    at = put_rare_attributes(at, event, names.known.pid);
+    at = emit_times(at, ctx, event);
+    at = emit_names(at, ctx, &names);
+    at = emit_event_kind(at, ctx, event->kind);
+    at = emit_thread(at, &names);
+    at = emit_attributes(at, out->t, event);
+    at = emit_rare_attributes(at, event, names.known.pid);
     if (ctx->with_numbers)
-        at = put_number(at, out->t, event);
+        at = emit_event_number(at, out->t, event);
     if (names.source.n)
         at = emit_piece(emit_constant(at, " source="), names.source);
     buffer_commit(&out->buffer, (size_t)(at - begin));
@@ -371,7 +371,7 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct text),
     .create = text_create,
     .write = text_write,
-    .pass = text_pass,
+    .pass = text_skip_batch,
     .finish = text_finish,
     .drop = text_drop,
 };

@@ -59,8 +59,8 @@ bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *o
 
 /* Returns true if the options require metadata in packets and the source's metadata are plain text,
  * or the other way round. */
-static bool changes_metadata_packets(const struct ctf_trace *trace,
-                                     const struct ctf_options *options)
+static bool options_change_metadata_packets(const struct ctf_trace *trace,
+                                            const struct ctf_options *options)
 {
     bool is_packetised = false;
     (void)ctf_detect_metadata_language(trace->class->metadata, trace->class->metadata_n,
@@ -98,7 +98,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
     bool is_same = version == trace->class->description.version &&
-                   !changes_metadata_packets(trace, options) && !has_other_uuid &&
+                   !options_change_metadata_packets(trace, options) && !has_other_uuid &&
                    !trace->class->has_bad_metadata && !description.has_unescaped;
     if (is_same)
         buffer_add(&text, trace->class->metadata, trace->class->metadata_n);
@@ -229,7 +229,7 @@ static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_str
 static bool add_gap_to_stream(struct ctf_file_copy *file)
 {
     struct ctf_open_packet *packet = &file->packet;
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (stream && packet->gap_at == packet->about.offset) {
         stream->events += packet->gap_events;
         stream->packets += packet->gap_packets;
@@ -252,9 +252,9 @@ static ttr_status filter_packet_without_definition(struct ctf_file_copy *file,
     return status;
 }
 
-static ttr_status keep_event(struct ctf_file_copy *file, struct ttr_writer *out,
-                             const ttr_event *event, const struct ctf_schema *schema,
-                             ttr_error *error)
+static ttr_status append_kept_event(struct ctf_file_copy *file, struct ttr_writer *out,
+                                    const ttr_event *event, const struct ctf_schema *schema,
+                                    ttr_error *error)
 {
     struct ctf_open_packet *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
@@ -308,12 +308,12 @@ static void add_index_entry(struct ctf_file_copy *file, const struct ctf_stream 
         discarded,
         stream->kind->class->id,
         stream->number,
-        ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
+        ctf_sequence_before(about, ctf_get_stream_copy(file)->shift)};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
     ctf_index_out_add(&file->index, numbers);
 }
 
-static void keep_gap(struct ctf_open_packet *packet, const ttr_event *event)
+static void record_gap(struct ctf_open_packet *packet, const ttr_event *event)
 {
     if (packet->gap_at != event->offset)
         packet->gap_events = packet->gap_packets = 0;
@@ -324,9 +324,9 @@ static void keep_gap(struct ctf_open_packet *packet, const ttr_event *event)
         packet->gap_events += event->link;
 }
 
-static ttr_status copy_defined_packet(struct ctf_file_copy *file, struct ttr_writer *out,
-                                      const ttr_event *event, const struct ctf_schema *schema,
-                                      ttr_error *error)
+static ttr_status write_defined_packet(struct ctf_file_copy *file, struct ttr_writer *out,
+                                       const ttr_event *event, const struct ctf_schema *schema,
+                                       ttr_error *error)
 {
     struct ctf_open_packet *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
@@ -366,11 +366,11 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                           * any event */
                          !output_is_own_raw(out, event);
     if (is_said)
-        keep_gap(packet, event);
+        record_gap(packet, event);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
         return TTR_OK; /* the copied packets' own counters report the gap */
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
-        return copy_defined_packet(file, out, event, schema, error);
+        return write_defined_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];
     bool is_large =
         packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MAX;
@@ -380,7 +380,7 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
         start_copied_packet(file, schema->stream, schema->reader, about);
     if (packet->head.failed)
         return fail_memory(error);
-    return status == TTR_OK ? keep_event(file, out, event, schema, error) : status;
+    return status == TTR_OK ? append_kept_event(file, out, event, schema, error) : status;
 }
 
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out)

@@ -203,7 +203,7 @@ TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writ
                                      const uint8_t *bytes, size_t n, ttr_error *error);
 
 /* Returns the data stream that the open packet belongs to; NULL if memory runs out. */
-struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file);
+struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file);
 
 /* --- ctf_index_keep.c --- */
 

@@ -25,7 +25,7 @@
 
 /* Returns the path of the event's trace. If the trace is a file, the path ends before the file's
  * extension. */
-static ttr_text trace_path(const struct ttr_writer *out, const ttr_event *event)
+static ttr_text get_trace_path(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct source_entry *source =
         &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
@@ -39,7 +39,7 @@ static ttr_text trace_path(const struct ttr_writer *out, const ttr_event *event)
 
 /* Returns the source that represents the event's trace: inputs that share an environment are one
  * trace. */
-static uint16_t representative_source(const struct ttr_writer *out, const ttr_event *event)
+static uint16_t find_representative_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
     uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
@@ -67,13 +67,13 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
         return NULL;
     w->traces[w->traces_n++] = trace;
     bool is_made = pair_map_put(&w->trace_of, identity, kind, index);
-    return is_made && ctf_output_dir_init(&trace->home, w, alloc, trace_path(out, event)) ? trace
-                                                                                          : NULL;
+    return is_made && ctf_output_dir_init(&trace->home, w, alloc, get_trace_path(out, event))
+               ? trace
+               : NULL;
 }
 
 /* Returns the CTF trace that contains the event; NULL if the event is of another format. */
-static const struct ctf_trace *ctf_source_of_event(const struct ttr_writer *out,
-                                                   const ttr_event *event)
+static const struct ctf_trace *find_ctf_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
     /* a sorted event has a schema of its own, which refers to that of its reader */
@@ -90,8 +90,8 @@ static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr
     const struct ctf_writer *w = out->ctx;
     bool is_new = false;
     struct ctf_trace_out *trace = ctf_find_or_add_trace(
-        out, event, representative_source(out, event), CTF_TRACE_OF_ANY, &is_new);
-    const struct ctf_trace *source = ctf_source_of_event(out, event);
+        out, event, find_representative_source(out, event), CTF_TRACE_OF_ANY, &is_new);
+    const struct ctf_trace *source = find_ctf_source(out, event);
     enum ctf_version version = w->options.version ? w->options.version
                                : source           ? source->class->description.version
                                                   : CTF_1_8;
@@ -103,8 +103,8 @@ static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr
     const struct ctf_stream_class *section = source && source->class->description.streams_n
                                                  ? source->class->description.streams[0]
                                                  : NULL;
-    trace->like_header = section ? section->rfc_header : 0;
-    trace->like_event_size = section && section->rfc_has_event_size;
+    trace->source_header_type = section ? section->rfc_header : 0;
+    trace->source_has_event_size = section && section->rfc_has_event_size;
     return trace;
 }
 
@@ -131,8 +131,8 @@ static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace
         .has_sequence = true,
         .has_discarded = true,
         .clock = trace->clock,
-        .rfc_header = trace->like_header,
-        .rfc_has_event_size = trace->like_event_size};
+        .rfc_header = trace->source_header_type,
+        .rfc_has_event_size = trace->source_has_event_size};
     return ctf_trace_out_add_stream_class(trace, &like);
 }
 
@@ -201,8 +201,8 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
 
 /* Returns the table entry of `id`. Grows the table, with zeros, if it is too small. Returns NULL if
  * memory runs out. */
-static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
-                                    uint32_t id)
+static uint32_t *get_written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
+                                        uint32_t id)
 {
     size_t before = *n;
     if (id >= before && !alloc_reserve(alloc, (void **)table, n, (size_t)id + 1, sizeof **table))
@@ -224,16 +224,19 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
     ttr_thread thread;
     if (!ttr_thread_get(out->t, id, &thread))
         return TTR_OK;
-    ttr_id *told = written_name_entry(&trace->told.thread, &trace->told.threads_n, alloc, id);
-    ttr_id *process = written_name_entry(&trace->told.process, &trace->told.processes_n, alloc,
-                                         out->t->threads[id].process);
-    uint32_t *change = written_name_entry(&trace->told.change, &trace->told.changes_n, alloc, id);
-    if (!told || !process || !change)
+    ttr_id *written_names = get_written_name_entry(&trace->written_names.thread,
+                                                   &trace->written_names.threads_n, alloc, id);
+    ttr_id *process =
+        get_written_name_entry(&trace->written_names.process, &trace->written_names.processes_n,
+                               alloc, out->t->threads[id].process);
+    uint32_t *change = get_written_name_entry(&trace->written_names.change,
+                                              &trace->written_names.changes_n, alloc, id);
+    if (!written_names || !process || !change)
         return fail_memory(error);
     *change = out->t->name_change_count + 1;
-    bool has_thread = thread.thread_name && *told != thread.thread_name + 1,
+    bool has_thread = thread.thread_name && *written_names != thread.thread_name + 1,
          has_process = thread.process_name && *process != thread.process_name + 1;
-    *told = thread.thread_name + 1;
+    *written_names = thread.thread_name + 1;
     if (!has_thread && !has_process)
         return TTR_OK;
     *process = thread.process_name + 1;
@@ -298,15 +301,16 @@ void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *st
 }
 
 /* An event converted for writing: its items and its event class. */
-struct shaped {
+struct encoded_event {
     const struct ctf_items *items;
     const struct ctf_event_class *class; /* NULL if memory ran out */
 };
 
 /* Converts the event, whose items are in w->items, to a list of attributes and fields. The last
  * item must be the event name. */
-static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                           const ttr_event *event)
+static struct encoded_event convert_event_to_list(struct ttr_writer *out,
+                                                  struct ctf_stream_out *stream,
+                                                  const ttr_event *event)
 {
     struct ctf_writer *w = out->ctx;
     const struct ctf_class_key key = {
@@ -325,10 +329,10 @@ static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_st
         output_count_loss(out, CTF_LOST_NUMBER, event->offset);
     bool is_listed = ctf_field_list_build(&w->listing, out->t, &w->items, level,
                                           stream->trace->description.version == CTF_RFC_1_1);
-    return (struct shaped){&w->listing.items, is_listed
-                                                  ? ctf_get_event_class(stream->trace, stream->kind,
-                                                                        &w->listing.items, &key)
-                                                  : NULL};
+    return (struct encoded_event){
+        &w->listing.items,
+        is_listed ? ctf_get_event_class(stream->trace, stream->kind, &w->listing.items, &key)
+                  : NULL};
 }
 
 /* Returns the event class for w->items. Makes a new class only if the stream has fewer than `most`
@@ -344,8 +348,9 @@ static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w
     return ctf_get_event_class(stream->trace, stream->kind, &w->items, key);
 }
 
-static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                        const ttr_event *event)
+static struct encoded_event choose_event_class(struct ttr_writer *out,
+                                               struct ctf_stream_out *stream,
+                                               const ttr_event *event)
 {
     struct ctf_writer *w = out->ctx;
     bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
@@ -359,19 +364,19 @@ static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_strea
     const struct ctf_event_class *class =
         w->items.failed ? NULL : find_class_below_limit(w, stream, &key, NAMES_MAX);
     if (class || w->items.failed || stream->trace->types.failed)
-        return (struct shaped){&w->items, class};
+        return (struct encoded_event){&w->items, class};
     bool is_refused = ctf_is_event_class_refused(stream->kind, &w->items, &key);
     buffer_clear(&w->name);
     ctf_label_escape(&w->name, ttr_text_get(out->t, event->name));
     ctf_items_add_name(&w->items, (ttr_text){(const char *)w->name.bytes, w->name.n},
                        stream->trace->description.version == CTF_RFC_1_1);
     if (w->items.failed || w->name.failed)
-        return (struct shaped){&w->items, NULL};
+        return (struct encoded_event){&w->items, NULL};
     key.name = (ttr_text){"event", 5};
     key.is_unnamed = true;
     key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
     class = is_refused ? NULL : find_class_below_limit(w, stream, &key, CLASSES_MAX);
-    return class || stream->trace->types.failed ? (struct shaped){&w->items, class}
+    return class || stream->trace->types.failed ? (struct encoded_event){&w->items, class}
                                                 : convert_event_to_list(out, stream, event);
 }
 
@@ -388,10 +393,10 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
         return status;
     uint64_t ticks = event_to_stream_ticks(out, stream, event);
     ctf_count_reordered(out, stream, event);
-    const struct ctf_written_names *told = &trace->told;
+    const struct ctf_written_names *written_names = &trace->written_names;
     bool may_be_new =
-        event->thread && (event->thread >= told->changes_n ||
-                          told->change[event->thread] != out->t->name_change_count + 1);
+        event->thread && (event->thread >= written_names->changes_n ||
+                          written_names->change[event->thread] != out->t->name_change_count + 1);
     status = may_be_new ? write_thread_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
@@ -400,13 +405,14 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
                                           .is_dialect = true,
                                           .has_cpu = stream->has_cpu};
     ctf_items_collect(&w->items, &what, event);
-    struct shaped shaped = choose_event_class(out, stream, event);
-    if (!shaped.class)
+    struct encoded_event encoded_event = choose_event_class(out, stream, event);
+    if (!encoded_event.class)
         return fail_memory(error);
     if (event->kind == TTR_KIND_GAP)
         stream->discarded += event->link;
     output_count_event(out, event);
-    return ctf_stream_append_event(stream, out, shaped.class, shaped.items, ticks, error);
+    return ctf_stream_append_event(stream, out, encoded_event.class, encoded_event.items, ticks,
+                                   error);
 }
 
 /* Writes the gaps of a source that arrived before its first event, as an event of the dialect. */
@@ -464,10 +470,11 @@ static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
     struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->traces_n; i++) {
-        const struct ctf_written_names *told = &w->traces[i]->told;
-        struct ctf_stream_out *stream = told->threads_n ? find_last_stream(w, w->traces[i]) : NULL;
-        for (size_t id = 1; stream && id < told->threads_n && status == TTR_OK; id++)
-            if (told->thread[id])
+        const struct ctf_written_names *written_names = &w->traces[i]->written_names;
+        struct ctf_stream_out *stream =
+            written_names->threads_n ? find_last_stream(w, w->traces[i]) : NULL;
+        for (size_t id = 1; stream && id < written_names->threads_n && status == TTR_OK; id++)
+            if (written_names->thread[id])
                 status = write_thread_names(out, stream, (ttr_id)id, stream->last, error);
     }
     return status;

@@ -11,9 +11,9 @@
  * |  rebuilt  | header, context     | A        |pad| C'          |
  * |                                             ^ event header alignment
  *
- * Order of calls: ctf_filter_packet -> find_head_roles (finds the numbers to replace) ->
- * copy_events -> for each event copy_event -> write_piece (replaces the numbers, writes the
- * packet).
+ * Order of calls: ctf_filter_packet -> find_role_positions (finds the numbers to replace) ->
+ * copy_events -> for each event copy_event -> write_rebuilt_packet (replaces the numbers, writes
+ * the packet).
  *
  * Algorithm, per event:
  *   1. Align to the event header. If the distance to the old position is a multiple of the
@@ -27,8 +27,8 @@
  * |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
  * |  packet 1: A     packet 2, start time = time of C: C                 time is restored
  *
- * If the gap between neighbours is not less than 2^min_time_width, the packet is split; its start
- * time is the full time of the event. Without start times in packets that is impossible and
+ * If the gap between neighbours is not less than 2^find_min_time_width, the packet is split; its
+ * start time is the full time of the event. Without start times in packets that is impossible and
  * CTF_LOST_WRAP is counted.
  *
  * Invariants: values, order and classes of events never change; sequence numbers have no holes
@@ -68,7 +68,7 @@ struct packet_filter {
 /* --- Numbers of the head --- */
 
 /* Overwrites an unsigned LEB128 number without changing its length. */
-static void store_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
+static void overwrite_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
         bit_writer_overwrite_le(put, at + i * 8, (value & 0x7f) | (i + 1 < bits / 8 ? 0x80u : 0u),
@@ -82,7 +82,7 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
         return;
     unsigned width = number_pos->type->bits;
     if (number_pos->type->kind == TYPE_VAR_UINT)
-        store_leb128(put, number_pos->at, number_pos->bits, value);
+        overwrite_leb128(put, number_pos->at, number_pos->bits, value);
     else if (number_pos->type->is_big_endian)
         bit_writer_overwrite_be(put, number_pos->at,
                                 number_pos->type->is_reversed ? bits_reverse(value, width) : value,
@@ -105,7 +105,7 @@ static void record_role(void *ctx, const struct type *type, uint64_t at, uint64_
 
 /* Sets the position of the number with each role in header and context, and evaluates numbers that
  * event fields refer to. Returns false if header and context cannot be decoded. */
-static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *number_pos)
+static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
     struct bit_offsets *places = &file->trace->places;
@@ -167,7 +167,7 @@ void ctf_set_packet_uuid(struct ctf_file_copy *file)
 
 /* --- Sequence numbers and gaps --- */
 
-struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
+struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file)
 {
     struct ctf_trace_copy *trace = file->trace;
     const struct ctf_open_packet *packet = &file->packet;
@@ -205,7 +205,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                             const uint8_t *bytes, size_t n, ttr_error *error)
 {
     struct number_pos number_pos[CTF_ROLE_COUNT] = {{.type = NULL}};
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (!stream)
         return fail_memory(error);
     const struct ctf_open_packet *packet = &file->packet;
@@ -222,7 +222,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     buffer_init(&copy, &out->t->counted);
     struct bit_writer put = bit_writer_init(&copy);
     bit_writer_add_bytes(&put, bytes, n);
-    if (shift && find_head_roles(file, number_pos))
+    if (shift && find_role_positions(file, number_pos))
         store_number(&put, &number_pos[CTF_ROLE_SEQUENCE],
                      packet->about.sequence - (uint64_t)shift);
     if (packet->uuid_at != UINT64_MAX && !copy.failed)
@@ -242,8 +242,8 @@ static unsigned max_alignment(unsigned a, unsigned b)
 
 /* Returns log2 of the largest alignment inside a type. Searches all nested types, because a
  * variant's alignment does not include that of its options. */
-static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *type,
-                               unsigned depth)
+static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct type *type,
+                                    unsigned depth)
 {
     if (!type || depth > TYPE_DEPTH_MAX)
         return 0;
@@ -258,28 +258,29 @@ static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *
                                              (type->unit & (type->unit - 1)) == 0
                                          ? (unsigned)__builtin_ctz(type->unit)
                                          : TYPE_ALIGN_MAX);
-    align = max_alignment(align, type_alignment(trace, type->length_type, depth + 1));
-    align = max_alignment(align, type_alignment(trace, type->element, depth + 1));
+    align = max_alignment(align, find_type_alignment(trace, type->length_type, depth + 1));
+    align = max_alignment(align, find_type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = max_alignment(align, type_alignment(trace, type->members[i].type, depth + 1));
+        align = max_alignment(align, find_type_alignment(trace, type->members[i].type, depth + 1));
     /* If the cache is out of memory, the alignment is computed again at the next use. */
     bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : max_alignment(align, 0);
 }
 
-static unsigned event_alignment(const struct packet_filter *r, const struct ctf_event_class *event)
+static unsigned find_event_alignment(const struct packet_filter *r,
+                                     const struct ctf_event_class *event)
 {
     struct ctf_trace_copy *trace = r->file->trace;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    unsigned align = max_alignment(type_alignment(trace, class->event_header, 0),
-                                   type_alignment(trace, class->event_context, 0));
-    return max_alignment(align, max_alignment(type_alignment(trace, event->context, 0),
-                                              type_alignment(trace, event->payload, 0)));
+    unsigned align = max_alignment(find_type_alignment(trace, class->event_header, 0),
+                                   find_type_alignment(trace, class->event_context, 0));
+    return max_alignment(align, max_alignment(find_type_alignment(trace, event->context, 0),
+                                              find_type_alignment(trace, event->payload, 0)));
 }
 
 /* Returns the width in bits of the narrowest number in the header that updates the clock; 0 if it
  * is a LEB128 number, 64 if there is none. */
-static unsigned min_time_width(const struct type *type, unsigned depth)
+static unsigned find_min_time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -287,10 +288,10 @@ static unsigned min_time_width(const struct type *type, unsigned depth)
     if (type->role == CTF_ROLE_TIME)
         return type->kind == TYPE_VAR_UINT ? 0 : type->bits < 64 ? type->bits : 64;
     for (uint32_t i = 0; i < type->members_n; i++) {
-        unsigned ctx = min_time_width(type->members[i].type, depth + 1);
+        unsigned ctx = find_min_time_width(type->members[i].type, depth + 1);
         width = ctx < width ? ctx : width;
     }
-    unsigned ctx = min_time_width(type->element, depth + 1);
+    unsigned ctx = find_min_time_width(type->element, depth + 1);
     return ctx < width ? ctx : width;
 }
 
@@ -337,7 +338,7 @@ enum { KEY_ORDERS = 1 };
 /* Returns a bit set of the byte orders of all numbers in a type that do not fill complete bytes.
  * For these the byte order selects the bits of a byte. Only CTF 2 allows both orders in one event.
  */
-static unsigned type_byte_orders(const struct type *type, unsigned depth)
+static unsigned find_type_byte_orders(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -345,24 +346,25 @@ static unsigned type_byte_orders(const struct type *type, unsigned depth)
     if (type->kind < TYPE_VAR_UINT && (type->bits % 8 || type->align < 3))
         orders = type->is_big_endian ? ORDER_BIG : ORDER_LITTLE;
     for (uint32_t i = 0; i < type->members_n; i++)
-        orders |= type_byte_orders(type->members[i].type, depth + 1);
-    return orders | type_byte_orders(type->element, depth + 1) |
-           type_byte_orders(type->length_type, depth + 1);
+        orders |= find_type_byte_orders(type->members[i].type, depth + 1);
+    return orders | find_type_byte_orders(type->element, depth + 1) |
+           find_type_byte_orders(type->length_type, depth + 1);
 }
 
-/* Returns the byte orders in an event, as in type_byte_orders. Caches them per class; if the cache
- * is out of memory, computes them at each use. */
-static unsigned event_byte_orders(const struct packet_filter *r,
-                                  const struct ctf_event_class *event)
+/* Returns the byte orders in an event, as in find_type_byte_orders. Caches them per class; if the
+ * cache is out of memory, computes them at each use. */
+static unsigned find_event_byte_orders(const struct packet_filter *r,
+                                       const struct ctf_event_class *event)
 {
     struct pair_map *known = &r->file->trace->aligns;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     const uint32_t *orders = pair_map_get(known, (uintptr_t)event, KEY_ORDERS);
     if (orders)
         return *orders;
-    unsigned found = type_byte_orders(class->event_header, 0) |
-                     type_byte_orders(class->event_context, 0) |
-                     type_byte_orders(event->context, 0) | type_byte_orders(event->payload, 0);
+    unsigned found = find_type_byte_orders(class->event_header, 0) |
+                     find_type_byte_orders(class->event_context, 0) |
+                     find_type_byte_orders(event->context, 0) |
+                     find_type_byte_orders(event->payload, 0);
     bool is_kept = pair_map_put(known, (uintptr_t)event, KEY_ORDERS, found);
     (void)is_kept;
     return found;
@@ -376,7 +378,7 @@ static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *
     struct bit_offsets *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     struct number_pos ignored[CTF_ROLE_COUNT];
-    if (!find_head_roles(r->file, ignored))
+    if (!find_role_positions(r->file, ignored))
         return false;
     places->bits = bits_init(image, at, end);
     places->ctx = r;
@@ -395,11 +397,11 @@ static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *
 static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
-    uint64_t mask = (UINT64_C(1) << event_alignment(r, kept->event)) - 1,
+    uint64_t mask = (UINT64_C(1) << find_event_alignment(r, kept->event)) - 1,
              base = packet->image_at * 8;
     bit_writer_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
-    unsigned orders = event_byte_orders(r, kept->event);
+    unsigned orders = find_event_byte_orders(r, kept->event);
     bool is_mixed =
         orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
     if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
@@ -418,7 +420,7 @@ static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
 
 /* --- Packets --- */
 
-static void start_piece(struct packet_filter *r, uint64_t ticks)
+static void start_rebuilt_packet(struct packet_filter *r, uint64_t ticks)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t head = packet->about.first_bit, whole = head & ~UINT64_C(7);
@@ -446,7 +448,8 @@ static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11
 
 /* Writes the rebuilt packet in v1.1, whose sizes are in bytes and whose content may be compressed
  * and encrypted. */
-static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, ttr_error *error)
+static ttr_status write_rebuilt_rfc_packet(struct packet_filter *r, uint64_t sequence,
+                                           ttr_error *error)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     struct rfc11_packet packet;
@@ -474,8 +477,8 @@ static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, tt
     return status;
 }
 
-static void add_piece_index_entry(const struct packet_filter *r, uint64_t content,
-                                  uint64_t sequence)
+static void add_rebuilt_index_entry(const struct packet_filter *r, uint64_t content,
+                                    uint64_t sequence)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
@@ -503,11 +506,11 @@ static bool packet_has_size(const struct packet_filter *r)
     return r->number_pos[CTF_ROLE_PACKET_SIZE].type || r->number_pos[CTF_ROLE_CONTENT_SIZE].type;
 }
 
-static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *error)
+static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, ttr_error *error)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (r->events == 0)
         return TTR_OK;
     if (!stream)
@@ -522,7 +525,7 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
     report_gap(file, r->out, stream, sequence);
     r->out->events += r->events - r->uncounted;
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
-        return write_rfc_piece(r, sequence, error);
+        return write_rebuilt_rfc_packet(r, sequence, error);
     if (!r->number_pos[CTF_ROLE_PACKET_SIZE].type)
         /* without a packet size readers use the content size, so it must be a multiple of 8 bits */
         content = r->put.at;
@@ -535,7 +538,7 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
     if (status != TTR_OK)
         return status;
     file->is_ended = !packet_has_size(r);
-    add_piece_index_entry(r, content, sequence);
+    add_rebuilt_index_entry(r, content, sequence);
     file->offset += r->bytes.n;
     status = ctf_copy_flush_index(file, r->out, error);
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
@@ -556,20 +559,20 @@ static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
     /* readers extend the first event's timestamp from this time */
     uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
-    start_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
+    start_rebuilt_packet(r, about->has_begin ? last : packet->room.kept[0].ticks);
     for (size_t i = 0; i < packet->kept_n && status == TTR_OK; i++) {
         const struct ctf_kept *kept = &packet->room.kept[i];
         bool is_far = is_time_ambiguous(r, last, kept->ticks);
         if (is_far && !may_split)
             output_count_loss(r->out, CTF_LOST_WRAP, about->offset + kept->at / 8);
         if (is_far && may_split) {
-            status = write_piece(r, false, error);
-            start_piece(r, kept->ticks);
+            status = write_rebuilt_packet(r, false, error);
+            start_rebuilt_packet(r, kept->ticks);
         }
         copy_event(r, kept);
         last = kept->ticks;
     }
-    return status == TTR_OK ? write_piece(r, true, error) : status;
+    return status == TTR_OK ? write_rebuilt_packet(r, true, error) : status;
 }
 
 ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
@@ -577,17 +580,18 @@ ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     const struct ctf_open_packet *packet = &file->packet;
     struct packet_filter r = {.file = file,
                               .out = out,
-                              .time_width = min_time_width(packet->kind->class->event_header, 0),
+                              .time_width =
+                                  find_min_time_width(packet->kind->class->event_header, 0),
                               .header_align = packet->kind->plan.align};
     file->is_changed = true;
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (!stream)
         return fail_memory(error);
     if (packet->kept_n == 0) {
         stream->shift++;
         return TTR_OK;
     }
-    if (!find_head_roles(file, r.number_pos))
+    if (!find_role_positions(file, r.number_pos))
         return fail(error, TTR_E_MALFORMED, packet->about.offset,
                     "the packet's header cannot be read again");
     buffer_init(&r.bytes, &out->t->counted);

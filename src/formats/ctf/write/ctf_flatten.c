@@ -218,7 +218,7 @@ static void normalize_value(const struct flattening *f, ttr_value *value)
 
 /* --- Fields --- */
 
-static bool is_length_name(ttr_text name, ttr_text shown)
+static bool matches_length_name(ttr_text name, ttr_text shown)
 {
     size_t skip = name.n > shown.n && name.n && name.p[0] == '_';
     return name.n - skip == shown.n &&
@@ -255,7 +255,7 @@ static void link_length_item(const struct flattening *f, const struct open_items
     value->v.u = 0;
     for (uint32_t i = numbers->n; has_length && i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
         const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
-        if (field->value.v.u != length || !is_length_name(name, field->name))
+        if (field->value.v.u != length || !matches_length_name(name, field->name))
             continue;
         value->text_id = field->name_id ? field->name_id : UNNAMED;
         value->v.u = numbers->item[(i - 1) % NUMBERS_KEPT] + UINT64_C(1);
@@ -271,7 +271,7 @@ union kept_type {
 
 /* Returns the declared element type of an array, in the form that value.text stores; NULL inside if
  * the source declares none. */
-static ttr_text element_type_text(const struct flattening *f)
+static ttr_text store_element_type(const struct flattening *f)
 {
     const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
@@ -298,7 +298,7 @@ static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 
 /* Subtracts `by` missing members or elements from the count of a struct or array. Unlinks the
  * member that holds an array's length, because its value differs now. */
-static void reduce_count(ttr_value *value, uint64_t by)
+static void subtract_missing_members(ttr_value *value, uint64_t by)
 {
     value->count -= (uint32_t)by;
     if (value->type != TTR_TYPE_ARRAY || by == 0)
@@ -335,7 +335,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
     if (given->value.hint == TTR_DISPLAY_ABSENT && f->walk) {
         count_item_loss(f, CTF_LOST_ABSENT);
         if (open->n)
-            reduce_count(&items->field[open->item[open->n - 1]].value, 1);
+            subtract_missing_members(&items->field[open->item[open->n - 1]].value, 1);
         return;
     }
     if (given->choices && f->walk)
@@ -360,13 +360,13 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;
-        reduce_count(&field->value, field->value.count);
+        subtract_missing_members(&field->value, field->value.count);
         count_item_loss(f, CTF_LOST_DEPTH);
         return;
     }
     mark_fixed_size(f, &field->value);
     if (field->value.type == TTR_TYPE_ARRAY)
-        field->value.text = element_type_text(f);
+        field->value.text = store_element_type(f);
     if (is_group && given->value.count) {
         open->item[open->n] = items->n - 1;
         open->left[open->n++] = given->value.count;
@@ -375,7 +375,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
 }
 
 /* Ends all regions before `group` (TTR_GROUP_*). Returns true if a new region starts. */
-static bool end_regions_before(struct ctf_items *items, struct regions *regions, uint8_t group)
+static bool close_regions_before(struct ctf_items *items, struct regions *regions, uint8_t group)
 {
     bool had_common = regions->has_common, had_context = regions->has_context;
     if (!regions->has_common && group != TTR_GROUP_COMMON) {
@@ -437,7 +437,7 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
             continue;
         if (open.skip == 0)
             close_complete_groups(&open);
-        if (open.skip == 0 && open.n == 0 && end_regions_before(items, &regions, field.group))
+        if (open.skip == 0 && open.n == 0 && close_regions_before(items, &regions, field.group))
             open.numbers[0].n = 0;
         if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context &&
             !f->what->is_packet)
@@ -445,10 +445,10 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
         add_field_item(f, &open, &field);
     }
     close_complete_groups(&open);
-    (void)end_regions_before(items, &regions, TTR_GROUP_PAYLOAD);
+    (void)close_regions_before(items, &regions, TTR_GROUP_PAYLOAD);
     /* The iterator ended early: subtract the missing members of all open structs and arrays. */
     for (unsigned i = 0; i < open.n; i++)
-        reduce_count(&items->field[open.item[i]].value, open.left[i]);
+        subtract_missing_members(&items->field[open.item[i]].value, open.left[i]);
     f->walk = f->labels = NULL;
 }
 
@@ -464,7 +464,8 @@ static void move_contexts_to_payload(const struct flattening *f)
     if (items->common_n > common)
         count_item_loss(f, CTF_LOST_CONTEXT);
     bool has_context = items->context_n > items->attributes_n;
-    for (size_t i = common; i < items->context_n && has_context; i += ctf_items_span(items, i))
+    for (size_t i = common; i < items->context_n && has_context;
+         i += ctf_items_count_nested(items, i))
         items->context_members++;
     items->common_n = items->context_n = common;
 }
@@ -473,7 +474,7 @@ static void move_contexts_to_payload(const struct flattening *f)
 
 /* Returns the hash of the labels' content. Their address does not identify them, because memory is
  * reused after a reader is closed. */
-static uint64_t labels_hash(const ttr_value *value)
+static uint64_t hash_labels(const ttr_value *value)
 {
     union {
         const char *text;
@@ -489,7 +490,7 @@ static uint64_t hash_scalar_shape(const ttr_value *value)
     if (value->type == TTR_TYPE_BYTES)
         ctx |= (uint64_t)value->text_id << 32;
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return hash_pair(ctx, labels_hash(value));
+        return hash_pair(ctx, hash_labels(value));
     if (value->hint == CTF_ITEM_CONSTANT)
         return hash_pair(hash_pair(ctx, value->v.u), hash_bytes(value->text.p, value->text.n));
     uint64_t room = value->type == TTR_TYPE_TEXT ? value->v.u : value->text.n;
@@ -511,7 +512,7 @@ static bool copy_example_labels(const struct type *type, ttr_value *element)
     return true;
 }
 
-bool ctf_items_example_element(const ttr_value *array, ttr_value *element)
+bool ctf_items_make_example(const ttr_value *array, ttr_value *element)
 {
     const struct type *type = (union kept_type){.text = array->text.p}.type;
     bool is_wide = !type || type->bits > 64;
@@ -582,7 +583,7 @@ static uint64_t hash_array_shape(const struct flattening *f, ttr_field *array, s
 {
     ttr_value likeness;
     bool is_empty = array->value.count == 0,
-         is_known = is_empty && ctf_items_example_element(&array->value, &likeness);
+         is_known = is_empty && ctf_items_make_example(&array->value, &likeness);
     uint64_t first = is_known ? hash_scalar_shape(&likeness)
                      : is_empty && array->value.hint != CTF_ITEM_FIXED
                          ? hash_empty_array_shape(f, &array->value)

@@ -77,9 +77,9 @@ static void add_labelled_member(struct ctf_field_list *listing, unsigned member,
                                  .text = {(const char *)labels, 0}});
 }
 
-/* Appends the escaped text to the list's text buffer and returns the copy. reserve_listing has
+/* Appends the escaped text to the list's text buffer and returns the copy. reserve_list has
  * reserved the space, so earlier copies stay valid. */
-static ttr_text escape_to_listing(struct ctf_field_list *listing, ttr_text text)
+static ttr_text append_escaped_name(struct ctf_field_list *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
     ctf_name_escape(&listing->text, text, false, true, 1);
@@ -87,8 +87,8 @@ static ttr_text escape_to_listing(struct ctf_field_list *listing, ttr_text text)
 }
 
 /* Returns the name of an item's entry. Elements of a mixed array are named by their index. */
-static ttr_text entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
-                           const struct nesting *nesting)
+static ttr_text get_entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
+                               const struct nesting *nesting)
 {
     uint32_t top = nesting->n ? nesting->n - 1 : 0;
     size_t begin = listing->text.n;
@@ -101,19 +101,19 @@ static ttr_text entry_name(struct ctf_field_list *listing, const ttr *t, const t
         return (ttr_text){(const char *)listing->text.bytes + begin, n};
     }
     ttr_text name = field->name_id ? ttr_text_get(t, field->name_id) : (ttr_text){"", 0};
-    return name.n ? escape_to_listing(listing, name) : name;
+    return name.n ? append_escaped_name(listing, name) : name;
 }
 
 /* Returns the number that an entry stores: the value, or the number of members of a struct or
  * array. */
-static uint64_t entry_number(const ttr_value *value)
+static uint64_t get_entry_number(const ttr_value *value)
 {
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     return is_group ? value->count : is_text || value->type == TTR_TYPE_NULL ? 0 : value->v.u;
 }
 
-static uint8_t entry_hint(const ttr_value *value)
+static uint8_t get_entry_hint(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_number && value->base == 16)
@@ -144,11 +144,11 @@ static void add_entry(struct ctf_field_list *listing, const ttr_field *field, tt
     add_number_member(listing, CTF_LISTED_DEPTH, depth, 8);
     add_number_member(listing, CTF_LISTED_BITS, value->bits, 8);
     add_number_member(listing, CTF_LISTED_BASE, value->base == 16 ? 0 : value->base, 8);
-    add_number_member(listing, CTF_LISTED_HINT, entry_hint(value), 8);
-    add_number_member(listing, CTF_LISTED_VALUE, entry_number(value), 64);
+    add_number_member(listing, CTF_LISTED_HINT, get_entry_hint(value), 8);
+    add_number_member(listing, CTF_LISTED_VALUE, get_entry_number(value), 64);
     add_entry_member(listing, CTF_LISTED_TEXT,
                      (ttr_value){.type = TTR_TYPE_TEXT,
-                                 .text = is_constant ? escape_to_listing(listing, value->text)
+                                 .text = is_constant ? append_escaped_name(listing, value->text)
                                          : is_text   ? value->text
                                                      : none});
     add_entry_member(listing, CTF_LISTED_DATA,
@@ -171,7 +171,7 @@ struct list_size {
 
 /* Returns an upper bound of the list's size. Escaping turns one byte into up to four; elements of
  * mixed arrays need the digits of their index. */
-static struct list_size measure_listing(const ttr *t, const struct ctf_items *from)
+static struct list_size measure_list(const ttr *t, const struct ctf_items *from)
 {
     struct list_size size = {.entries = 0};
     bool has_mixed = false;
@@ -189,7 +189,7 @@ static struct list_size measure_listing(const ttr *t, const struct ctf_items *fr
 
 /* Reserves memory for the complete list, because entries point into the text buffer, which must not
  * move. */
-static bool reserve_listing(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
+static bool reserve_list(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
     for (size_t i = 0; i <= CTF_LISTED_MEMBERS; i++) {
@@ -216,7 +216,7 @@ static void add_entries(struct ctf_field_list *listing, const ttr *t, const stru
             nesting.n--;
         if (nesting.n)
             nesting.left[nesting.n - 1]--;
-        ttr_text name = is_attribute ? field->name : entry_name(listing, t, field, &nesting);
+        ttr_text name = is_attribute ? field->name : get_entry_name(listing, t, field, &nesting);
         add_entry(listing, field, name,
                   is_attribute           ? CTF_LISTED_ATTRIBUTE
                   : i < from->payload_at ? TTR_GROUP_CONTEXT
@@ -234,9 +234,9 @@ bool ctf_field_list_build(struct ctf_field_list *listing, ttr *t, const struct c
                           uint8_t level, bool is_rfc)
 {
     struct ctf_items *items = &listing->items;
-    const struct list_size size = measure_listing(t, from);
+    const struct list_size size = measure_list(t, from);
     ctf_items_clear(items);
-    ttr_field *named = reserve_listing(listing, t, &size) ? ctf_items_add(items) : NULL;
+    ttr_field *named = reserve_list(listing, t, &size) ? ctf_items_add(items) : NULL;
     if (!named)
         return false;
     *named = from->field[from->attributes_n - 1];

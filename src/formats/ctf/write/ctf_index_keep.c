@@ -20,7 +20,7 @@ static struct source *open_source_index(const struct ctf_source_index *old, ttr_
 
 /* Returns TTR_OK for all failures but TTR_E_NOMEM, because an unreadable index is treated as
  * missing. */
-static ttr_status ignore_unless_nomem(ttr_status status)
+static ttr_status keep_only_nomem(ttr_status status)
 {
     return status == TTR_E_NOMEM ? status : TTR_OK;
 }
@@ -41,7 +41,7 @@ static ttr_status read_index_header(struct ctf_source_index *old, ttr_error *err
                     old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MAX;
     }
     source_close(source);
-    return ignore_unless_nomem(status);
+    return keep_only_nomem(status);
 }
 
 ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *folder,
@@ -94,7 +94,7 @@ ttr_status ctf_source_index_compare(struct ctf_source_index *old, const struct b
                     cursor_skip(&is, CTF_INDEX_ENTRY_1 - old->compared);
     old->at += n;
     source_close(source);
-    return ignore_unless_nomem(status);
+    return keep_only_nomem(status);
 }
 
 bool ctf_source_index_matches(const struct ctf_source_index *old)

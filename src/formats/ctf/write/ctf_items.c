@@ -30,7 +30,7 @@ ttr_field *ctf_items_add(struct ctf_items *items)
     return field;
 }
 
-size_t ctf_items_span(const struct ctf_items *items, size_t at)
+size_t ctf_items_count_nested(const struct ctf_items *items, size_t at)
 {
     size_t inside = 0;
     for (uint64_t left = 1; left && at + inside < items->n; inside++) {

@@ -106,11 +106,11 @@ ttr_field *ctf_items_add(struct ctf_items *items);
 
 /* Returns the number of items in the subtree at index `at`: the item and everything nested in it.
  */
-size_t ctf_items_span(const struct ctf_items *items, size_t at);
+size_t ctf_items_count_nested(const struct ctf_items *items, size_t at);
 
 /* Sets `element` to an example of the elements of an empty array: a number or a text. Returns false
  * if the element type is not known. */
-bool ctf_items_example_element(const ttr_value *array, ttr_value *element);
+bool ctf_items_make_example(const ttr_value *array, ttr_value *element);
 
 /* --- ctf_flatten_list.c --- */
 

@@ -189,7 +189,7 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
 }
 
 /* Copies checksum, compression, padding and cipher from the first packet of the source. */
-static void inherit_packing(struct ctf_options *options, const struct ctf_trace *source)
+static void copy_packing_options(struct ctf_options *options, const struct ctf_trace *source)
 {
     const struct rfc11_packet *first = &source->first;
     struct rfc11_pack_options *packing = &options->packing;
@@ -223,5 +223,5 @@ void ctf_options_inherit(struct ctf_options *options, const struct ctf_trace *so
         options->is_text_metadata =
             rfc11_is_text(source->class->metadata, source->class->metadata_n);
     if (source->has_first)
-        inherit_packing(options, source);
+        copy_packing_options(options, source);
 }

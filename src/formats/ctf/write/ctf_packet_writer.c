@@ -20,7 +20,7 @@
  * |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
  * |  RFC v1.1      rfc11_packet.h; the packet is compressed, encrypted and checksummed at its end
  *
- * Limits: an event that would exceed packet_limit is removed (bit_writer_truncate), the packet
+ * Limits: an event that would exceed get_packet_limit is removed (bit_writer_truncate), the packet
  * ends, and the event is encoded again as the first of the next packet. A packet always holds at
  * least one event, however large. A packet with counts_to_end may grow beyond the limit: split,
  * only its last part would carry the counter.
@@ -86,7 +86,7 @@ static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t
 }
 
 /* Returns the size in bytes of the start of the packet that is overwritten when the packet ends. */
-static size_t head_size_bytes(const struct ctf_stream_out *stream)
+static size_t get_head_size(const struct ctf_stream_out *stream)
 {
     uint64_t numbers[HEAD_NUMBERS];
     if (is_rfc_stream(stream))
@@ -101,7 +101,7 @@ static void build_head_template(struct ctf_stream_out *stream, const struct ctf_
     buffer_clear(&stream->head);
     struct field_encoder encode;
     encode.put = bit_writer_init(&stream->head);
-    bit_writer_add_zeros(&encode.put, head_size_bytes(stream) * 8);
+    bit_writer_add_zeros(&encode.put, get_head_size(stream) * 8);
     encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
@@ -129,7 +129,7 @@ static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
 static void derive_trace_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
-    size_t head = head_size_bytes(stream);
+    size_t head = get_head_size(stream);
     uint64_t a = hash_bytes(stream->packet.bytes + head, stream->packet.n - head),
              b = hash_pair(a, stream->begin);
     for (unsigned i = 0; i < 8; i++) {
@@ -217,12 +217,12 @@ static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_wri
                                stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
 }
 
-/* Frees the buffers of a packet that was larger than packet_limit. */
+/* Frees the buffers of a packet that was larger than its size limit. */
 static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->ctx;
-    w->packets_over -= stream->over;
-    stream->over = 0;
+    w->packets_excess -= stream->excess_bytes;
+    stream->excess_bytes = 0;
     buffer_free(&stream->packet);
     buffer_init(&stream->packet, &out->t->counted);
     buffer_free(&out->buffer);
@@ -231,7 +231,7 @@ static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer 
 
 /* Returns the packet size limit in bytes: packet_size, or the stream's share of OPEN_PACKETS_MAX if
  * that is less. */
-static uint64_t packet_limit(const struct ctf_stream_out *stream)
+static uint64_t get_packet_limit(const struct ctf_stream_out *stream)
 {
     const uint64_t share =
                        OPEN_PACKETS_MAX / (stream->trace->streams_n ? stream->trace->streams_n : 1),
@@ -278,7 +278,7 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
     stream->offset += bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
-    if (stream->over)
+    if (stream->excess_bytes)
         free_large_buffers(stream, out);
     return status;
 }
@@ -445,7 +445,7 @@ static void reserve_event_space(struct ctf_stream_out *stream)
     struct buffer *packet = &stream->packet;
     if (packet->capacity - packet->n > MEMORY_SPARE || packet->capacity < MEMORY_FIRST)
         return;
-    const uint64_t limit = packet_limit(stream), room = limit + 2 * MEMORY_SPARE;
+    const uint64_t limit = get_packet_limit(stream), room = limit + 2 * MEMORY_SPARE;
     if (limit <= MEMORY_SMALL && packet->capacity < room)
         buffer_reserve(packet, (size_t)room);
 }
@@ -459,13 +459,14 @@ static bool is_gap_counted_to_end(const struct ctf_stream_out *stream)
 
 /* Returns true if a full packet may grow further, so that it need not be split. All open packets
  * together may exceed their limits by OPEN_PACKETS_MAX bytes. */
-static bool may_exceed_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
+static bool can_exceed_packet_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
-    const uint64_t over = stream->put.at / 8 - packet_limit(stream);
-    if (!is_gap_counted_to_end(stream) || over - stream->over > OPEN_PACKETS_MAX - w->packets_over)
+    const uint64_t excess_bytes = stream->put.at / 8 - get_packet_limit(stream);
+    if (!is_gap_counted_to_end(stream) ||
+        excess_bytes - stream->excess_bytes > OPEN_PACKETS_MAX - w->packets_excess)
         return false;
-    w->packets_over += over - stream->over;
-    stream->over = over;
+    w->packets_excess += excess_bytes - stream->excess_bytes;
+    stream->excess_bytes = excess_bytes;
     return true;
 }
 
@@ -480,8 +481,8 @@ ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_wri
     bool fits = encode_event_to_packet(stream, class, items, ticks);
     if (stream->packet.failed)
         return fail_memory(error);
-    if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
-        !may_exceed_limit(stream, out->ctx)) {
+    if (stream->events && stream->put.at / 8 > get_packet_limit(stream) &&
+        !can_exceed_packet_limit(stream, out->ctx)) {
         uint64_t end = stream->end;
         if (is_gap_counted_to_end(stream))
             output_count_loss(out, CTF_LOST_GAP_TIME, items->offset);

@@ -124,26 +124,28 @@ static uint64_t convert_packet_ticks(const struct transcode_job *job, uint64_t t
 
 /* Returns true if an empty packet with sequence number 0 can report the gaps. That packet ends
  * where the gap ends; the source starts with such a packet, too. */
-static bool can_lead_report_gap(const struct ctf_pending_gaps *missing,
-                                const struct ctf_stream_out *stream, uint64_t begin,
-                                struct ctf_gap_place *place)
+static bool can_empty_packet_report_gap(const struct ctf_pending_gaps *missing,
+                                        const struct ctf_stream_out *stream, uint64_t begin,
+                                        struct ctf_gap_times *place)
 {
     const bool is_first =
         stream->sequence == 0 && stream->discarded == 0 &&
         (stream->trace->description.version == CTF_RFC_1_1 || stream->kind->has_sequence);
     return is_first && missing->events && !missing->packets &&
-           ctf_pending_gaps_place(missing, stream, begin, place) && place->is_alone;
+           ctf_pending_gaps_find_times(missing, stream, begin, place) && place->is_alone;
 }
 
 /* Writes an empty packet before the first packet of the stream. It ends where the first gap of
  * known size starts, or reports that gap itself. */
-static ttr_status write_lead_packet(const struct transcode_job *job, struct ctf_stream_out *stream,
-                                    const struct ctf_items *items, uint64_t begin, ttr_error *error)
+static ttr_status write_empty_first_packet(const struct transcode_job *job,
+                                           struct ctf_stream_out *stream,
+                                           const struct ctf_items *items, uint64_t begin,
+                                           ttr_error *error)
 {
     struct ctf_pending_gaps *missing = &job->w->missing[job->event->source];
     uint64_t at = missing->has_ticks ? convert_packet_ticks(job, missing->ticks) : begin;
-    struct ctf_gap_place place;
-    const bool is_told = can_lead_report_gap(missing, stream, begin, &place);
+    struct ctf_gap_times place;
+    const bool is_told = can_empty_packet_report_gap(missing, stream, begin, &place);
     stream->cpu = job->about->cpu;
     ttr_status status =
         ctf_stream_start_packet(stream, job->out, items, at < begin ? at : begin, error);
@@ -168,11 +170,11 @@ static ttr_status place_gap_before_event(const struct transcode_job *job,
                                          ttr_error *error)
 {
     struct ctf_pending_gaps *missing = &job->w->missing[job->event->source];
-    struct ctf_gap_place place;
+    struct ctf_gap_times place;
     if (!job->is_copy || !ctf_pending_gaps_fit_counters(missing, stream))
         return TTR_OK;
     if (!ctf_transcode_has_known_time(job) ||
-        !ctf_pending_gaps_place(missing, stream, event_to_target_ticks(job), &place)) {
+        !ctf_pending_gaps_find_times(missing, stream, event_to_target_ticks(job), &place)) {
         output_count_losses(job->out, CTF_LOST_GAP_TIME, missing->events > 0, job->event->offset);
         return TTR_OK;
     }
@@ -211,8 +213,8 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
     const struct ctf_packet *about = job->about;
     const bool is_empty = event->kind == TTR_KIND_DEFINITION, is_first = stream->packet_at == 0;
     const struct ctf_first_packet what = {.about = about,
-                                          .goes_on = is_first && continues_other_file(job)};
-    struct ctf_pending_gaps *missing = ctf_pending_gaps_of_source(job->out, event->source);
+                                          .is_continuation = is_first && continues_other_file(job)};
+    struct ctf_pending_gaps *missing = ctf_pending_gaps_get(job->out, event->source);
     ttr_status status = TTR_OK;
     if (!missing)
         return fail_memory(error);
@@ -227,7 +229,7 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
                             * the gap */
                            ctf_pending_gaps_are_in_other_stream(missing, stream);
     if (is_first && ctf_pending_gaps_start_stream(job->out, stream, &what, missing))
-        status = write_lead_packet(job, stream, items, begin, error);
+        status = write_empty_first_packet(job, stream, items, begin, error);
     if (status == TTR_OK && !is_beside && needs_empty_gap_packet(job, stream, missing)) {
         status = ctf_stream_start_packet(stream, job->out, items, begin, error);
         ctf_pending_gaps_store_counters(job->out, stream, missing, event->offset);
@@ -261,7 +263,7 @@ static bool is_gap_before_event(const struct transcode_job *job,
 static bool has_other_packet_time(const struct transcode_job *job,
                                   const struct ctf_stream_out *stream)
 {
-    return job->is_copy && !stream->kind->has_time && ctf_transcode_takes_time_from_packet(job) &&
+    return job->is_copy && !stream->kind->has_time && ctf_transcode_has_only_packet_time(job) &&
            event_to_target_ticks(job) != stream->begin;
 }
 
@@ -301,7 +303,7 @@ static ttr_status start_packet_of_event(struct transcode_job *job, struct ctf_st
 }
 
 /* Returns a hash of an event class that is the same in all folders of a trace. */
-static uint64_t event_class_likeness(const struct ctf_event_class *source)
+static uint64_t hash_shared_event_class(const struct ctf_event_class *source)
 {
     return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id),
                      (uint64_t)source->log_level);
@@ -309,12 +311,12 @@ static uint64_t event_class_likeness(const struct ctf_event_class *source)
 
 /* Returns a hash that identifies the source's event class. In v1.1 the hash does not depend on the
  * section, because several sections may become one stream class. */
-static uint64_t event_class_identity(const struct transcode_job *job)
+static uint64_t hash_event_class_identity(const struct transcode_job *job)
 {
     const struct ctf_event_class *source = job->schema->event;
     return job->schema->trace->class->description.version != CTF_RFC_1_1
                ? (uintptr_t)source
-               : event_class_likeness(source);
+               : hash_shared_event_class(source);
 }
 
 static const struct ctf_event_class *get_transcoded_class(struct transcode_job *job,
@@ -323,14 +325,14 @@ static const struct ctf_event_class *get_transcoded_class(struct transcode_job *
     const struct ctf_event_class *source = job->schema->event;
     const struct ctf_class_key key = {.name = source->name,
                                       .like = source,
-                                      .identity = event_class_identity(job),
-                                      .likeness = event_class_likeness(source),
+                                      .identity = hash_event_class_identity(job),
+                                      .likeness = hash_shared_event_class(source),
                                       .has_log_level = source->has_log_level,
                                       .log_level = source->log_level};
     const struct ctf_event_class *known = ctf_find_event_class(stream->kind, &job->w->items, &key);
     if (known)
         return known;
-    const struct ctf_type_changes before = ctf_transcode_current_changes(job);
+    const struct ctf_type_changes before = ctf_transcode_get_changes(job);
     known = ctf_get_event_class(job->trace, stream->kind, &job->w->items, &key);
     ctf_transcode_count_changes(job, before);
     return known;
@@ -379,7 +381,7 @@ ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event, 
 }
 
 /* Counts the properties of an event that v1.1 cannot express: names of its thread. */
-static void count_rfc_losses(const struct transcode_job *job)
+static void count_rfc_event_losses(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
     ttr_thread thread;
@@ -410,8 +412,8 @@ static uint64_t finalize_event_ticks(const struct transcode_job *job,
     const ttr_event *event = job->event;
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = ctf_transcode_has_known_time(job) ? event_to_target_ticks(job) : stream->last;
-    count_rfc_losses(job);
-    if (!has_time && ctf_transcode_takes_time_from_packet(job) && stream->kind->has_time)
+    count_rfc_event_losses(job);
+    if (!has_time && ctf_transcode_has_only_packet_time(job) && stream->kind->has_time)
         output_count_loss(job->out, CTF_LOST_PACKET_TIME, event->offset);
     if (has_time && ticks != event->ticks)
         output_count_loss(job->out, CTF_LOST_TICKS, event->offset);

@@ -47,7 +47,7 @@ bool ctf_transcode_packet_has_role(const struct transcode_job *job, enum ctf_rol
 
 /* Returns true if the event's only time is that of its packet, and the packet is not available
  * because the event was copied out of it. */
-bool ctf_transcode_takes_time_from_packet(const struct transcode_job *job);
+bool ctf_transcode_has_only_packet_time(const struct transcode_job *job);
 
 /* Returns true if the event's time is known: recorded in the event, or derived from its packet,
  * from the previous event or from the clock's zero. */
@@ -62,7 +62,7 @@ bool ctf_transcode_writes_event_size(const struct transcode_job *job);
 bool ctf_transcode_drops_payload_size(const struct transcode_job *job);
 
 /* Returns the current number of changed names and added length fields of the trace. */
-struct ctf_type_changes ctf_transcode_current_changes(const struct transcode_job *job);
+struct ctf_type_changes ctf_transcode_get_changes(const struct transcode_job *job);
 
 /* Counts a loss for each changed name and added length field since `before`. */
 void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_type_changes before);

@@ -17,7 +17,7 @@
 
 /* Returns the number of nanoseconds that were added to the event's time since it was read; 0 if the
  * event has no time. */
-static int64_t time_shift_of_event(const struct transcode_job *job)
+static int64_t get_event_time_shift(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
     bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
@@ -46,7 +46,7 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
          !ctf_trace_group_add(job->w, &job->out->t->counted, trace)))
         return NULL;
     if (trace && is_new) {
-        if (ctf_trace_out_shift_clocks(trace, time_shift_of_event(job)))
+        if (ctf_trace_out_shift_clocks(trace, get_event_time_shift(job)))
             output_count_loss(job->out, CTF_LOST_PROPERTY, job->event->offset);
         ctf_count_property_losses(job->out, &source->class->description, version);
     }
@@ -60,7 +60,7 @@ static const struct ctf_clock *choose_stream_clock(const struct transcode_job *j
     const struct ctf_description *from = &job->schema->trace->class->description;
     const struct ctf_clock *source = job->stream->class->clock;
     if (!job->trace->keeps_clocks || (!source && has_times && job->version == CTF_2))
-        return ctf_trace_out_own_clock(job->trace);
+        return ctf_trace_out_get_own_clock(job->trace);
     for (size_t i = 0; i < from->clocks_n; i++)
         if (from->clocks[i] == source)
             return job->trace->description.clocks[i];
@@ -84,8 +84,8 @@ static bool header_has_extra_fields(const struct transcode_job *job)
 
 /* Returns true if events of the class lost header or packet fields when they were copied out of
  * their packets. */
-static bool copy_loses_fields(const struct transcode_job *job,
-                              const struct ctf_stream_class *source)
+static bool copied_events_lose_fields(const struct transcode_job *job,
+                                      const struct ctf_stream_class *source)
 {
     const bool was_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
     return !was_rfc && (type_has_user_value(source->event_header) ||
@@ -98,7 +98,7 @@ bool ctf_transcode_packet_has_role(const struct transcode_job *job, enum ctf_rol
            tsdl_has_role(job->stream->class->packet_context, role);
 }
 
-bool ctf_transcode_takes_time_from_packet(const struct transcode_job *job)
+bool ctf_transcode_has_only_packet_time(const struct transcode_job *job)
 {
     const struct ctf_stream *stream = job->stream;
     return !stream->kind->plan.has_time && stream->class->clock &&
@@ -127,7 +127,7 @@ static bool needs_own_cpu(const struct transcode_job *job)
 
 /* Returns true if the source's common context has no member other than the event size, which the
  * event-size option of v1.1 adds. */
-static bool context_is_size_only(const struct transcode_job *job)
+static bool context_has_only_size(const struct transcode_job *job)
 {
     const struct ctf_stream_class *source = job->stream->class;
     return source->rfc_has_event_size && source->event_context &&
@@ -142,20 +142,20 @@ static bool context_has_size(const struct transcode_job *job)
     const struct ctf_options *options = job->trace->options;
     const struct ctf_stream_class *source = job->stream->class;
     return job->version == CTF_RFC_1_1 && source->rfc_has_event_size && source->event_context &&
-           !context_is_size_only(job) && (!options->has_event_size || options->rfc_has_event_size);
+           !context_has_only_size(job) && (!options->has_event_size || options->rfc_has_event_size);
 }
 
 bool ctf_transcode_writes_event_size(const struct transcode_job *job)
 {
     const struct ctf_options *options = job->trace->options;
     return job->version == CTF_RFC_1_1 && !context_has_size(job) &&
-           (options->has_event_size ? options->rfc_has_event_size : context_is_size_only(job));
+           (options->has_event_size ? options->rfc_has_event_size : context_has_only_size(job));
 }
 
 bool ctf_transcode_drops_payload_size(const struct transcode_job *job)
 {
     return job->version == CTF_RFC_1_1 &&
-           (context_is_size_only(job) ||
+           (context_has_only_size(job) ||
             (ctf_transcode_writes_event_size(job) && job->stream->class->rfc_has_event_size));
 }
 
@@ -191,7 +191,7 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
         .has_time = has_time,
         .clock = choose_stream_clock(job, has_time || job->about->has_begin),
         .rfc_header = source->rfc_header,
-        .rfc_has_event_size = context_is_size_only(job)};
+        .rfc_has_event_size = context_has_only_size(job)};
     if (packet->n && !is_rfc)
         like.fields = ctf_types_get_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n,
                                          packet->payload_shape);
@@ -208,13 +208,13 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
     (*kind)->source = job->stream->kind;
     (*kind)->packet_shape = packet->payload_shape;
     (*kind)->loses_header =
-        job->is_copy ? copy_loses_fields(job, source) : header_has_extra_fields(job);
+        job->is_copy ? copied_events_lose_fields(job, source) : header_has_extra_fields(job);
     return true;
 }
 
 /* Returns a key that identifies the source's stream class. v1.1 sections with the same id and clock
  * have the same key, because other versions have one class with several files for them. */
-static uint64_t source_stream_class_key(const struct transcode_job *job)
+static uint64_t hash_source_stream_class(const struct transcode_job *job)
 {
     const struct ctf_stream_decoder *ctx = job->stream->kind;
     bool is_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
@@ -222,27 +222,27 @@ static uint64_t source_stream_class_key(const struct transcode_job *job)
 }
 
 /* Returns the key of streams that may share a stream class. Does not depend on the section name. */
-static uint64_t stream_class_key(const struct transcode_job *job)
+static uint64_t hash_stream_class(const struct transcode_job *job)
 {
     const uint64_t shapes =
         hash_pair(job->w->items.common_shape, job->w->packet_items.payload_shape);
-    return hash_pair(hash_pair(source_stream_class_key(job), shapes), needs_own_cpu(job));
+    return hash_pair(hash_pair(hash_source_stream_class(job), shapes), needs_own_cpu(job));
 }
 
 /* Returns the key of streams that may share a stream class and have the same section name. */
-static uint64_t named_stream_class_key(const struct transcode_job *job)
+static uint64_t hash_named_stream_class(const struct transcode_job *job)
 {
-    return hash_pair(stream_class_key(job),
+    return hash_pair(hash_stream_class(job),
                      job->version == CTF_RFC_1_1 ? hash_bytes(job->name, job->section_n) : 0);
 }
 
 /* Returns the stream class that the stream named job->name may use; NULL if there is none yet. */
 static struct ctf_stream_class_out *find_transcoded_stream_class(const struct transcode_job *job)
 {
-    return ctf_find_similar_class(job->w, job->trace, named_stream_class_key(job));
+    return ctf_find_similar_class(job->w, job->trace, hash_named_stream_class(job));
 }
 
-struct ctf_type_changes ctf_transcode_current_changes(const struct transcode_job *job)
+struct ctf_type_changes ctf_transcode_get_changes(const struct transcode_job *job)
 {
     const struct ctf_types *types = &job->trace->types;
     return (struct ctf_type_changes){types->renamed, types->lengths};
@@ -250,7 +250,7 @@ struct ctf_type_changes ctf_transcode_current_changes(const struct transcode_job
 
 void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_type_changes before)
 {
-    const struct ctf_type_changes now = ctf_transcode_current_changes(job);
+    const struct ctf_type_changes now = ctf_transcode_get_changes(job);
     for (; before.renamed < now.renamed; before.renamed++)
         output_count_loss(job->out, CTF_LOST_NAME, job->event->offset);
     for (; before.lengths < now.lengths; before.lengths++)
@@ -260,11 +260,11 @@ void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_typ
 static struct ctf_stream_class_out *get_transcoded_stream_class(struct transcode_job *job)
 {
     struct ctf_stream_class_out *kind = find_transcoded_stream_class(job);
-    const struct ctf_type_changes before = ctf_transcode_current_changes(job);
+    const struct ctf_type_changes before = ctf_transcode_get_changes(job);
     if (kind)
         return kind;
     bool is_made = make_transcoded_stream_class(job, &kind) &&
-                   ctf_record_similar_class(job->w, job->trace, named_stream_class_key(job));
+                   ctf_record_similar_class(job->w, job->trace, hash_named_stream_class(job));
     ctf_transcode_count_changes(job, before);
     return is_made ? kind : NULL;
 }
@@ -292,7 +292,7 @@ static bool is_stream_name_free(const struct transcode_job *job)
 
 /* Returns the length in bytes of the section name at the start of a v1.1 file name, which ends with
  * _CPU or -CPU. */
-static size_t section_name_size(const char *file, size_t n)
+static size_t find_section_name_size(const char *file, size_t n)
 {
     size_t digits = n;
     while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
@@ -319,13 +319,13 @@ static void build_stream_name(struct transcode_job *job, size_t base, uint64_t n
 }
 
 /* Returns the key under which the last number of similar file names is recorded
- * (ctf_last_number_used). */
-static uint64_t name_number_key(const struct transcode_job *job, size_t base, bool has_cpu)
+ * (ctf_find_last_name_number). */
+static uint64_t hash_numbered_name(const struct transcode_job *job, size_t base, bool has_cpu)
 {
     const uint64_t name = hash_bytes(job->name, base);
     if (job->version != CTF_RFC_1_1)
         return name;
-    return hash_pair(hash_pair(name, stream_class_key(job)),
+    return hash_pair(hash_pair(name, hash_stream_class(job)),
                      has_cpu ? job->about->cpu + UINT64_C(1) : 0);
 }
 
@@ -340,14 +340,14 @@ static bool choose_stream_name(struct transcode_job *job)
     size_t n = strlen(file) < CTF_STREAM_NAME_MAX - 3 * NUMBER_MAX
                    ? strlen(file)
                    : CTF_STREAM_NAME_MAX - 3 * NUMBER_MAX,
-           base = has_cpu ? section_name_size(file, n) : n;
+           base = has_cpu ? find_section_name_size(file, n) : n;
     memcpy(job->name, file, base);
-    const uint64_t key = name_number_key(job, base, has_cpu);
-    uint32_t number = ctf_last_number_used(job->w, job->trace, key);
+    const uint64_t key = hash_numbered_name(job, base, has_cpu);
+    uint32_t number = ctf_find_last_name_number(job->w, job->trace, key);
     do
         build_stream_name(job, base, ++number, has_cpu);
     while (!is_stream_name_free(job));
-    return ctf_record_number(job->w, job->trace, key, number);
+    return ctf_record_name_number(job->w, job->trace, key, number);
 }
 
 /* --- Streams --- */

@@ -71,7 +71,7 @@ static ttr_text strip_leading_underscores(ttr_text name)
 
 /* Returns a hash by which names of the dialect are compared. It does not depend on leading
  * underscores, because some TSDL readers ignore them. */
-static uint64_t dialect_name_key(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
+static uint64_t hash_dialect_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
 {
     if (types->description->version != CTF_1_8)
         return is_fixed ? UINT64_C(1) << 32 | types->at : id;
@@ -173,7 +173,7 @@ void ctf_type_reserve_names(struct ctf_types *types, uint64_t structure, size_t 
                                         "packet_size",     "packet_seq_num", "events_discarded"};
     bool is_packet = types->root == ROOT_PACKET_CONTEXT && types->members_n == 0;
     for (size_t i = from; i < to && !types->is_dialect && !types->failed;
-         i += ctf_items_span(types->items, i)) {
+         i += ctf_items_count_nested(types->items, i)) {
         const ttr_field *field = &types->items->field[i];
         record_name_state(types, structure,
                           skip_underscore(ctf_type_prefixed_name(
@@ -190,6 +190,6 @@ unsigned ctf_type_choose_member_number(struct ctf_types *types, uint64_t structu
     if (!types->is_dialect)
         return choose_name_number(types, structure, name);
     unsigned times =
-        count_dialect_name(types, structure, dialect_name_key(types, name, id, is_fixed));
+        count_dialect_name(types, structure, hash_dialect_name(types, name, id, is_fixed));
     return is_fixed ? 1 : times;
 }

@@ -87,7 +87,7 @@ static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_even
     return file;
 }
 
-static ttr_status dispatch_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
     bool is_own = output_is_own_raw(out, event);
@@ -113,7 +113,7 @@ ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        status = output_event_status(out, event, dispatch_event(out, event, error), error);
+        status = output_event_status(out, event, write_event(out, event, error), error);
     }
     for (; w->dirty; w->dirty = w->dirty->next_dirty) {
         w->dirty->is_dirty = false;
@@ -154,7 +154,7 @@ void ctf_drop(struct ttr_writer *out)
         alloc_free(alloc, w->trace_copies[i], 1, sizeof *w->trace_copies[i]);
     }
     alloc_free(alloc, w->claims, w->claims_capacity, sizeof *w->claims);
-    alloc_free(alloc, w->homes, w->homes_capacity, sizeof *w->homes);
+    alloc_free(alloc, w->output_dirs, w->output_dirs_capacity, sizeof *w->output_dirs);
     alloc_free(alloc, w->copies, w->copies_capacity, sizeof *w->copies);
     alloc_free(alloc, w->trace_copies, w->trace_copies_capacity, sizeof *w->trace_copies);
     pair_map_free(&w->copy_of);

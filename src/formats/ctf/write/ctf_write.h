@@ -241,8 +241,9 @@ struct ctf_trace_out {
     const struct ctf_trace
         /* source trace whose properties are copied while this trace is started; NULL = none */
         *like;
-    uint8_t like_header; /* v1.1 source in the dialect: event header type of its first section */
-    bool like_event_size;
+    uint8_t
+        source_header_type; /* v1.1 source in the dialect: event header type of its first section */
+    bool source_has_event_size;
     struct ctf_description description;
     struct ctf_types types;
     bool is_dialect;
@@ -260,7 +261,7 @@ struct ctf_trace_out {
     struct ctf_stream_class_out **kinds;
     size_t kinds_n, kinds_capacity;
     size_t streams_n; /* number of stream files */
-    struct ctf_written_names told;
+    struct ctf_written_names written_names;
     struct ctf_output_dir home;
 };
 
@@ -289,7 +290,7 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns);
 
 /* Returns the trace's own nanosecond clock; adds it to the description at first use. Returns NULL,
  * and sets types->failed, if memory runs out. */
-const struct ctf_clock *ctf_trace_out_own_clock(struct ctf_trace_out *trace);
+const struct ctf_clock *ctf_trace_out_get_own_clock(struct ctf_trace_out *trace);
 
 /* Properties of a stream class that ctf_trace_out_add_stream_class makes. */
 struct ctf_stream_class_spec {
@@ -393,7 +394,7 @@ struct ctf_stream_out {
     /* ticks; end time of the open packet if its counters report a gap before an event without
      * packet; later events go to the next packet; 0 = no such gap */
     uint64_t gap_end;
-    uint64_t over; /* bytes of `packet` above packet_limit */
+    uint64_t excess_bytes; /* bytes of `packet` above packet_limit */
 };
 
 /* Ends the open packet and starts one at tick `begin`. `items`: values of the packet context's
@@ -504,7 +505,7 @@ struct ctf_pending_gaps {
     int64_t begin;
     int64_t events_end, packets_end;
     /* the times above do not describe one gap, because several gaps were added up */
-    bool has_no_place;
+    bool has_mixed_times;
     struct ctf_stream_out
         *stream; /* transcoding: output stream of the source's last packet; NULL = none */
 };
@@ -532,7 +533,7 @@ struct ctf_writer {
     struct pair_map stream_of;
     struct ctf_pending_gaps *missing; /* gaps that are not written yet, by source */
     size_t missing_n;
-    uint64_t packets_over; /* bytes; sum of `over` of all streams */
+    uint64_t packets_excess; /* bytes; sum of `over` of all streams */
     struct ctf_items items, packet_items;
     struct ctf_field_list listing;
     struct buffer name; /* buffer for an escaped event name */
@@ -542,10 +543,10 @@ struct ctf_writer {
     const struct ctf_stream_out *latest;
     struct ctf_uuid_claim *claims; /* UUIDs in use (ctf_uuid_policy.c) */
     size_t claims_n, claims_capacity;
-    struct ctf_trace_group **unions; /* groups of traces with the same UUID (ctf_trace_group.c) */
-    size_t unions_n, unions_capacity;
-    struct ctf_output_dir **homes; /* folders of all traces, copied, transcoded or encoded */
-    size_t homes_n, homes_capacity;
+    struct ctf_trace_group **groups; /* groups of traces with the same UUID (ctf_trace_group.c) */
+    size_t groups_n, groups_capacity;
+    struct ctf_output_dir **output_dirs; /* folders of all traces, copied, transcoded or encoded */
+    size_t output_dirs_n, output_dirs_capacity;
     /* Traces and files that are copied (ctf_copy.h). */
     struct ctf_trace_copy **trace_copies;
     size_t trace_copies_n, trace_copies_capacity;
@@ -618,15 +619,15 @@ TTR_MUST ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *er
 
 /* --- ctf_unique_names.c --- */
 
-/* Numbers that were appended to names to make them unique. ctf_last_number_used: returns the last
- * number appended to names with the hash `like`; 0 if none. The search for an unused name continues
- * there.
+/* Numbers that were appended to names to make them unique. ctf_find_last_name_number: returns the
+ * last number appended to names with the hash `like`; 0 if none. The search for an unused name
+ * continues there.
  *
- * ctf_record_number: records `number` as the last one. Returns false if memory runs out. */
-uint32_t ctf_last_number_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                              uint64_t like);
-TTR_MUST bool ctf_record_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
-                                uint64_t like, uint32_t number);
+ * ctf_record_name_number: records `number` as the last one. Returns false if memory runs out. */
+uint32_t ctf_find_last_name_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                   uint64_t like);
+TTR_MUST bool ctf_record_name_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                     uint64_t like, uint32_t number);
 
 /* ctf_is_file_name_used: returns true if the trace has a file of this name.
  *
@@ -675,11 +676,11 @@ struct ctf_packet;
 /* First packet of a transcoded stream. */
 struct ctf_first_packet {
     const struct ctf_packet *about; /* the packet as the source records it */
-    bool goes_on;                   /* its counters continue those of another source file */
+    bool is_continuation;           /* its counters continue those of another source file */
 };
 
 /* Returns the collected gaps of a source; NULL if memory runs out. */
-struct ctf_pending_gaps *ctf_pending_gaps_of_source(struct ttr_writer *out, uint16_t source);
+struct ctf_pending_gaps *ctf_pending_gaps_get(struct ttr_writer *out, uint16_t source);
 
 /* Returns true if the gaps include a known number of events or packets. */
 bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing);
@@ -705,7 +706,7 @@ bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out
                                    struct ctf_pending_gaps *missing);
 
 /* Times of the packets next to a gap, in ticks of the stream. */
-struct ctf_gap_place {
+struct ctf_gap_times {
     uint64_t before; /* end time of the packet before the gap */
     /* start and end time of the packet whose counters report the gap; end 0 = time of its last
      * event */
@@ -715,9 +716,9 @@ struct ctf_gap_place {
 
 /* Computes the packet times for a gap before an event at `ticks` that has no packet. Returns false
  * if no packet times can preserve those of the gap. */
-bool ctf_pending_gaps_place(const struct ctf_pending_gaps *missing,
-                            const struct ctf_stream_out *stream, uint64_t ticks,
-                            struct ctf_gap_place *place);
+bool ctf_pending_gaps_find_times(const struct ctf_pending_gaps *missing,
+                                 const struct ctf_stream_out *stream, uint64_t ticks,
+                                 struct ctf_gap_times *place);
 
 /* Adds the pending gaps to the counters of the open packet and clears them. Counts a loss for gaps
  * that the packet has no counter for. */

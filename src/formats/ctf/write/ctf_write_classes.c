@@ -20,15 +20,14 @@
 #define NS_PER_SECOND INT64_C(1000000000)
 #define RFC_HEADER_USUAL 2u
 
-static ttr_text text_of_literal(const char *text)
+static ttr_text make_text(const char *text)
 {
     return (ttr_text){text, strlen(text)};
 }
 
 static struct type_member make_member(const char *name, const struct type *type)
 {
-    return (struct type_member){
-        .name = text_of_literal(name), .shown = text_of_literal(name), .type = type};
+    return (struct type_member){.name = make_text(name), .shown = make_text(name), .type = type};
 }
 
 static struct type *make_special_type(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
@@ -178,8 +177,8 @@ static void init_own_clock(struct ctf_trace_out *trace, struct ctf_clock *clock,
                            const ttr_event *first)
 {
     trace->clock = clock;
-    trace->clock->id = trace->clock->name = text_of_literal("time");
-    trace->clock->description = text_of_literal("Nanoseconds");
+    trace->clock->id = trace->clock->name = make_text("time");
+    trace->clock->description = make_text("Nanoseconds");
     trace->has_unix_time = is_unix_time(first->time);
     set_time_base(trace, first);
 }
@@ -192,7 +191,7 @@ static bool add_own_clock(struct ctf_trace_out *trace, const ttr_event *first)
     return clock != NULL;
 }
 
-const struct ctf_clock *ctf_trace_out_own_clock(struct ctf_trace_out *trace)
+const struct ctf_clock *ctf_trace_out_get_own_clock(struct ctf_trace_out *trace)
 {
     if (!trace->clock && !add_own_clock(trace, &(ttr_event){.time = 0}))
         trace->types.failed = true;
@@ -224,7 +223,7 @@ static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_
 
 /* Returns the earliest time that all clocks can express after `moved` nanoseconds were added to
  * their offsets. A source without clocks has ticks of 1 ns. */
-static int64_t earliest_time(const struct ctf_description *from, int64_t moved)
+static int64_t find_earliest_time(const struct ctf_description *from, int64_t moved)
 {
     int64_t earliest = from->clocks_n ? INT64_MAX : 0;
     bool is_clamped = false;
@@ -249,7 +248,7 @@ static bool can_shift_clocks(const struct ctf_trace_out *trace, int64_t ns)
 }
 
 /* Returns true if `ns` nanoseconds are an integer number of ticks of every clock. */
-static bool is_whole_ticks(const struct ctf_description *description, int64_t ns)
+static bool is_integer_ticks(const struct ctf_description *description, int64_t ns)
 {
     int64_t s, cycles;
     for (size_t i = 0; i < description->clocks_n; i++)
@@ -263,13 +262,13 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
 {
     struct ctf_description *description = &trace->description;
     const bool may_move = !trace->keeps_clocks || can_shift_clocks(trace, ns);
-    if (ns == 0 || (!may_move && is_whole_ticks(description, ns)))
+    if (ns == 0 || (!may_move && is_integer_ticks(description, ns)))
         return false; /* the events' own ticks can express the shift */
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
         (void)shift_clock_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
                                  &description->clocks[i]->offset_cycles);
-    const ttr_event first = {.time = earliest_time(&trace->source->class->description, ns)};
+    const ttr_event first = {.time = find_earliest_time(&trace->source->class->description, ns)};
     if (!trace->keeps_clocks)
         set_time_base(trace, &first);
     if (may_move)
@@ -290,10 +289,10 @@ static bool add_environment(struct ctf_trace_out *trace, const char *name, const
     struct ctf_environment *entry = ctf_add_environment(&trace->description);
     if (!entry)
         return false;
-    *entry = (struct ctf_environment){.name = text_of_literal(name),
+    *entry = (struct ctf_environment){.name = make_text(name),
                                       .is_number = !value,
                                       .number = number,
-                                      .text = text_of_literal(value ? value : "")};
+                                      .text = make_text(value ? value : "")};
     return true;
 }
 
@@ -321,7 +320,7 @@ static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf
                              : options->rfc_has_short_words ? CTF_ALIGN_NATURAL_32
                                                             : CTF_ALIGN_NATURAL_64;
     description->name = description->ns = description->uid = description->attributes =
-        text_of_literal("");
+        make_text("");
     ctf_types_init(&trace->types, t, description);
     trace->types.is_natural = version == CTF_RFC_1_1 && options->rfc_is_natural;
 }
@@ -431,7 +430,7 @@ static bool packets_have_stream_id(const struct ctf_description *from)
 
 /* Returns true if counters of discarded events include events discarded up to the end of their
  * packet. */
-static bool description_counts_to_end(const struct ctf_description *from)
+static bool counts_discarded_to_packet_end(const struct ctf_description *from)
 {
     bool counts = from->version == CTF_RFC_1_1;
     for (size_t i = 0; i < from->streams_n && !counts; i++)
@@ -455,7 +454,7 @@ bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct c
         from->has_session_id ? from->session_id : load_u32le(from->uuid);
     trace->description.has_session_id = from->has_uuid || from->has_session_id;
     trace->description.rfc_discarded_at_end =
-        version == CTF_RFC_1_1 && description_counts_to_end(from);
+        version == CTF_RFC_1_1 && counts_discarded_to_packet_end(from);
     trace->description.name = from->name;
     trace->description.ns = from->ns;
     trace->description.uid = from->uid;
@@ -466,7 +465,8 @@ bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct c
     for (size_t i = 0; i < from->clocks_n && trace->keeps_clocks; i++)
         if (!copy_clock(trace, from->clocks[i]))
             return false;
-    if (!trace->keeps_clocks && !add_own_clock(trace, &(ttr_event){.time = earliest_time(from, 0)}))
+    if (!trace->keeps_clocks &&
+        !add_own_clock(trace, &(ttr_event){.time = find_earliest_time(from, 0)}))
         return false;
     trace->has_unix_time = false; /* from now on only is_unix of the copied clocks matters */
     return copy_environment(trace, from) && make_packet_header(trace);
@@ -479,9 +479,12 @@ void ctf_trace_out_free(struct ctf_trace_out *trace, const struct alloc *alloc)
         alloc_free(alloc, trace->kinds[i], 1, sizeof *trace->kinds[i]);
     }
     alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof *trace->kinds);
-    alloc_free(alloc, trace->told.thread, trace->told.threads_n, sizeof *trace->told.thread);
-    alloc_free(alloc, trace->told.process, trace->told.processes_n, sizeof *trace->told.process);
-    alloc_free(alloc, trace->told.change, trace->told.changes_n, sizeof *trace->told.change);
+    alloc_free(alloc, trace->written_names.thread, trace->written_names.threads_n,
+               sizeof *trace->written_names.thread);
+    alloc_free(alloc, trace->written_names.process, trace->written_names.processes_n,
+               sizeof *trace->written_names.process);
+    alloc_free(alloc, trace->written_names.change, trace->written_names.changes_n,
+               sizeof *trace->written_names.change);
     ctf_output_dir_free(&trace->home, alloc);
     ctf_trace_unref(trace->source);
     ctf_types_free(&trace->types);
@@ -556,7 +559,7 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
                           /* v1.1 sections are identified by their names, not by ids */
                           : choose_stream_class_id(trace, like);
     kind->class->name = (ttr_text){ctx, like->name.n};
-    kind->class->ns = kind->class->uid = kind->class->attributes = text_of_literal("");
+    kind->class->ns = kind->class->uid = kind->class->attributes = make_text("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
     return ctf_trace_group_set_id(trace, CTF_GROUP_STREAM_CLASSES, like->likeness,
@@ -724,7 +727,7 @@ static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace
     if (!name)
         return NULL;
     class->name = (ttr_text){name, types->name.n};
-    class->ns = class->uid = class->emf_uri = class->attributes = text_of_literal("");
+    class->ns = class->uid = class->emf_uri = class->attributes = make_text("");
     if (key->like && !copy_class_names(trace, class, key->like))
         return NULL;
     class->log_level = key->log_level;
@@ -734,7 +737,7 @@ static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace
     return class;
 }
 
-static uint64_t event_class_hash(const struct ctf_items *items, const struct ctf_class_key *key)
+static uint64_t hash_event_class(const struct ctf_items *items, const struct ctf_class_key *key)
 {
     return hash_pair(hash_pair(items->context_shape, items->payload_shape), key->identity);
 }
@@ -743,14 +746,14 @@ const struct ctf_event_class *ctf_find_event_class(const struct ctf_stream_class
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key)
 {
-    const uint32_t *known = key_map_get(&kind->events, event_class_hash(items, key));
+    const uint32_t *known = key_map_get(&kind->events, hash_event_class(items, key));
     return known && *known != REFUSED ? kind->class->events[*known] : NULL;
 }
 
 bool ctf_is_event_class_refused(const struct ctf_stream_class_out *kind,
                                 const struct ctf_items *items, const struct ctf_class_key *key)
 {
-    const uint32_t *known = key_map_get(&kind->events, event_class_hash(items, key));
+    const uint32_t *known = key_map_get(&kind->events, hash_event_class(items, key));
     return known && *known == REFUSED;
 }
 
@@ -767,13 +770,13 @@ const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
         hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
     if (!trace->types.failed && trace->is_dialect &&
         !is_class_readable(trace, kind->class, &what.roots)) {
-        trace->types.failed |= !key_map_put(&kind->events, event_class_hash(items, key), REFUSED);
+        trace->types.failed |= !key_map_put(&kind->events, hash_event_class(items, key), REFUSED);
         kind->refused_n++;
         return NULL;
     }
     const struct ctf_event_class *class =
         trace->types.failed ? NULL : add_event_class(trace, kind, &what);
-    return class && key_map_put(&kind->events, event_class_hash(items, key),
+    return class && key_map_put(&kind->events, hash_event_class(items, key),
                                 (uint32_t)(kind->class->events_n - 1))
                ? class
                : NULL;
