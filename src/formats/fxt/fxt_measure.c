@@ -1,15 +1,15 @@
-/* Size of a record, computed from its content: the refs, counts and argument sizes inside it.
- *
- * A record whose header and content agree is almost certainly genuine. If they differ, fxt_read.c
- * decides which one to trust. Resync, and detection without the magic number, look for several such
- * records in a row. This file never trusts the size in the header: all loads are bounded by the
- * words available. */
+/* Computes the size of a record from its content: refs, counts and argument sizes. A record whose
+ * header declares the computed size is almost certainly genuine. If the sizes differ, fxt_read.c
+ * decides which one is right. Resync, and detection without the magic number, search for several
+ * records in a row with matching sizes. This file never uses the declared size as a bound: all
+ * loads stay within the available words. */
 #include "formats/fxt/fxt_read.h"
 
-/* words after the content of a record that count as an extension of the format, not as damage */
+/* words; maximum of surplus words after a record's content that are treated as an extension of the
+ * format, not as damage */
 #define SURPLUS_MAX 16u
-/* consecutive records of known types with complete content and surplus words that count as a later
- * version of the format */
+/* number of consecutive known records with complete content and surplus words that are treated as a
+ * later version of the format */
 #define SURPLUS_CHAIN_MIN 6u
 
 /* Returns the word at index `i`. Returns 0 and sets is_cut if it is not available. */
@@ -22,13 +22,13 @@ static uint64_t load_span_word(const struct fxt_span *span, uint64_t i,
     return 0;
 }
 
-/* Returns whether all bits of a word above bit `last` are 0. */
+/* Returns true if all bits of the word above bit `last` are 0. */
 static bool has_only_bits_to(uint64_t word, unsigned last)
 {
     return last >= 63 || word >> (last + 1) == 0;
 }
 
-/* Returns whether the padding of a stream of `bytes` bytes at word `at` is zero, or not available.
+/* Returns true if the padding of a stream of `bytes` bytes at word `at` is zero or not available.
  */
 static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
@@ -51,7 +51,7 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
     return at + fxt_ref_stream_words((uint32_t)ref);
 }
 
-/* Returns the number of words that the header of an argument implies. */
+/* Returns the size of an argument in words that its header's type, name and value imply. */
 static uint64_t get_argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
@@ -64,7 +64,7 @@ static uint64_t get_argument_words(uint64_t header)
     return words;
 }
 
-/* Returns the index of the word after the last valid argument. */
+/* Returns the index of the word after the last argument with a valid size. */
 static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at,
                                struct fxt_record_shape *shape)
 {
@@ -144,7 +144,8 @@ static void measure_blob(const struct fxt_span *span, uint64_t header,
     shape->is_clean = shape->is_clean && has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Measures an object record: fixed words up to `at`, then a name and arguments. */
+/* Measures an object record: fixed words up to index `at`, then the stream of ref `name`, then
+ * arguments. */
 static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
                            struct fxt_record_shape *shape)
 {
@@ -152,8 +153,8 @@ static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t na
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-/* Chooses the layout of an inline thread by the size in the header: one word by the specification,
- * two by the C++ writers. */
+/* Measures a userspace object. The header's size decides how many words an inline thread has: one
+ * by the specification, two by the C++ writers. */
 static void measure_userspace(const struct fxt_span *span, uint64_t header,
                               struct fxt_record_shape *shape, uint64_t words)
 {
@@ -218,8 +219,8 @@ static void measure_log(const struct fxt_span *span, uint64_t header,
                       has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Chooses the layout of an inline thread by the size in the header: two words, or one as in the
- * Rust reader. */
+/* Measures a profiler record. The header's size decides how many words an inline thread has: two,
+ * or one as in the Rust reader. */
 static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
@@ -240,7 +241,8 @@ static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, ui
     shape->is_clean = has_only_bits_to(header, last_bit[kind]);
 }
 
-/* In a large blob the strings precede the time, unlike in events. */
+/* Measures a large record. In a large blob the strings precede the time; in events they follow the
+ * time. */
 static void measure_large(const struct fxt_span *span, uint64_t header,
                           struct fxt_record_shape *shape)
 {
@@ -316,8 +318,8 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
     }
 }
 
-/* Returns the size of a clean record whose header and content agree, 0 for any other.  Instants may
- * have a scope after the content. */
+/* Returns the size in words of a clean record whose header declares the size of its content; 0 for
+ * any other record. Instants may have a scope after the content. */
 static uint64_t measure_clean_record(const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
@@ -363,8 +365,8 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
     return count_max;
 }
 
-/* Returns the size of a plausible record: of unknown type, or with complete content and few surplus
- * words. Returns 0 for any other. */
+/* Returns the size in words of a record of unknown type, or of one with complete content and few
+ * surplus words. Returns 0 for any other record. */
 static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_size_words(fxt_load_u64(span->bytes, span->is_big));
@@ -376,7 +378,7 @@ static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_k
     return words <= span->words && is_possible ? words : 0;
 }
 
-/* Returns whether the rest of the span is zero. */
+/* Returns true if all bytes of the span are zero. */
 static bool is_all_zero_span(const struct fxt_span *span)
 {
     uint64_t n = 0;

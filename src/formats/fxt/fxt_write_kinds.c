@@ -1,8 +1,7 @@
-/* Writes one record for each kind of event (specification: "Record types").
- *
- * Each function resolves the refs of its record, computes the size, and appends the words in stored
- * order. Attributes without a position in the record become arguments if it has arguments;
- * otherwise they are counted as lost. */
+/* Writes one record for each event, by its kind (specification: "Record types"). Each function
+ * resolves the refs of its record, computes its size, and appends its words in stored order.
+ * Members of the event that the record cannot store become arguments; if the record has no
+ * arguments, they are counted as lost. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
@@ -31,7 +30,7 @@ uint64_t fxt_convert_event_ticks(struct fxt_writer *w)
 
 /* --- Attributes without a position --- */
 
-/* Attributes that a record type cannot hold, as flags. */
+/* Members of an event that a record type cannot store, as flags. */
 enum place { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 
 static void count_lost_members(struct fxt_writer *w, unsigned places)
@@ -60,8 +59,8 @@ static const uint8_t event_kinds[TTR_KIND_COUNT] = {
     [TTR_KIND_FLOW_END] = FXT_FLOW_END,
 };
 
-/* Returns the end of a span in ticks.  A span that starts before 0 keeps its duration. An end past
- * the maximum is clamped. */
+/* Returns the end of a span in ticks. A span that starts before tick 0 keeps its duration. An end
+ * above the maximum is clamped. */
 static uint64_t compute_span_end(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -127,7 +126,7 @@ static uint64_t get_thread_state(struct fxt_writer *w)
     return TTR_THREAD_SUSPENDED;
 }
 
-/* Returns whether the legacy record can hold the switch: its fields are exactly the two priorities
+/* Returns true if the legacy record can store the switch: the only fields are the two priorities
  * (specification: "Context switch record"). */
 static bool fits_legacy_switch(const struct fxt_writer *w, uint64_t priorities[2])
 {
@@ -237,7 +236,8 @@ static void write_log(struct fxt_writer *w)
     fxt_append_text(&to, &text);
 }
 
-/* Writes the words that all profiler records start with. */
+/* Writes the first words of a profiler record: header, time and thread. Returns false if out of
+ * memory. */
 static bool begin_profiler_record(struct fxt_writer *w, struct fxt_output *to, uint64_t header,
                                   uint64_t ticks, uint64_t more_words)
 {
@@ -280,7 +280,7 @@ static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     fxt_append_stream(&to, data.p, data.n);
 }
 
-/* Writes a large blob; with time, thread and category if the event has any of them. */
+/* Writes a large blob. Its record has a time, thread and category if the event has any of these. */
 static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_output to;
@@ -339,8 +339,7 @@ static void write_blob(struct fxt_writer *w)
 
 /* --- Objects (types 6, 7 and 10) --- */
 
-/* Writes a userspace object with its owner: a registered thread, or the koid of a process in one
- * word. */
+/* Writes a userspace object and its owner: a registered thread, or the process koid in one word. */
 static void write_pointer(struct fxt_writer *w)
 {
     struct fxt_output to;
@@ -368,7 +367,7 @@ static void write_pointer(struct fxt_writer *w)
     to.at = fxt_append_args(w, to);
 }
 
-/* Adds the process of a thread object as an argument, unless a field contains it. */
+/* Adds the process koid of a thread object as an argument, unless the event has such a field. */
 static void add_process(struct fxt_writer *w)
 {
     ttr_thread thread;
@@ -412,7 +411,8 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     to.at = fxt_append_args(w, to);
 }
 
-/* Returns the module id; the record holds 16 bits of it. */
+/* Returns the id of the event's module. Counts a loss if the id exceeds the 16 bits of the record.
+ */
 static uint64_t get_module_id(struct fxt_writer *w)
 {
     if (w->event->link > UINT16_MAX)
@@ -499,8 +499,8 @@ static void write_object(struct fxt_writer *w)
 
 /* --- Gaps --- */
 
-/* Writes provider event 0, "buffer filled up".  It contains the provider id, so it needs no
- * section. */
+/* Writes a provider event 0, "buffer filled up". It contains the provider's id, so no section
+ * record is needed. */
 static void write_gap(struct fxt_writer *w)
 {
     struct fxt_output to;
@@ -528,7 +528,8 @@ static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_OBJECT] = write_object,    [TTR_KIND_GAP] = write_gap,
 };
 
-/* Returns whether the record of this kind stores `link`; write_gap counts that of a gap itself. */
+/* Returns true if records of this kind store event->link. Gaps are included, because write_gap
+ * counts their loss itself. */
 static bool stores_link(unsigned kind)
 {
     const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN |
@@ -537,7 +538,7 @@ static bool stores_link(unsigned kind)
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
 
-/* Counts attributes that no FXT record can hold. */
+/* Counts as lost those members of the event that no FXT record can store. */
 static void count_lost_attributes(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

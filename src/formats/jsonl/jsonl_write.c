@@ -13,7 +13,8 @@
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
-/* upper bounds in bytes for a line: keys, braces, kind, level and flags; numbers */
+/* bytes; upper bounds for a line without names and fields: keys, braces, kind, level and flags; and
+ * numbers */
 #define LINE_TEXT 640
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
@@ -21,38 +22,42 @@
 #define THREAD_TEXTS ((size_t)64)
 #define TITLE_MAX ((size_t)240)
 
-/* Cached part of a line from kind to name: "kind":...,"provider":...,"category":...,"name":"...".
+/* Cached text of a line from kind to name: "kind":...,"provider":...,"category":...,"name":"...".
  */
 struct title {
     ttr_id provider, category, name;
     uint8_t kind;
-    uint8_t n;       /* bytes of `text`; 0: entry is empty */
-    uint8_t changed; /* number of its strings that are not UTF-8, to count the loss per event */
+    uint8_t n; /* bytes of `text`; 0 = cache entry is empty */
+    /* number of strings in `text` that are not UTF-8; counted as a loss for each event */
+    uint8_t changed;
     char text[TITLE_MAX];
 };
 
-/* Cached part of a line on the thread: "pid":...,"tid":..., and if known
+/* Cached text of a line about a thread: "pid":...,"tid":..., and if known
  * "process":...,"thread":.... */
 struct thread_text {
     ttr_id thread;
     ttr_thread known;
-    uint8_t changed; /* number of its strings that are not UTF-8 */
+    /* number of strings in `text` that are not UTF-8; counted as a loss for each event */
+    uint8_t changed;
     bool is_kept;
-    size_t ids_n;       /* bytes of `text` before the names; the level is written between them */
-    struct buffer text; /* has TEXT_CACHE_PADDING readable bytes after its end */
+    /* bytes of `text` before the thread's names; the level is written after them */
+    size_t ids_n;
+    struct buffer text; /* at least TEXT_CACHE_PADDING bytes after its end are readable */
 };
 
-#define TIME_TEXT ((size_t)64) /* bytes of a time as ISO 8601, with its key */
+#define TIME_TEXT ((size_t)64) /* bytes; upper bound of a time in ISO 8601 with its key */
 
 struct jsonl {
     struct field_json fields, context;
-    struct buffer context_text;  /* fields of the event's context, until its payload is written */
-    struct title titles[TITLES]; /* cache, indexed by a hash of name and kind */
+    /* fields of the event's context as JSON, until the payload fields are written */
+    struct buffer context_text;
+    struct title titles[TITLES];                   /* cache, indexed by a hash of name and kind */
     struct thread_text thread_texts[THREAD_TEXTS]; /* cache, indexed by a hash of the thread */
-    uint64_t second;                               /* second of the previous time */
-    uint8_t second_n;                              /* bytes of second_text; 0 = empty */
+    uint64_t second;                               /* Unix second that `second_text` is valid for */
+    uint8_t second_n;                              /* bytes of second_text; 0 = not valid */
     char second_text[TEXT_CACHE_PADDING];
-    bool has_text_times; /* option times=string */
+    bool has_text_times; /* option times=string: times are JSON strings */
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
@@ -73,7 +78,8 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-/* Appends a key and an escaped string. Returns 1 if the string is not UTF-8, which is a loss. */
+/* Appends a key and an escaped string. Returns 1 if the string was not UTF-8, which is counted as a
+ * loss; otherwise 0. */
 static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
     struct jsonl *ctx = out->ctx;
@@ -90,7 +96,7 @@ static void count_text_losses(struct ttr_writer *out, const ttr_event *event, un
         output_count_loss(out, FIELD_JSON_TEXT, event->offset);
 }
 
-/* Writes a key that every line has, with null if its value is unknown. */
+/* Writes a key that every line has; its value is null if unknown. Returns the end. */
 static inline char *emit_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = emit_constant(at, key);
@@ -143,7 +149,8 @@ static const struct thread_text *get_thread_text(struct ttr_writer *out, const t
     return thread_text;
 }
 
-/* Appends kind and names of an event, and caches them if they fit. */
+/* Appends the kind and the names of an event, and copies that text to the cache entry `title` if it
+ * fits. */
 static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct title *title)
 {
     struct buffer *to = &out->buffer;
@@ -275,8 +282,8 @@ static char *emit_flags(char *at, unsigned flags)
     return told ? emit_constant(at, "]") : at;
 }
 
-/* Writes four bytes, the lowest first, as eight hexadecimal digits, all at once in a 64-bit word.
- */
+/* Writes the four bytes of `x`, lowest first, as eight hexadecimal digits. Computes all digits at
+ * once in a 64-bit word. Returns the end. */
 static inline char *emit_four_hex_bytes(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
@@ -298,7 +305,7 @@ static inline char *emit_bytes16(char *at, const char *key, const uint8_t *bytes
     return emit_constant(at, "\"");
 }
 
-/* Writes the keys that only some formats have. */
+/* Writes the keys that only some formats provide. Returns the end. */
 static char *emit_rare_keys(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -322,8 +329,8 @@ static char *emit_track_key(char *at, const ttr *t, const ttr_event *event)
     return emit_u64(emit_constant(at, ",\"track\":"), track.number);
 }
 
-/* Writes a time as a number. Its seconds are usually those of the event before, so their digits are
- * cached. */
+/* Writes a time as a number. Caches the digits of its seconds, because consecutive times often have
+ * the same seconds. Returns the end. */
 static char *emit_time(struct jsonl *ctx, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
@@ -341,8 +348,9 @@ static char *emit_time(struct jsonl *ctx, char *at, int64_t time)
     return at + 9;
 }
 
-/* Writes the time as a string, which JSON readers do not round, and as ISO 8601 if it counts from
- * the Unix epoch: "165...","time":"2022-04-21T10:11:12.123456789Z" */
+/* Writes the time as a string, because JSON readers may round large numbers. If the time counts
+ * from the Unix epoch, adds it in ISO 8601: "165...","time":"2022-04-21T10:11:12.123456789Z".
+ * Returns the end. */
 static char *emit_time_string(char *at, int64_t time)
 {
     at = emit_constant(emit_i64(emit_constant(at, "\""), time), "\"");
@@ -352,7 +360,7 @@ static char *emit_time_string(char *at, int64_t time)
     return emit_constant(at + number_format_iso(at, time), "\"");
 }
 
-/* Writes the time, and the part that events of one name share. */
+/* Writes the time, the kind and the names of the event. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *ctx = out->ctx;
@@ -430,7 +438,8 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
     return output_write_each_event(out, batch, write_event, error);
 }
 
-/* No line depends on those before it. */
+/* Skips a batch of events that are not printed. No line depends on earlier events, so nothing needs
+ * to be recorded. */
 static void jsonl_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     (void)out, (void)batch;

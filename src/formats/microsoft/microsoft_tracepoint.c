@@ -1,6 +1,6 @@
-/* Kernel tracepoint fields as perf-decode prints them: by their C declaration, not by tracetta's
- * interpretation. `unsigned long` and unknown type names are hexadecimal, characters are ISO
- * 8859-1, structs are bytes. */
+/* Prints kernel tracepoint fields as perf-decode does: by their C declaration, not by their
+ * meaning. `unsigned long` and unknown type names are printed in hexadecimal, characters are
+ * decoded as ISO 8859-1, and structs are printed as bytes. */
 #include "encodings/tracepoint/tracepoint.h"
 #include "formats/microsoft/microsoft.h"
 
@@ -8,7 +8,7 @@ enum look { LOOK_BYTES, LOOK_HEX, LOOK_UNSIGNED, LOOK_SIGNED, LOOK_TEXT };
 
 struct declared {
     enum look look;
-    uint32_t element; /* bytes per element */
+    uint32_t element; /* size of an element in bytes */
     bool is_array;
 };
 
@@ -56,7 +56,8 @@ static unsigned parse_type_word(ttr_text word, unsigned words, ttr_text *base)
     return words;
 }
 
-/* Returns the C keywords of a declared type as WORD_* bits, and in *base the last other word. */
+/* Returns the C keywords of a declared type as WORD_* flags. Sets *base to the last word that is
+ * not a keyword. */
 static unsigned parse_type_words(ttr_text type, ttr_text *base)
 {
     unsigned words = 0;
@@ -75,7 +76,8 @@ static unsigned parse_type_words(ttr_text type, ttr_text *base)
     return words;
 }
 
-/* Recognises types of fixed size, such as u8, __u8 and uint8_t. Returns false for other names. */
+/* Classifies names of types with a fixed size, such as u8, __u8 and uint8_t. Returns false for all
+ * other names. */
 static bool classify_sized_type(ttr_text base, struct declared *declared)
 {
     static const struct {

@@ -18,7 +18,7 @@
 
 struct microsoft {
     struct field_json fields;
-    struct buffer name; /* scratch: a field name with its tag */
+    struct buffer name; /* buffer for a field name with its tag */
     bool has_tags;
 };
 
@@ -50,8 +50,8 @@ static bool is_text_equal(ttr_text name, const char *what)
     return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
 }
 
-/* Writes the field name as stored, with its tag. A field called "meta" becomes "meta#2", because
- * the last object has that name. */
+/* Writes a field name with its attributes and tag. A field named "meta" is written as "meta#2",
+ * because the last member of each object is named "meta". */
 static void add_name(struct microsoft *ctx, const ttr_field *field,
                      const struct event_header_item *item)
 {
@@ -119,7 +119,8 @@ static void add_fields(struct microsoft *ctx, const ttr_event *event)
 
 /* --- Object around the fields --- */
 
-/* The "meta" object. Its names are unique, so they are not checked for duplicates. */
+/* State while the "meta" object is written. Its names are unique, so duplicates are not searched.
+ */
 struct meta {
     char *at;
     bool spaced, has_any;
@@ -188,7 +189,8 @@ static void add_time(struct meta *meta, int64_t time)
     meta->at = emit_constant(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
-/* Returns the thread on which the event happened: for switches and wake-ups the other one. */
+/* Returns the thread on which the event occurred. For switches and wake-ups that is the event's
+ * other thread. */
 static ttr_id get_event_thread(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
@@ -245,7 +247,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
-        provider = name; /* perf-decode treats names such as "cpu-clock" as the provider */
+        provider = name; /* perf-decode prints names such as "cpu-clock" in place of the provider */
         name.n = 0;
     }
     buffer_add_byte(&out->buffer, '{');
@@ -264,8 +266,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_count_event(out, event);
 }
 
-/* Returns true if perf-decode prints the event. Records of perf.data other than samples have no
- * provider and are skipped. */
+/* Returns true if perf-decode prints the event. It skips records of perf.data other than samples,
+ * which have no provider. */
 static bool is_printed(const ttr *t, const ttr_event *event)
 {
     ttr_source source;

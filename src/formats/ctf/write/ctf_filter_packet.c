@@ -27,7 +27,7 @@
  * |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
  * |  packet 1: A     packet 2, start time = time of C: C                 time is restored
  *
- * If the gap between neighbours is not less than 2^find_min_time_width, the packet is split; its
+ * If the gap between neighbours is not less than 2^width of the timestamp, the packet is split; its
  * start time is the full time of the event. Without start times in packets that is impossible and
  * CTF_LOST_WRAP is counted.
  *

@@ -20,7 +20,7 @@
  * |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
  * |  RFC v1.1      rfc11_packet.h; the packet is compressed, encrypted and checksummed at its end
  *
- * Limits: an event that would exceed get_packet_limit is removed (bit_writer_truncate), the packet
+ * Limits: an event that would exceed the size limit is removed (bit_writer_truncate), the packet
  * ends, and the event is encoded again as the first of the next packet. A packet always holds at
  * least one event, however large. A packet with counts_to_end may grow beyond the limit: split,
  * only its last part would carry the counter.

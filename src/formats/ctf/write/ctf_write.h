@@ -394,7 +394,7 @@ struct ctf_stream_out {
     /* ticks; end time of the open packet if its counters report a gap before an event without
      * packet; later events go to the next packet; 0 = no such gap */
     uint64_t gap_end;
-    uint64_t excess_bytes; /* bytes of `packet` above packet_limit */
+    uint64_t excess_bytes; /* bytes of `packet` above its size limit */
 };
 
 /* Ends the open packet and starts one at tick `begin`. `items`: values of the packet context's
@@ -533,7 +533,7 @@ struct ctf_writer {
     struct pair_map stream_of;
     struct ctf_pending_gaps *missing; /* gaps that are not written yet, by source */
     size_t missing_n;
-    uint64_t packets_excess; /* bytes; sum of `over` of all streams */
+    uint64_t packets_excess; /* bytes; sum of excess_bytes of all streams */
     struct ctf_items items, packet_items;
     struct ctf_field_list listing;
     struct buffer name; /* buffer for an escaped event name */
