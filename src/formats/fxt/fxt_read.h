@@ -36,8 +36,8 @@
 /* maximum number of providers with separate state; bounds the memory for an input with many section
  * records */
 #define FXT_PROVIDERS_MAX 4096u
-#define FXT_PAGE_SLOTS 256u /* slots per page of the string table, and slots of the thread table \
-                             */
+/* slots per page of the string table; slots of the thread table */
+#define FXT_PAGE_SLOTS 256u
 #define FXT_PAGES (FXT_STRINGS / FXT_PAGE_SLOTS)
 /* bytes; at least three records of the maximum size of records that are not large */
 /* State of the reader that lazy field decoding needs. */

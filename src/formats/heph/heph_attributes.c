@@ -1,6 +1,6 @@
-/* Search for arrays in arrays (see the header): depth-first backtracking that tries flat arrays
- * before nested ones, so that the simplest reading wins.  The number of values examined is limited,
- * because a malicious packet could make it exponential. */
+/* Search for nested arrays (see the header): depth-first backtracking that tries flat arrays before
+ * nested ones, so it finds the solution with the least nesting. The number of examined values is
+ * limited, because a malicious packet could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
 static bool consume_nesting_budget(struct heph_nesting *nesting)
@@ -11,8 +11,8 @@ static bool consume_nesting_budget(struct heph_nesting *nesting)
     return true;
 }
 
-/* Skips an array after its type byte, with `levels` levels of nesting.  `levels` is at most
- * HEPH_LEVELS_MAX, which bounds the recursion. */
+/* Skips an array with `levels` levels of nesting; its type byte is already read. `levels` is at
+ * most HEPH_LEVELS_MAX, which bounds the recursion. */
 static bool skip_nested_array(struct cursor *c, uint8_t type, unsigned levels,
                               struct heph_nesting *nesting)
 {
@@ -32,8 +32,8 @@ static bool is_array(uint8_t type)
     return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
 }
 
-/* Tries all readings of the attributes from array number `array` on.  Recursion is at most
- * HEPH_NESTING_MAX deep. */
+/* Tries all nestings of the arrays from number `array` on, until one fills the packet exactly. The
+ * recursion is at most HEPH_NESTING_MAX deep. */
 static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
     while (cursor_left(&c) && consume_nesting_budget(nesting)) {

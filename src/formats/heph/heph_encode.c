@@ -1,12 +1,12 @@
-/* Encodes the fields of any event as attributes.  Numbers, strings and arrays of one type are
- * stored unchanged. Structs, booleans, null, bytes and mixed arrays are converted to the nearest
- * type, and counted as losses. */
+/* Encodes the fields of an event as Heph attributes. Numbers, strings and arrays with elements of
+ * one type are stored unchanged. Structs, booleans, nulls, bytes and mixed arrays are converted to
+ * the most similar type, and counted as losses. */
 #include "formats/heph/heph_encode.h"
 
 #include "base/number.h"
 #include "base/utf.h"
 
-/* Maximum nesting of structs and arrays; deeper fields are dropped. */
+/* maximum nesting of structs and arrays; deeper fields are dropped */
 #define FIELD_DEPTH_MAX 32u
 
 void heph_append_u16(struct buffer *to, uint16_t x)
@@ -61,7 +61,8 @@ void heph_append_string(const struct heph_encoder *encoder, const char *name, tt
     heph_append_text(encoder, value);
 }
 
-/* Appends bytes as a string: 0x and two digits per byte, truncated to the maximum length. */
+/* Appends bytes as a string, 0x and two digits per byte. Truncates it to the maximum length of
+ * strings. */
 static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
@@ -85,7 +86,7 @@ void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr
     append_hex_text(encoder, bytes);
 }
 
-/* Returns the Heph type of a value; 0 for arrays and structs. */
+/* Returns the Heph type that a value is stored as; 0 for arrays and structs. */
 static uint8_t get_stored_type(const ttr_value *value)
 {
     static const uint8_t types[TTR_TYPE_COUNT] = {
@@ -112,7 +113,7 @@ static void count_value_losses(const struct heph_encoder *encoder, const ttr_val
         output_count_loss(encoder->out, HEPH_LOST_HINT, encoder->offset);
 }
 
-/* Appends a value; its type byte is already written. */
+/* Appends a value whose type byte is already written. */
 static void append_value(const struct heph_encoder *encoder, const ttr_value *value)
 {
     ttr_thread thread;
@@ -135,7 +136,8 @@ static void append_value(const struct heph_encoder *encoder, const ttr_value *va
     }
 }
 
-/* Returns whether the array can be a Heph array: its elements are scalars of one type. */
+/* Returns true if all elements of the array are scalars of one type, so it can be stored as a Heph
+ * array. */
 static bool is_uniform_array(ttr_fields elements, uint32_t count)
 {
     ttr_field field;
@@ -149,8 +151,8 @@ static bool is_uniform_array(ttr_fields elements, uint32_t count)
     return true;
 }
 
-/* Appends an array of one type.  The type precedes the elements, so it is overwritten once the
- * first element is known. */
+/* Appends an array with elements of one type. Its type byte precedes the elements, so it is
+ * overwritten after the first element is decoded. */
 static void append_array(const struct heph_encoder *encoder, ttr_fields *elements, uint32_t count)
 {
     ttr_field field;
@@ -175,14 +177,14 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     }
 }
 
-/* An open struct or mixed array: the prefix of its fields' names. */
+/* An open struct or mixed array, whose name is the prefix of its members' names. */
 struct level {
     size_t path_n;
     uint32_t index;
     bool is_array;
 };
 
-/* Sets encoder->path to the dotted name of a field; elements are numbered from 0. */
+/* Sets encoder->path to the dotted name of a field. Elements of arrays are named by their index. */
 static void build_field_path(const struct heph_encoder *encoder, struct level *level, ttr_text name)
 {
     char digits[NUMBER_MAX];
@@ -195,7 +197,7 @@ static void build_field_path(const struct heph_encoder *encoder, struct level *l
         buffer_add(encoder->path, name.p, name.n);
 }
 
-/* Appends one field; `levels` are the open containers, innermost first. */
+/* Appends a field. `levels`: stack of the open structs and mixed arrays. */
 static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
                          const ttr_field *field, struct level *levels)
 {

@@ -21,8 +21,8 @@ bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uin
     return magic == HEPH_MAGIC_METADATA && size >= HEPH_METADATA_HEADER && size <= max_packet;
 }
 
-/* Returns a cursor over the attributes of an event packet; it has failed if the description does
- * not fit. */
+/* Returns a cursor over the attributes of an event packet. The cursor has failed if the description
+ * exceeds the packet. */
 static struct cursor get_attributes_cursor(const uint8_t *packet, uint32_t size,
                                            const struct heph_layout *layout)
 {
@@ -62,8 +62,8 @@ bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     return true;
 }
 
-/* A packet larger than this is loaded together with following bytes, because each move of the
- * window copies the bytes that remain. */
+/* A packet above this size is loaded together with the bytes after it, because each move of the
+ * window copies all bytes that remain in it. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
 #define LARGE_WINDOW (UINT64_C(64) << 20)
 

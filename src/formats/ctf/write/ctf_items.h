@@ -15,7 +15,8 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "model/output.h"
 
-#define CTF_ITEMS_DEPTH 12u /* maximum of nested structs and arrays; deeper ones are lost */
+/* maximum nesting of structs and arrays; deeper ones are lost */
+#define CTF_ITEMS_DEPTH 12u
 
 /* --- ctf_flatten.c --- */
 

@@ -8,9 +8,8 @@
 
 #include "formats/ctf/write/ctf_write.h"
 
-#define CTF_STREAM_NAME_MAX                                               \
-    256u /* bytes of a stream's file name, including the terminating zero \
-          */
+/* bytes of a stream file name with its zero */
+#define CTF_STREAM_NAME_MAX 256u
 
 /* An event of a CTF source and the data needed to transcode it. */
 struct transcode_job {
