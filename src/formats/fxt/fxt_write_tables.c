@@ -183,8 +183,8 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 }
 
 /* Records that the thread's process koid and thread koid appeared together in a record. Readers
- * assign a thread koid to the process with which it last appeared, in a thread table, an inline
- * thread or an object. */
+ * assign a koid to the thread that last appeared with it, in a thread table, inline or in an
+ * object. */
 static void introduce_thread(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread = {0};

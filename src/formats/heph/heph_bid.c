@@ -1,6 +1,7 @@
 /* Detection of Heph traces and of the layout of their events. Files from before early 2021 have no
- * substream field, but the same magic numbers and version. The layout is that in which most of the
- * first events have exactly their size: headers are 34 bytes long without the field and 42 with it.
+ * substream field, but the same magic numbers and version. Without the field
+ * headers are 34 bytes long, with it 42. A trace has the old layout if all of its first events have
+ * exactly their size in the old layout and some do not in the new one.
  */
 #include <string.h>
 

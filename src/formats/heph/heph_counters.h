@@ -25,8 +25,7 @@ struct heph_stream {
     ttr_id track;
     struct heph_range *ranges; /* sorted, disjoint and not adjacent */
     size_t n, capacity;
-    /* last counter of the range that was changed last; new counters are widened to 64 bits relative
-     * to it */
+    /* last counter in sequence; new counters are widened to 64 bits relative to it */
     uint64_t near;
     /* number of lost events in gaps that were removed to limit the number of ranges */
     uint64_t lost_for_good;
@@ -78,7 +77,7 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
  * treated as damaged: they are not included, and their number is added to *strays. */
 uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays);
 
-/* Returns the last counter of the range that was changed last. */
+/* Returns the low 32 bits of `near`, the last counter in sequence. */
 uint32_t heph_stream_last_counter(const struct heph_stream *stream);
 
 /* Removes all counters but keeps the streams. Called if a new trace starts in the same file. */

@@ -11,8 +11,8 @@
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* Number of events after an epoch packet that are examined for restarted counters;
- * highest first counter that is treated as a restart. */
+/* Number of events after an epoch packet that are examined for restarted counters, and highest
+ * first counter that is treated as a restart. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 

@@ -241,8 +241,7 @@ struct ctf_trace_out {
     const struct ctf_trace
         /* source trace whose properties are copied while this trace is started; NULL = none */
         *like;
-    uint8_t
-        source_header_type; /* v1.1 source in the dialect: event header type of its first section */
+    uint8_t source_header_type; /* v1.1: header type of the source's first section */
     bool source_has_event_size;
     struct ctf_description description;
     struct ctf_types types;
