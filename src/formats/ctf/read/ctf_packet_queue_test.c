@@ -189,10 +189,10 @@ static void next_number_is_found_without_trying_used_ones(void **state)
     const struct ctf_stream_class_out kind = {.class = &class};
     const uint64_t like = hash_bytes("s", 1);
     key_map_init(&w.given, alloc_default());
-    assert_int_equal(ctf_last_number_used(&w, &trace, like), 0);
-    assert_true(ctf_record_number(&w, &trace, like, 7));
-    assert_int_equal(ctf_last_number_used(&w, &trace, like), 7);
-    assert_int_equal(ctf_last_number_used(&w, &other, like), 0);
+    assert_int_equal(ctf_find_last_name_number(&w, &trace, like), 0);
+    assert_true(ctf_record_name_number(&w, &trace, like, 7));
+    assert_int_equal(ctf_find_last_name_number(&w, &trace, like), 7);
+    assert_int_equal(ctf_find_last_name_number(&w, &other, like), 0);
     assert_true(ctf_record_file_name(&w, &trace, &kind, (ttr_text){"s-7", 3}));
     assert_true(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-7", 3}));
     assert_false(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-8", 3}));

@@ -20,24 +20,24 @@ static uint64_t make_group_key(enum group_key_space space, uint64_t scope, uint6
 
 static struct ctf_trace_group *find_trace_group(const struct ctf_writer *w, const uint8_t uuid[16])
 {
-    for (size_t i = 0; i < w->unions_n; i++)
-        if (memcmp(w->unions[i]->uuid, uuid, sizeof w->unions[i]->uuid) == 0)
-            return w->unions[i];
+    for (size_t i = 0; i < w->groups_n; i++)
+        if (memcmp(w->groups[i]->uuid, uuid, sizeof w->groups[i]->uuid) == 0)
+            return w->groups[i];
     return NULL;
 }
 
 static struct ctf_trace_group *add_trace_group(struct ctf_writer *w, const struct alloc *alloc,
                                                const uint8_t uuid[16])
 {
-    if (!alloc_reserve(alloc, (void **)&w->unions, &w->unions_capacity, w->unions_n + 1,
-                       sizeof *w->unions))
+    if (!alloc_reserve(alloc, (void **)&w->groups, &w->groups_capacity, w->groups_n + 1,
+                       sizeof *w->groups))
         return NULL;
     struct ctf_trace_group *new = alloc_zero(alloc, 1, sizeof *new);
     if (!new)
         return NULL;
     key_map_init(&new->given, alloc);
     memcpy(new->uuid, uuid, sizeof new->uuid);
-    w->unions[w->unions_n++] = new;
+    w->groups[w->groups_n++] = new;
     return new;
 }
 
@@ -160,16 +160,16 @@ static bool complete_group_metadata(const struct ctf_writer *w, const struct ctf
 bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *alloc)
 {
     bool is_fine = true;
-    for (size_t i = 0; i < w->unions_n && is_fine; i++)
-        is_fine = w->unions[i]->traces_n < 2 || complete_group_metadata(w, w->unions[i], alloc);
+    for (size_t i = 0; i < w->groups_n && is_fine; i++)
+        is_fine = w->groups[i]->traces_n < 2 || complete_group_metadata(w, w->groups[i], alloc);
     return is_fine;
 }
 
 void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc)
 {
-    for (size_t i = 0; i < w->unions_n; i++) {
-        key_map_free(&w->unions[i]->given);
-        alloc_free(alloc, w->unions[i], 1, sizeof *w->unions[i]);
+    for (size_t i = 0; i < w->groups_n; i++) {
+        key_map_free(&w->groups[i]->given);
+        alloc_free(alloc, w->groups[i], 1, sizeof *w->groups[i]);
     }
-    alloc_free(alloc, w->unions, w->unions_capacity, sizeof *w->unions);
+    alloc_free(alloc, w->groups, w->groups_capacity, sizeof *w->groups);
 }
