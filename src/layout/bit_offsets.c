@@ -1,5 +1,6 @@
-/* Recursive walk over types as trees. Numbers are identified by the hash of their path, which all
- * elements of an array share, so a reference means the number that was read last. */
+/* Recursive descent over the types of a record. Each number read is remembered under the hash of
+ * its path of member names. All elements of an array share a path, so a reference yields the number
+ * that was read last. */
 #include "layout/bit_offsets.h"
 
 #include <string.h>
@@ -59,7 +60,8 @@ static bool remember_number(struct bit_offsets *places, uint64_t path, uint64_t 
     return true;
 }
 
-/* Returns the number that a reference names. Returns false if none was read. */
+/* Returns the value of the number that a reference names. Returns false if the record had no such
+ * number so far. */
 static bool look_up_reference(const struct bit_offsets *places,
                               const struct type_reference *reference, uint64_t *value)
 {
@@ -79,7 +81,7 @@ static void align(struct bit_offsets *places, unsigned log2)
         places->align(places->ctx, log2);
 }
 
-/* Skips a value of n bits at bits.at and reports it. */
+/* Moves bits.at past a value of n bits and calls the `value` callback for it. */
 static bool report_value(struct bit_offsets *places, const struct type *type, uint64_t n)
 {
     uint64_t at = places->bits.at;
@@ -157,7 +159,8 @@ static bool walk_string(struct bit_offsets *places, const struct type *type)
     return at && report_value(places, type, n * 8);
 }
 
-/* Reads the count of a type: inline, by reference, or fixed. */
+/* Reads the number of elements or bytes of a type: stored directly before the data, in the number
+ * that `reference` names, or fixed. */
 static bool read_count(struct bit_offsets *places, const struct type *type, uint64_t *count)
 {
     *count = type->count;

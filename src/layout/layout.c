@@ -1,9 +1,9 @@
-/* Public functions of layouts: compilation, and properties known without a record. */
+/* Public functions of layouts: compilation, and queries that need no record. */
 #include "layout/layout_compile.h"
 #include "layout/layout_shape.h"
 
-/* Returns the alignment of a record: that of the first root with members and of the empty roots
- * before it, in bits, minus 1. */
+/* Returns the alignment of a record in bits, minus 1. It is that of the first root that has
+ * members, or of an empty root before it if that is larger. */
 static uint64_t start_mask(const struct layout_spec *spec)
 {
     unsigned log2 = 0;
@@ -30,7 +30,8 @@ static const struct op *copy_iter_program(struct compiler *c)
     return ops;
 }
 
-/* Returns true if no step aligns to more than 8 bits, so that the base may be any byte. */
+/* Returns true if no step aligns to more than 8 bits. Records may then be decoded from any byte
+ * address. */
 static bool is_at_any_byte(const struct compiler *c)
 {
     for (size_t i = 0; i < c->ops_n; i++) {
@@ -101,8 +102,8 @@ bool layout_is_byte_aligned(const struct layout *layout)
     return layout->is_at_any_byte;
 }
 
-/* Returns the right shift that leaves the count in the eight bytes before a row. Returns 0 for
- * loads that a shift cannot express. */
+/* Returns the right shift that isolates an element count, if the eight bytes that end with the
+ * count are loaded as one little-endian word. Returns 0 for loads that a shift cannot express. */
 static uint8_t count_shift_of_load(const struct step *step)
 {
     switch (step->load) {
@@ -170,8 +171,8 @@ static bool texts_equal(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Searches a root for a member and adds up the sizes before it. Returns false if the search is
- * over, found or not. */
+/* Searches a root for a member and adds up the sizes before it. Returns false to end the search:
+ * the member was found, or the sizes before it vary. */
 static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
                         struct position *position, struct fold *fold,
                         struct layout_member_position *spot)
@@ -194,7 +195,7 @@ static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
 bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
                           struct layout_member_position *spot)
 {
-    /* No program is generated; the compiler only computes sizes. */
+    /* A compiler without a program: only its size computations are used. */
     struct layout copy = *layout;
     struct compiler c = {.layout = &copy};
     struct position position = {.known = 3, .order = ORDER_START};

@@ -1,9 +1,9 @@
-/* Constant folding: positions and sizes that are known without a record.
+/* Constant folding: positions and sizes that are the same in every record.
  *
- * A position is a residue modulo a power of two (struct place). Fields of fixed size move it
- * exactly; fields of variable size keep only the low bits that their granularity guarantees. A type
- * folds if its size is the same for every record, given the position at which it starts. An array
- * of such a type is skipped by one multiplication. */
+ * A position is known as a residue modulo a power of two (struct position). Fields of fixed size
+ * move it exactly; after a field of variable size, only the low bits that its size granularity
+ * guarantees are known. A type folds if its size does not depend on the record, given the position
+ * at which it starts. An array of such a type is skipped by one multiplication. */
 #include "layout/layout_compile.h"
 
 static uint32_t low_mask(unsigned known)
@@ -71,7 +71,7 @@ static bool fold_bytes(const struct type *type, struct position *position, struc
     return type->count <= COMPILE_BITS / 8 && fold_add_bits(fold, position, type->count * 8);
 }
 
-/* Returns the common position of all elements after the first. */
+/* Returns what is known about the position of every element but the first. */
 static struct position position_of_next_element(struct position first, const struct position *after,
                                                 uint64_t stride)
 {
@@ -93,7 +93,8 @@ bool compile_fold_element(struct compiler *c, const struct type *element, struct
     *fold = (struct fold_element){.bits = one.bits,
                                   .stride = (one.bits + mask) & ~mask,
                                   .spins = one.spins + (one.bits == 0)};
-    /* The second element starts at another position and must have the same size there. */
+    /* The second element starts at a different residue. The array folds only if it has the same
+     * size there. */
     struct position next = position_of_next_element(*position, &after, fold->stride);
     position->order = after.order;
     return compile_fold(c, element, &next, &two) && two.bits == one.bits;

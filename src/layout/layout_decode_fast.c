@@ -30,13 +30,13 @@ _Static_assert(FAST_F32BE - FAST_NUMBER == FIELD_F32BE - FIELD_NUMBER,
 
 /* --- Elements of arrays --- */
 
-/* How elements are loaded, and whether their fields already hold the prepared element. */
+/* How the elements of an array are loaded. */
 struct element_filling {
     enum load load;
     bool is_single, is_prepared;
 };
 
-/* Writes `n` numbers, one every op->step.amount bits from p on, into fields. */
+/* Writes n elements into `field`, loading one every op->step.amount bits, starting at p. */
 static inline __attribute__((always_inline)) void fill_elements(
     ttr_field *field, const struct op *op, const uint8_t *p, uint32_t n,
     struct element_filling element_filling)
@@ -103,46 +103,50 @@ static inline __attribute__((always_inline)) void write_elements(const struct op
     }
 }
 
-/* Writes the elements of an array into unprepared fields. The caller has checked that their bytes
- * exist. `op`: the first of the two element steps. */
+/* Writes the elements of an array into fields that do not hold the element's name and type yet. The
+ * caller has checked that the bytes exist. `op`: the first of the two steps that return elements.
+ */
 static APART void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
                                      uint32_t n)
 {
     write_elements(op, p, field, n, false);
 }
 
-/* Does the same for fields that already hold the prepared element. */
+/* Writes only the values of an array's elements: the fields already hold the element's name and
+ * type, from an earlier event with as many elements. */
 static APART void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
                                      uint32_t n)
 {
     write_elements(op, p, field, n, true);
 }
 
-/* State of the event that is decoded. */
+/* State while one event is decoded. */
 struct fast_decoder {
     ttr_fields *fields;
     struct field_cache *held;
-    const uint8_t *base, *end; /* the event's payload */
+    const uint8_t *base, *end; /* start and end of the event's payload */
     struct arena *scratch;
-    bool is_whole; /* the record must end at `end`; if it does not, no field is returned */
+    bool is_whole; /* the record must end exactly at `end`; otherwise no fields are returned */
 };
 
 #define NEXT(step, p, to) ((step) + 1)->decode((step) + 1, p, to, fast_decoder)
 
-/* Copies the prepared fields of a step and of later ones, up to the next array. The fields after an
- * array are prepared when its count is known. */
+/* Copies the templates of the fields that this step and later ones return, up to the next array.
+ * Fields after an array are prepared once its element count is known. */
 static APART void prepare_fields(const struct fast_step *step, ttr_field *to)
 {
     for (; step->code != FAST_END && step->code != FAST_OTHER; step++, to++) {
         step_copy_field(to, &step->op->field);
         if (step->code != FAST_ELEMENTS)
             continue;
-        to->value.count = UINT32_MAX; /* no array of this many elements fits */
+        /* UINT32_MAX is not a valid count, so decode_elements prepares the elements */
+        to->value.count = UINT32_MAX;
         return;
     }
 }
 
-/* Ends the fast path before `op`.  The walk continues there, and returns the other fields. */
+/* Ends fast decoding before `op` and returns the number of fields so far. The field iterator
+ * continues at `op`. */
 static APART uint32_t stop_fast_path(const struct op *op, const uint8_t *p, const ttr_field *to,
                                      const struct fast_decoder *fast_decoder)
 {
@@ -159,7 +163,8 @@ static APART uint32_t stop_fast_path(const struct op *op, const uint8_t *p, cons
     return (uint32_t)(to - fast_decoder->held->field);
 }
 
-/* Continues after a variable-size field that ended at p, if the fixed fields after it exist. */
+/* Calls the next step after a variable-size field that ended at p. Stops if the fixed-size fields
+ * after it exceed the record. */
 static inline __attribute__((always_inline)) uint32_t continue_after_move(
     const struct fast_step *step, const uint8_t *p, ttr_field *to,
     struct fast_decoder *fast_decoder)
@@ -224,7 +229,7 @@ static uint32_t decode_blob(const struct fast_step *step, const uint8_t *p, ttr_
     return NEXT(step, p, to + 1);
 }
 
-/* Copies the prepared field each time, because value_fixed may change its type. */
+/* Copies the template for each event, because value_fixed may change the field's type. */
 static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                              struct fast_decoder *fast_decoder)
 {
@@ -240,8 +245,8 @@ static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr
     return NEXT(step, p, to + 1);
 }
 
-/* A number with several labels ends the batch: the caller asks for the labels of the last field
- * returned. */
+/* If a number has several labels, decoding stops after its field, because labels can only be
+ * queried for the last field returned. */
 static uint32_t decode_enum(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                             struct fast_decoder *fast_decoder)
 {
@@ -265,8 +270,8 @@ static uint32_t decode_string(const struct fast_step *step, const uint8_t *p, tt
     return continue_after_move(step, zero + 1, to + 1, fast_decoder);
 }
 
-/* A text with only fixed fields after it. Its zero is located from the end of the record, without a
- * scan. */
+/* Decodes a text that only fixed-size fields follow. Its terminating zero is at a fixed distance
+ * from the record's end, so that no scan is needed. */
 static uint32_t decode_last_string(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                                    struct fast_decoder *fast_decoder)
 {
@@ -308,8 +313,8 @@ static uint32_t decode_wide_string(const struct fast_step *step, const uint8_t *
     return continue_after_move(step, at + n + op->step.width, to + 1, fast_decoder);
 }
 
-/* If the element count differs from the event before, all fields from the first element on move and
- * are prepared again. */
+/* If the element count differs from that of the previous event, the later fields move in the cache
+ * and are prepared again. */
 static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                                 struct fast_decoder *fast_decoder)
 {
@@ -350,7 +355,7 @@ static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr
     return stop_fast_path(step->op, p, to, fast_decoder);
 }
 
-/* Returns the function for steps of this code. */
+/* Returns the decoding function of a fast code. */
 static fast_step_fn *decode_step_of_code(enum fast_code code)
 {
     static fast_step_fn *const steps[] = {
@@ -387,7 +392,7 @@ static fast_step_fn *decode_step_of_code(enum fast_code code)
 
 /* --- Compiling --- */
 
-/* Returns the code for a fixed-size field, or FAST_OTHER if the fast path does not support it.
+/* Returns the fast code of a fixed-size field, or FAST_OTHER if the fast path does not support it.
  */
 static enum fast_code fixed_code_of(const struct step *step)
 {
@@ -411,7 +416,7 @@ static enum fast_code fixed_code_of(const struct step *step)
     }
 }
 
-/* Returns the code for any step. */
+/* Returns the fast code of any step, or FAST_OTHER. */
 static enum fast_code fast_code_of(const struct op *op)
 {
     const struct step *step = &op->step;
@@ -434,11 +439,15 @@ static enum fast_code fast_code_of(const struct op *op)
     }
 }
 
-/* Facts about the steps after the current one; the program is compiled from its end. */
+/* Properties of the steps after the current one. Compilation runs from the last step to the first.
+ */
 struct following {
-    uint64_t reach;  /* bytes that must exist after the last moving step before the current one */
-    uint32_t fields; /* fields up to the end of the fast program, without elements */
-    bool is_still;   /* no variable-size field follows */
+    /* bytes that must exist between the last variable-size field before this step and the next one
+     * after it */
+    uint64_t reach;
+    /* number of fields that the remaining steps return, array elements not counted */
+    uint32_t fields;
+    bool is_still; /* all remaining fields have a fixed size */
 };
 
 static void compile_fast_step(const struct op *op, struct fast_step *to,
@@ -495,8 +504,8 @@ struct fast_program *fast_program_compile(struct arena *arena, const struct op *
 
 /* --- Decoding --- */
 
-/* Decodes the record that starts at `begin`; prepares the cached fields if needed. Returns the
- * number of fields, 0 if they do not fit or the record is truncated. */
+/* Decodes the record that starts at `begin` into the cache; prepares the cached fields if they are
+ * not. Returns the number of fields, or 0 if they exceed the cache or the record is truncated. */
 static inline uint32_t decode_record(const struct fast_program *fast_program, const uint8_t *begin,
                                      struct fast_decoder *fast_decoder)
 {

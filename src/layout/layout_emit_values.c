@@ -36,7 +36,7 @@ struct step *emit_moving(struct compiler *c, enum step_code code)
     return step;
 }
 
-/* Adds the bits of a fixed-size field to the pending ones. */
+/* Adds a fixed-size field that has no step of its own to the pending bits. */
 static bool add_pending_bits(struct compiler *c, uint64_t bits)
 {
     if (bits > COMPILE_BITS - c->pending)
@@ -73,8 +73,8 @@ bool emit_byte_order(struct compiler *c)
     return true;
 }
 
-/* Ensures that a field of this byte order, or of whole bytes, may start here: at compile time if
- * the position is known, else by a step. */
+/* Ensures that a field of this byte order, or one of whole bytes, may start here. Decided by the
+ * compiler if the position is known, else by an emitted step. */
 static bool emit_order(struct compiler *c, enum order order)
 {
     bool is_first = c->position.order == ORDER_START && order != ORDER_BYTES;
@@ -99,8 +99,6 @@ static bool emit_order(struct compiler *c, enum order order)
     c->position.order = order == ORDER_BYTES ? (uint8_t)ORDER_ANY : (uint8_t)order;
     return true;
 }
-
-/* --- Numbers --- */
 
 /* Skips to the next unit if a gcc bitfield would cross a unit boundary. */
 static bool emit_unit(struct compiler *c, const struct type *type)
@@ -127,7 +125,7 @@ static bool is_signed_integer(const struct type *type)
     return type->kind == TYPE_INT;
 }
 
-/* Returns the load for a number that starts at a position. */
+/* Returns how a number that starts at this position is loaded: as whole bytes, or bit by bit. */
 static enum load select_load(const struct type *type, const struct position *position)
 {
     bool is_big = type->is_big_endian;
@@ -185,7 +183,7 @@ static enum step_code select_number_code(const struct type *type, enum load load
     return (enum step_code)(FIELD_NUMBER + load);
 }
 
-/* Sets the value's type, display and width, which do not depend on its bits. */
+/* Sets the type, display and width of a field's value; the value itself is set for each event. */
 static void prepare_number(ttr_value *value, const struct type *type)
 {
     static const uint8_t types[TYPE_KIND_COUNT] = {
@@ -202,8 +200,8 @@ static void prepare_number(ttr_value *value, const struct type *type)
     value->bits = (uint8_t)(type->kind == TYPE_BOOL ? 1 : type->bits <= 64 ? type->bits : 0);
     value->base = type->kind == TYPE_BITS ? 16
                   : type->base == 10      ? 0
-                                     /* BITS are shown in hexadecimal, since they are not
-                                      * quantities */
+                                     /* TYPE_BITS has no arithmetic meaning, so it is shown in
+                                      * hexadecimal */
                                      : type->base;
     value->text = (ttr_text){"", 0};
 }
@@ -237,7 +235,7 @@ static bool emit_number_field(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Emits the step that saves the number just skipped, which started at `begin`. */
+/* Emits the step that saves the number before it to a slot; the number started at `begin`. */
 static bool emit_save(struct compiler *c, const struct type *type, const struct position *begin,
                       uint8_t slot, bool may_lack)
 {
@@ -250,7 +248,7 @@ static bool emit_save(struct compiler *c, const struct type *type, const struct 
     return true;
 }
 
-/* Emits the alignment, the unit and the byte order check before a number. */
+/* Emits the alignment, storage unit and byte order checks that precede a number. */
 static bool emit_number_start(struct compiler *c, const struct type *type)
 {
     if (type->bits == 0)
@@ -367,8 +365,8 @@ void emit_label(struct compiler *c)
     c->label = c->ops_n;
 }
 
-/* Returns the last step if it saves a byte-aligned length to this slot and nothing jumps between.
- * The next step can then load the length itself. */
+/* Returns the last step if it saves a byte-aligned length to this slot and is not followed by a
+ * jump target. The next step can then load the length itself. */
 static struct step *find_last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->ops_n > 0 ? &c->ops[c->ops_n - 1].step : NULL;
@@ -378,8 +376,8 @@ static struct step *find_last_save(struct compiler *c, uint8_t slot)
     return last->load == LOAD_BITS || last->flags & STEP_MAY_BE_ABSENT ? NULL : last;
 }
 
-/* Merges a skip into the step before it that saves the length: SAVE becomes COUNTED. Returns NULL
- * if that is not possible. */
+/* Turns a preceding STEP_SAVE of the slot into a STEP_COUNTED, which saves the length and skips the
+ * data. Returns NULL if there is no such step. */
 static struct step *merge_last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->program == PROGRAM_MEASURE ? find_last_save(c, slot) : NULL;
@@ -390,8 +388,8 @@ static struct step *merge_last_save(struct compiler *c, uint8_t slot)
     return last;
 }
 
-/* Emits a step for counted data. If the step before saves the length, this step replaces it and
- * loads the length itself. */
+/* Emits a step for data of variable length. A preceding step that only saves the length is
+ * replaced: this step loads the length itself. */
 static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_t slot,
                                  bool is_fixed)
 {
@@ -416,8 +414,8 @@ static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_
     return step;
 }
 
-/* Updates the position past a variable number of elements, of which there may be none. `align` as
- * in emit_elements_of. */
+/* Updates the position past a variable number of elements, possibly none. `align`: log2 of the
+ * alignment of the first element. */
 static void position_after_elements(struct position *position, const struct fold_element *each,
                                     unsigned align)
 {
@@ -472,7 +470,7 @@ bool emit_skip_elements(struct compiler *c, const struct fold_element *each,
     return emit_spins(c, each, count);
 }
 
-/* Emits a check that a UTF-16 or UTF-32 text has whole units of 2 or 4 bytes. */
+/* Emits a check that the length of a UTF-16 or UTF-32 text is a multiple of 2 or 4 bytes. */
 static bool emit_unit_check(struct compiler *c, const struct type *type, uint8_t slot)
 {
     struct step *step = emit_moving(c, STEP_CHECK_UNITS);
@@ -552,7 +550,7 @@ static bool emit_elements_field(struct compiler *c, const struct type *type,
     return true;
 }
 
-/* Emits one of the two steps that return elements. */
+/* Emits the step that returns the first element, or (is_second) the one that returns all others. */
 static bool emit_element_field(struct compiler *c, const struct type *element,
                                const struct fold_element *each, uint32_t is_second)
 {

@@ -42,7 +42,7 @@ static inline uint64_t left(const struct layout_iter *walk)
     return walk->run.bits.end - walk->run.bits.at;
 }
 
-/* Returns a field whose number has been loaded. */
+/* Sets the field to its template and the number that was loaded. */
 static inline bool return_number(struct layout_iter *walk, const struct op *op, ttr_field *field,
                                  uint64_t number)
 {
@@ -77,7 +77,8 @@ static APART bool return_text(struct layout_iter *walk, const struct op *op, ttr
     return true;
 }
 
-/* Returns a fixed-size field that needs more than a load. The caller has checked its bits. */
+/* Returns a fixed-size field whose value needs more work than a load. The caller has checked that
+ * its bits exist. */
 static APART bool return_fixed(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     struct value_source place = value_source_at(walk, op, op->step.advance);
@@ -100,8 +101,8 @@ static APART bool return_leb128(struct layout_iter *walk, const struct op *op, t
     return true;
 }
 
-/* Returns the number of elements or bytes of a moving step, after loading it if the step does so.
- */
+/* Returns the number of elements or bytes of a step. Loads it first if the step also reads the
+ * length. */
 static inline uint64_t load_count(struct layout_iter *walk, const struct step *step)
 {
     if (step->flags & STEP_LOADS) {
@@ -210,8 +211,8 @@ static APART bool return_elements(struct layout_iter *walk, const struct op *op,
 static bool return_after_silent_steps(struct layout_iter *walk, const struct op *op,
                                       ttr_field *field);
 
-/* Returns the next element, or the field after the array if no element is left. return_elements has
- * checked the bits. */
+/* Returns the next array element, or the field after the array if no element is left.
+ * return_elements has checked that the bits exist. */
 static inline bool return_element(struct layout_iter *walk, const struct op *op, ttr_field *field,
                                   enum load load, bool is_single)
 {
@@ -239,7 +240,7 @@ static APART bool return_enum(struct layout_iter *walk, const struct op *op, ttr
     return true;
 }
 
-/* Ends the iteration after the complete record. */
+/* Ends the iteration after the last field of a valid record. */
 static APART bool finish_iteration(struct layout_iter *walk, const struct op *op)
 {
     if (!advance(walk, op))
@@ -249,7 +250,8 @@ static APART bool finish_iteration(struct layout_iter *walk, const struct op *op
     return false;
 }
 
-/* Runs silent steps. Returns the next step that returns a field, or NULL if the iteration ends. */
+/* Runs steps that return no field. Returns the next step that returns one, or NULL if the iteration
+ * ends. */
 static inline const struct op *run_silent_steps(struct layout_iter *walk, const struct op *op)
 {
     while (op->step.code < FIELD_NUMBER) {
@@ -278,7 +280,7 @@ static inline uint8_t load_u8(const uint8_t *p)
     return *p;
 }
 
-/* Returns the field of a step. */
+/* Sets `field` to the field that a step returns. */
 /* long: one case per load */
 static inline bool return_step(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
@@ -356,7 +358,7 @@ static inline bool return_step(struct layout_iter *walk, const struct op *op, tt
     }
 }
 
-/* Handles the rarer codes, out of line. */
+/* Handles the less frequent step codes out of line, to keep return_step small. */
 static APART bool return_other(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     switch (op->step.code) {
@@ -428,7 +430,7 @@ bool layout_evaluate_reference(const struct layout *layout, const struct layout_
                                const struct type_reference *reference, uint64_t *value)
 {
     struct layout_iter walk;
-    /* bit n: the first n names of the reference match the path to the current field */
+    /* bit n is set: the first n names of the reference match the path to the current field */
     uint64_t matched = 1;
     bool is_found = false;
     ttr_field field;
@@ -469,14 +471,15 @@ static void layout_begin_event(const ttr_fields *fields, struct layout_iter *wal
     layout_iter_reset(walk, schema->layout, schema->layout->walk);
 }
 
-/* Starts an iteration without fields and without readable bits. */
+/* Starts an iteration that returns no fields and reads no bits. */
 static void begin_empty_iteration(struct layout_iter *walk)
 {
     walk->run.bits = bits_init(NULL, 0, 0);
     walk->op = layout_walk_over;
 }
 
-/* Defers all work until the caller reads field by field or asks for all fields at once. */
+/* Implements field_ops.begin: only stores where the record is. Decoding starts when the caller asks
+ * for one field or for all of them. */
 static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->ctx;
@@ -529,8 +532,8 @@ static const struct type *layout_fields_type(const ttr_fields *fields)
     return walk->op->step.type;
 }
 
-/* Returns true if the room of a fixed or counted text has a byte other than zero after its first
- * zero. The text is the last field returned. */
+/* Returns true if the fixed-size or counted text that was returned last has a byte other than zero
+ * after its terminating zero. */
 static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
     const struct layout_iter *walk = (const struct layout_iter *)fields->state;
@@ -552,7 +555,8 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
 {
     const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const struct type *type = walk->op->step.type;
-    if (i == 0) { /* valid even if the iteration has moved on */
+    /* the first label is in the value itself, which the caller may still have after later fields */
+    if (i == 0) {
         *label = value->text;
         return true;
     }

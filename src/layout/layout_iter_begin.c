@@ -1,5 +1,5 @@
-/* Start of an iteration: shared by the field iterator (layout_field_iter.c) and by the fast
- * program, which continues as an iteration where it stops. */
+/* Start of an iteration, shared by the field iterator (layout_field_iter.c) and the fast path,
+ * which continues as an iteration at the first step that it does not support. */
 #include "layout/layout_program.h"
 
 const struct op layout_walk_over[2] = {{.step = {.code = FIELD_END}},

@@ -1,4 +1,4 @@
-/* Record parts, derived from a layout's fast program. */
+/* Record parts, converted from the steps of a layout's fast program. */
 #include "layout/layout_record_parts.h"
 #include "layout/layout_program.h"
 
@@ -32,7 +32,7 @@ static void set_elements_part(struct layout_part *part)
     part->gap = part->op->step.width >> 3;
 }
 
-/* Converts a step to a part. Returns false if the part needs the field iterator. */
+/* Converts a fast step to a part. Returns false if only the field iterator can decode it. */
 static bool set_part(struct layout_part *part, const struct fast_step *step)
 {
     if (step->code >= FAST_NUMBER && step->code <= FAST_F32BE) {

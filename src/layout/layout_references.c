@@ -1,10 +1,11 @@
-/* References: which numbers later lengths and selectors need, whether they precede their use, and
- * in which slots they are kept.
+/* References: finds the numbers that later lengths and selectors need, checks that they precede
+ * their use, and assigns slots to them.
  *
  * The types are visited twice in stored order: the first pass gathers the references, the second
- * finds their targets. Slots are then allocated as in a linear-scan register allocator. A slot is
- * reused after the last use of its number, with two exceptions: an import, which is stored before
- * the record, and a number that may be absent, whose slot must keep that state. */
+ * finds the numbers that they name. Slots are then allocated as in a linear-scan register
+ * allocator. A slot is reused after the last use of its number, with two exceptions: an import,
+ * which is stored before the record, and a number that a record may lack, whose slot must keep that
+ * state. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -154,7 +155,7 @@ static bool is_length(const struct type *type)
     return type->kind == TYPE_SEQUENCE || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
 }
 
-/* Returns true inside the array that visit `array` entered. */
+/* Returns true if the current member is inside the array that visit number `array` entered. */
 static bool is_inside_array(const struct compiler *c, uint32_t array)
 {
     for (uint32_t i = 0; i < c->loops; i++)
@@ -163,8 +164,8 @@ static bool is_inside_array(const struct compiler *c, uint32_t array)
     return false;
 }
 
-/* Checks a length or selector whose target must have been visited by now: that it is a number, of a
- * suitable type, and at most 64 bits. */
+/* Checks the reference of a length or selector: its target must be a number before this type, of a
+ * suitable type and at most 64 bits. Fails with a message otherwise. */
 static bool check_use(struct compiler *c, const struct type *type)
 {
     struct use *use = compiler_find_use(c, &type->reference);
@@ -187,12 +188,12 @@ static bool check_use(struct compiler *c, const struct type *type)
         return compiler_refuse(
             c, "its length is %s, which is true or false; it must be an unsigned number", text);
     use->last = c->index;
-    /* If the array is empty, the record lacks the number. */
+    /* A number inside an array that this type is outside of is missing if the array is empty. */
     use->may_lack |= use->array && !is_inside_array(c, use->array);
     return true;
 }
 
-/* Records a scalar as the target of the references that name it. */
+/* Records the properties of a number in the references that name it. */
 static void record_target(struct compiler *c, const struct type *type)
 {
     struct use *use = compiler_find_target(c);
@@ -220,7 +221,7 @@ static bool visit_type(struct compiler *c, const struct type *type);
 static bool visit_members(struct compiler *c, const struct type *type)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
-        /* An option of a variant adds no name to the path. */
+        /* The options of a variant add no name to the path. */
         bool is_level = type->kind == TYPE_STRUCT;
         if (is_level && !compiler_enter(c, &type->members[i]))
             return false;
@@ -232,8 +233,8 @@ static bool visit_members(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* An array's contents are decoded repeatedly: slots used inside stay allocated until the outermost
- * array ends. */
+/* The elements of an array are decoded repeatedly, so slots used in one stay allocated until the
+ * outermost array ends. */
 static bool visit_element(struct compiler *c, const struct type *type)
 {
     c->arrays[c->loops++] = c->index;
@@ -246,7 +247,7 @@ static bool visit_element(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Visits the contents of a type. */
+/* Visits the members or elements of a type. */
 static bool visit_inside(struct compiler *c, const struct type *type)
 {
     bool is_good = true;
@@ -280,8 +281,8 @@ static bool visit_type(struct compiler *c, const struct type *type)
     if (!compiler_visit(c, type))
         return false;
     c->index++;
-    /* A root of another layout is only searched for targets; its own references belong to that
-     * layout. */
+    /* A root that another layout decodes is only searched for numbers; references in it belong to
+     * that layout. */
     bool is_ours = c->spec->root[c->root] != NULL;
     if (is_ours && type->reference.names_n &&
         !(c->is_finding ? check_use(c, type) : add_use(c, &type->reference)))
@@ -301,7 +302,8 @@ static bool visit_roots(struct compiler *c, bool is_finding)
                                   : is_finding        ? c->spec->outer[root]
                                                       : NULL;
         compiler_enter_root(c, (enum type_root)root);
-        /* Roots of other layouts are visited only if a reference names them. */
+        /* Roots that other layouts decode are visited only if a reference names one of their
+         * members. */
         bool is_needed = c->spec->root[root] || compiler_has_target_inside(c);
         if (type && is_needed && !visit_type(c, type))
             return false;
@@ -326,8 +328,8 @@ static bool allocate_slot(struct compiler *c, struct use *use, uint32_t *busy_un
                            reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS_MAX);
 }
 
-/* Returns the use that needs a slot first: imports and numbers that may be absent, then by first
- * visit. Returns NULL if all have one. */
+/* Returns the use to allocate a slot for next: first imports and numbers that a record may lack,
+ * then by first visit. Returns NULL if all uses have a slot. */
 static struct use *next_unallocated_use(struct compiler *c, const bool *is_done)
 {
     struct use *best = NULL;

@@ -20,10 +20,11 @@
 #define HEAD 16u
 #define MORE 8u
 #define HAS_MORE 0x80u    /* bit of copy_head.type: a struct copy_more follows */
-#define IS_REPEATED 0x40u /* bit of copy_head.type: a row of elements */
+#define IS_REPEATED 0x40u /* bit of copy_head.type: a row of elements, which share this head */
 /* bit of copy_more.flags: a pointer to the declared type follows the labels */
 #define HAS_TYPE 1u
-/* bit of copy_more.flags: field_ops.goes_on returned true; the rest of the room was not copied */
+/* bit of copy_more.flags: the original text had nonzero bytes after its terminating zero, which
+ * were not copied */
 #define GOES_ON 2u
 #define PACKED_DEPTH 16u /* nesting levels for which declared types are known */
 
@@ -45,20 +46,21 @@ struct copy_iter {
     const struct intern *strings;
     const uint8_t *labels; /* label ids of the last field; as many as its count */
     const struct event_class
-        *about; /* event class of the copy's schema; NULL = the fields have no declared types */
+        *about; /* event class of the copy's schema; NULL = fields have no declared types */
     const struct type *
         /* declared types of the last field (at its depth) and of the structs and arrays around it
          */
         type[PACKED_DEPTH];
-    uint32_t next[PACKED_DEPTH]; /* index, per level, of the member after the last one found */
-    const struct type *root;     /* root type of the last field */
-    ttr_field repeated;          /* row: the element's field without its value */
-    uint32_t repeats;            /* row: elements left */
-    /* the type pointer stored with the last field, or NULL; valid as long as `about` */
+    uint32_t next[PACKED_DEPTH]; /* per depth: index of the member after the one found last */
+    const struct type *root;     /* declared type of the root that contains the last field */
+    ttr_field repeated;          /* in a row: template of the elements, without values */
+    uint32_t repeats;            /* in a row: number of elements left */
+    /* declared type stored with the last field, or NULL; valid as long as `about` */
     const struct type *chosen;
     uint16_t depth;
-    uint8_t width, behind; /* row: bytes per value, and padding after the last one */
-    bool goes_on;          /* GOES_ON of the last field */
+    /* in a row: bytes per value, and bytes of padding after the last value */
+    uint8_t width, behind;
+    bool goes_on; /* the last field has the flag GOES_ON */
 };
 _Static_assert(sizeof(struct copy_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct copy_head) == HEAD, "head is 16 bytes");
@@ -117,7 +119,7 @@ static bool read_more(struct copy_iter *walk, struct cursor *from, ttr_field *fi
     return true;
 }
 
-/* Returns true if a value of this kind can have the declared type. */
+/* Returns true if a value can belong to a field of the declared type. */
 static bool type_suits_value(const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
@@ -143,8 +145,8 @@ static bool type_suits_value(const struct type *type, const ttr_value *value)
     }
 }
 
-/* Returns the type of a value below a declared one: skips optionals, and selects the first matching
- * option of a variant whose choice is not stored. */
+/* Returns the type of a value inside a declared type: skips optionals. For a variant whose selected
+ * option was not stored, returns the first option that suits the value. */
 static const struct type *resolve_type(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
@@ -181,7 +183,8 @@ static const struct type *find_member_type(const struct type *outer, const ttr_f
     return NULL;
 }
 
-/* Finds the declared type of a field by its name in the type around it. */
+/* Sets walk->type for a field: finds its declared type by name among the members of the type around
+ * it. */
 static void follow_types(struct copy_iter *walk, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
@@ -193,7 +196,8 @@ static void follow_types(struct copy_iter *walk, const ttr_field *field)
         return;
     const struct type *const *root = walk->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT &&
-                     /* the class has no root for the context: it is part of the payload type */
+                     /* the class declares no context root: the context is part of the payload type
+                      */
                      !root[ROOT_SPECIFIC_CONTEXT];
     const struct type *outer = field->depth ? walk->type[field->depth - 1]
                                : is_joined  ? root[ROOT_PAYLOAD]
@@ -214,7 +218,7 @@ static const struct type *copy_iter_type(const ttr_fields *fields)
     return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
 }
 
-/* Returns the bytes per value in a row of elements. */
+/* Returns the bytes per value in a row of elements of this type and width. */
 static uint8_t row_value_width(uint8_t type, uint8_t bits)
 {
     if (type == TTR_TYPE_FLOAT || bits == 0 || bits > 32)
@@ -254,7 +258,7 @@ static bool begin_row(struct copy_iter *walk, uint32_t n, ttr_field *field)
     return n && read_row_element(walk, field);
 }
 
-/* Reads the head of a field, its rare properties and its labels. */
+/* Reads the head of a field and, if present, its additional properties and labels. */
 static inline bool read_head(struct copy_iter *walk, struct cursor *from, struct copy_head *head,
                              ttr_field *field)
 {
@@ -390,8 +394,9 @@ static bool has_labels(const ttr_value *value)
            value->count > 0;
 }
 
-/* Appends group, base, labels and, if the type was chosen among several, its pointer. Without the
- * iteration that returned the field only the first label is known. */
+/* Appends a copy_more: group, base, labels and, if the type is an option of a variant, a pointer to
+ * the type. Without `fields`, the iteration that returned the field, only the first label is known.
+ */
 static void append_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
@@ -474,8 +479,8 @@ static void end_row(struct buffer *to, struct repeat *repeat)
     repeat->n = 0;
 }
 
-/* Appends an element to the open row, or opens a new one. Returns false if its value does not fit
- * its declared width. */
+/* Appends an element to the open row, or opens a new row. Returns false if the value does not fit
+ * into its declared width. */
 static bool append_row_element(struct buffer *to, struct repeat *repeat, const ttr_field *field,
                                const ttr_fields *fields)
 {
@@ -519,7 +524,7 @@ void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field)
     append_field(t, to, field, NULL);
 }
 
-/* Appends the stack of an event, if it has one apart from its fields. */
+/* Appends the stack of an event, unless it is one of its fields. */
 static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
 {
     uint64_t some[512];
@@ -539,7 +544,7 @@ static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
 
-/* Appends the remaining fields of an iteration. Inlined, because all copies run it. */
+/* Appends the remaining fields of an iteration. Inlined, because it is the hot loop of sorting. */
 static inline __attribute__((always_inline)) void append_fields(ttr *t, struct buffer *to,
                                                                 ttr_fields *fields)
 {

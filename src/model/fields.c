@@ -1,5 +1,5 @@
-/* Iteration over the fields of any event, by the functions of its schema; names of kinds and types.
- */
+/* Iteration over the fields of any event, by the functions of its schema; names of field types and
+ * event kinds. */
 #include <string.h>
 
 #include "model/context.h"
@@ -35,11 +35,12 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
         return false;
     if (i > 0 && ops && ops->label)
         return ops->label(fields, value, i, label);
-    *label = value->text; /* valid even if the iteration has moved on */
+    /* the first label is in the value itself, which the caller may still have after later fields */
+    *label = value->text;
     return i == 0;
 }
 
-/* Returns the addresses in the array field "frames". */
+/* Returns the addresses of an event's stack, stored as the array field "frames". */
 static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
                                 uint32_t room)
 {

@@ -1,12 +1,12 @@
-/* "key=value" options of formats. "FORMAT.key=value" restricts an option to one format, so that
- * options for inputs of different formats can be combined. */
+/* "key=value" options of formats. "FORMAT.key=value" is only for that format, so that options for
+ * inputs of different formats can be in one list. */
 #include "model/options.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-/* Returns the start of the key, or NULL if the option is for another format. */
+/* Returns the start of the key in an option text, or NULL if the option is for another format. */
 static const char *find_own_key(const struct format *format, const char *option)
 {
     const char *dot = strchr(option, '.');

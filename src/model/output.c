@@ -1,4 +1,4 @@
-/* The part of a format's writer that all formats share. */
+/* Output: the code that the writers of all formats share. */
 #include "model/output.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Pending names: a binary min-heap; see the header. */
+/* Pending names: a binary min-heap by time; the header describes its use. */
 #include "model/pending_names.h"
 
 #include "model/context.h"
@@ -48,7 +48,7 @@ void name_change_apply(ttr *t, const struct rename *what)
         context_name_thread(t, what->thread, name);
 }
 
-/* Removes the first name from the heap. */
+/* Removes the earliest name from the heap. */
 static void remove_first_name(struct pending_names *renames)
 {
     struct pending_name *heap = renames->waiting;
@@ -76,8 +76,8 @@ void pending_names_apply_all(struct pending_names *renames)
         apply_first_name(renames);
 }
 
-/* Returns true if an event precedes a name. An event of the same lane and time does not, because a
- * reader ends its batch before it queues a name. */
+/* Returns true if an event precedes a name change. At equal times an event of the same input does
+ * not, because a reader ends its batch before it queues a name. */
 static bool event_precedes_name(const ttr *t, const ttr_event *event,
                                 const struct pending_name *next)
 {

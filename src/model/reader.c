@@ -4,8 +4,8 @@
 #include "base/status.h"
 #include "model/input.h"
 
-/* Clears the members that matter; zeroing the whole struct costs as much as decoding many events.
- */
+/* Clears the members of an error that callers read; zeroing all of it costs as much as decoding
+ * many events. */
 static void clear_error(ttr_error *error)
 {
     error->status = TTR_OK;
@@ -14,7 +14,7 @@ static void clear_error(ttr_error *error)
     error->format[0] = error->text[0] = 0;
 }
 
-/* Stores a failure for later reads. */
+/* Stores a failure, which every later read returns. */
 static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *ctx,
                          ttr_error *error)
 {

@@ -7,7 +7,7 @@
 #include "model/parallel_writer.h"
 #include "model/reader.h"
 
-#define PARALLEL_THREADS_MAX 64u /* helper threads */
+#define PARALLEL_THREADS_MAX 64u /* maximum number of helper threads */
 
 /* Stores the first failure and returns it. */
 static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const ttr_error *ctx,
@@ -24,7 +24,8 @@ static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const
     return out->stuck;
 }
 
-/* Fails without storing the failure, since the output is complete. */
+/* Returns an error without storing it: the output is complete, so that later calls need not fail.
+ */
 static ttr_status refuse_ended(ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "the output has ended");
