@@ -107,7 +107,7 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     return want == now || resize_buffer(source, want);
 }
 
-/* Copies the error to the caller, if it passed a struct for it. Returns the status. */
+/* Copies an error to the caller's struct, which may be NULL. Returns the status. */
 static ttr_status copy_error(const ttr_error *ctx, ttr_error *error)
 {
     if (error)
@@ -176,7 +176,7 @@ static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error
         if (got < 0)
             return copy_error(&ctx, error);
         if (got == 0)
-            return TTR_OK; /* the next read reports the end again */
+            return TTR_OK; /* not reported here: the next read reports the end or the error again */
         n -= (uint64_t)got;
     }
     return TTR_OK;

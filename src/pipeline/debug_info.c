@@ -14,19 +14,20 @@
 #include "pipeline/field_injector.h"
 #include "pipeline/module_map.h"
 
-/* answers cached before the cache is cleared */
+/* maximum number of cached lookup results; a full cache is cleared */
 #define ANSWERS_MAX 131072u
 
 #define FIELDS 4u /* debug_info, and its members bin, func, src */
 
-/* What an event records about its process. */
+/* Change of a process's modules that an event records, by the event's name. */
 enum change {
     CHANGE_UNKNOWN = 0, /* the event's name is not classified yet */
     CHANGE_NONE,
     CHANGE_CLEAR,
     CHANGE_LOAD,
     TOLD_MORE,
-    CHANGE_LATE_LOAD, /* CHANGE_CLEAR of a library that was loaded later */
+    /* a library loaded after the start of the process: all modules are listed again */
+    CHANGE_LATE_LOAD,
     CHANGE_UNLOAD,
     CHANGE_CLOSE
 };
@@ -37,19 +38,20 @@ struct debug_info {
     ttr *t;
     ttr_debug_options options;
     struct module_map module_map;
-    uint8_t *change;  /* enum change by id of the event's name */
-    uint8_t *verdict; /* by schema id: whether its events have the context */
+    uint8_t *change; /* enum change by string id of the event's name */
+    /* by schema id: whether its events have the contexts "ip" and "vpid"; 0 = not checked yet */
+    uint8_t *verdict;
     size_t change_n, verdicts_n;
-    struct pair_map answer_of; /* index of the answer */
-    const ttr_field **answer;  /* FIELDS fields each */
+    struct pair_map answer_of; /* key: (binary, address); value: index in `answer` */
+    const ttr_field **answer;  /* cached lookup results: FIELDS fields each */
     size_t answers_n, answers_room;
-    struct arena arena; /* memory of the answers */
+    struct arena arena; /* memory of the cached fields and texts */
     ttr_field unknown[FIELDS];
     ttr_id names[FIELDS];
-    uint8_t build_id[64]; /* of the event being read */
+    uint8_t build_id[64]; /* build id from the payload of the current event */
 };
 
-/* The values in the common context. */
+/* Values of the contexts "ip" and "vpid". */
 struct where {
     uint64_t ip;
     int64_t vpid;
@@ -58,7 +60,8 @@ struct where {
 
 /* --- Tables by id --- */
 
-/* Returns the entry of an id in a growing table of bytes; NULL if memory is exhausted. */
+/* Returns the entry of an id in a byte table, which grows as needed. Returns NULL if memory runs
+ * out. */
 static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
 {
     size_t before = *n;
@@ -111,7 +114,8 @@ static bool is_number(const ttr_field *field, ttr_type type)
            field->value.hint != TTR_DISPLAY_FLAGS && field->choices == 0;
 }
 
-/* Reads the common context.  Returns true if a field follows it, which is then in *field. */
+/* Reads the contexts "ip" and "vpid". Returns true if a payload field follows, and stores it in
+ * *field. */
 static bool read_context(ttr_fields *fields, struct where *where, ttr_field *field)
 {
     *where = (struct where){0};
@@ -134,11 +138,11 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
     return false;
 }
 
-/* The payload of an event about a binary. */
+/* Payload of an event that records a loaded binary. */
 struct about {
     uint64_t base, size;
     ttr_binary binary;
-    size_t id_left; /* remaining elements of the build id */
+    size_t id_left; /* number of build id bytes still to be read */
     bool has_base, has_size, has_path;
 };
 
@@ -203,7 +207,7 @@ static bool apply_change(struct debug_info *info, enum change change, const stru
     if (!about->has_base)
         return true;
     switch (change) {
-    case CHANGE_LOAD: /* without a size: provided by the kernel (vdso) */
+    case CHANGE_LOAD: /* an event without a size: the kernel provides the binary (vdso) */
         return !about->has_path || about->size == 0 ||
                module_map_add(&info->module_map, where, about->size, &about->binary);
     case TOLD_MORE:
@@ -228,7 +232,8 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
                                      .build_id = {"", 0},
                                      .debug_link = {"", 0}}};
     about.binary.build_id.p = (const char *)info->build_id;
-    about.binary.is_pic = true; /* events about libraries have no such field */
+    /* events of loaded libraries lack the field is_pic: libraries always are */
+    about.binary.is_pic = true;
     if (field) {
         do
             take_field(info, &about, field);
@@ -239,7 +244,7 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
 
 /* --- Answers --- */
 
-/* Makes a struct of three texts. */
+/* Fills in the field debug_info: a struct and its three texts. */
 static void set_fields(const struct debug_info *info, ttr_field *field,
                        const ttr_text texts[FIELDS - 1])
 {
@@ -256,7 +261,8 @@ static void set_fields(const struct debug_info *info, ttr_field *field,
     }
 }
 
-/* Asks the symbolizer for an address of a binary; NULL if memory is exhausted. */
+/* Asks the symbolizer for the location of an address in a binary. Returns the FIELDS fields, or
+ * NULL if memory runs out. */
 static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary *binary,
                                        uint64_t address)
 {
@@ -335,8 +341,8 @@ static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
     return *added ? FIELDS : FIELD_INJECTOR_FAILED;
 }
 
-/* Clears a full cache between batches, when no field refers to it: memory is bounded for any number
- * of addresses. */
+/* Clears a full cache between batches, when no field refers to it, so that memory is bounded for
+ * any number of addresses. */
 static void refresh(void *ctx)
 {
     struct debug_info *info = ctx;

@@ -14,19 +14,20 @@
 #include "model/context.h"
 #include "model/reader.h"
 
-#define INNER_STATE 72u /* words of ttr_fields.state for the iterator of the wrapped schema */
+/* words of ttr_fields.state that the iterator of the wrapped schema may use */
+#define INNER_STATE 72u
 
-/* Fields added to an event. */
+/* The fields added to one event. */
 struct added {
     const ttr_field *field;
     uint32_t n;
-    uint32_t stack; /* stack index of the wrapped event */
+    uint32_t stack; /* stack index of the original event */
 };
 
-/* A schema that adds fields to events of another schema. */
+/* A schema for events with added fields; it wraps the schema of the original events. */
 struct outer_schema {
     const struct field_injector *field_injector;
-    const struct field_ops *ops; /* of the wrapped schema; may be NULL */
+    const struct field_ops *ops; /* functions of the wrapped schema; may be NULL */
     const void *ctx;
 };
 
@@ -34,22 +35,24 @@ struct field_injector {
     ttr_reader base;
     ttr_reader *in;
     struct field_injector_options how;
-    ttr_event *event; /* the output batch */
+    ttr_event *event; /* events of the output batch */
     struct added *added;
     size_t event_room, added_room;
     uint32_t added_n;
-    ttr_id *over; /* schema by wrapped schema; 0 = none yet */
+    ttr_id *over; /* by id of the wrapped schema: id of the wrapping schema; 0 = none yet */
     size_t over_n;
-    struct outer_schema **outer; /* all schemas created here, to free them */
+    struct outer_schema **outer; /* all wrapping schemas, to be freed with this stage */
     size_t outer_n, outer_room;
 };
 
-/* State of this iterator, in ttr_fields.state. */
+/* State of an iteration over the fields of an event, in ttr_fields.state. */
 struct outer_walk {
     const struct outer_schema *schema;
-    struct added left;         /* added fields not yet returned */
-    ttr_field held;            /* field of the wrapped iterator, to return after the added ones */
-    bool is_reached, has_held; /* is_reached: the added fields are being returned */
+    struct added left; /* added fields not yet returned */
+    /* next field of the wrapped iterator, returned after the added fields; valid if has_held */
+    ttr_field held;
+    /* is_reached: the added fields are being returned; has_held: see `held` */
+    bool is_reached, has_held;
     bool gave_added;
 };
 
@@ -88,7 +91,7 @@ static void outer_begin_group(ttr_fields *fields, ttr_group group)
         schema->ops->begin_group(fields, group);
 }
 
-/* Position of a group in an event. */
+/* Returns the position of a field group within an event, for comparison. */
 static unsigned rank_of(uint8_t group)
 {
     static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0,
@@ -99,8 +102,8 @@ static unsigned rank_of(uint8_t group)
     return group < sizeof ranks ? ranks[group] : 4;
 }
 
-/* Returns the next added field, if its position is reached: the wrapped iterator is at a later
- * group, or at its end. */
+/* Returns the next added field. Returns false before the end of its group, that is, before the
+ * wrapped iterator reaches a later group or its end. */
 static bool next_added(ttr_fields *fields, struct outer_walk *walk, ttr_field *field)
 {
     if (!walk->is_reached) {
@@ -211,7 +214,7 @@ static void annotator_close(ttr_reader *base)
     alloc_free(alloc, field_injector, 1, sizeof *field_injector);
 }
 
-/* Returns a schema that wraps another one; 0 if memory is exhausted. */
+/* Returns the id of a new schema that wraps another one; 0 if memory runs out. */
 static ttr_id make_schema(struct field_injector *field_injector, ttr_id beneath)
 {
     ttr *t = field_injector->base.t;
@@ -259,7 +262,7 @@ static bool annotate(struct field_injector *field_injector, ttr_event *event)
     size_t n = field_injector->how.add(field_injector->how.ctx, event, &added.field);
     if (n == 0)
         return true;
-    if (n > UINT32_MAX) /* also ANNOTATE_FAILED */
+    if (n > UINT32_MAX) /* also true for the error value FIELD_INJECTOR_FAILED */
         return false;
     added.n = (uint32_t)n;
     ttr_id schema = schema_over(field_injector, event->schema);
@@ -330,8 +333,8 @@ static struct diagnostics *annotator_notes(ttr_reader *base)
     return reader_diagnostics(((struct field_injector *)base)->in);
 }
 
-/* Time ranges of a filter are not passed to `in`: events outside may determine fields of events
- * inside. */
+/* A time range is not passed on to `in`, because events outside of it may determine fields of
+ * events inside. */
 ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
                                ttr_error *error)
 {

@@ -15,14 +15,14 @@
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
-/* A condition on strings: patterns of which one must match; also numbers for threads and processes.
- */
+/* A condition on a string: one of several patterns must match. For threads and processes also one
+ * of several numbers. */
 struct condition {
-    char **glob; /* NULL: no condition */
+    char **glob; /* the patterns; NULL = no condition */
     uint64_t *number;
     bool *is_number;
     size_t n;
-    uint8_t *verdict; /* cached result by string id */
+    uint8_t *verdict; /* by string id: cached result of matching */
     size_t verdicts_n;
 };
 
@@ -35,9 +35,9 @@ struct filter {
     ttr_reader base;
     ttr_reader *in;
     struct arena arena; /* memory of the patterns */
-    ttr_filter what;    /* ttr_filter without its lists */
+    ttr_filter what;    /* the caller's ttr_filter, without its lists */
     struct condition names, not_names, categories, providers, threads, processes;
-    struct cpus *cpus; /* NULL: no condition */
+    struct cpus *cpus; /* ranges of which one must contain the event's CPU; NULL = no condition */
     size_t cpus_n;
     bool spares_objects;
     uint32_t *pick;
@@ -64,7 +64,8 @@ static void filter_close(ttr_reader *base)
     alloc_free(alloc, filter, 1, sizeof *filter);
 }
 
-/* Returns the cache entry of an id; NULL if memory is exhausted. */
+/* Returns the cached result of matching a string id, as an address to store it to. Returns NULL if
+ * memory runs out. */
 static uint8_t *verdict_at(struct filter *filter, struct condition *condition, ttr_id id)
 {
     size_t before = condition->verdicts_n;
@@ -87,7 +88,7 @@ static bool matches_any(const struct condition *condition, ttr_text text)
     return false;
 }
 
-/* Returns true if a comma-separated part of the text matches, or the complete text. */
+/* Returns true if a pattern matches the complete text or one of its comma-separated parts. */
 static bool matches_part(const struct condition *condition, ttr_text text)
 {
     const char *end = text.p + text.n;
@@ -127,8 +128,8 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
-/* Matches by number, or by the current name of the thread or process.  The name is not cached: a
- * process has the name of its parent program until exec. */
+/* Returns true if the number or the current name of a thread or process matches. Results are not
+ * cached: a process has the name of its parent program until exec. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -227,7 +228,8 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct filter *)base)->in, batch);
 }
 
-/* Refuses stream order: names of threads at a time are known only in order of time. */
+/* Implements reader_ops.allow_stream_order. Refuses if names are filtered, because the name of a
+ * thread at a given time is only known when reading in time order. */
 static bool filter_scatter(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;

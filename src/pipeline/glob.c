@@ -42,8 +42,8 @@ static size_t character(const char *p, size_t n)
     return length;
 }
 
-/* Matches one element other than `*`.  Returns the number of bytes of text that it matches (0 = no
- * match), and sets *element to the length of the element. */
+/* Matches one pattern element other than `*`. Returns the number of bytes of text that it matches
+ * (0 = no match), and sets *element to the element's length in the pattern. */
 static size_t match_one(const char *pattern, const char *text, size_t n, size_t *element)
 {
     *element = 1;

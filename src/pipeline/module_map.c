@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct module_map_process {
-    struct load *load; /* sorted by base */
+    struct load *load; /* loaded modules, sorted by base address */
     size_t n, room;
 };
 
@@ -37,10 +37,11 @@ static void add_key_text(struct buffer *key, ttr_text text)
 {
     if (text.n)
         buffer_add(key, text.p, text.n);
-    buffer_add_byte(key, 0); /* zero byte, since paths are passed to the C library */
+    buffer_add_byte(key, 0); /* terminates the text, since paths are passed to the C library */
 }
 
-/* Returns the id of a complete description of a binary; 0 if memory is exhausted. */
+/* Returns the id of a binary's complete description, adding it if it is new. Returns 0 if memory
+ * runs out. */
 static uint32_t intern_binary(struct module_map *module_map, const ttr_binary *binary)
 {
     struct buffer *key = &module_map->key;
@@ -123,7 +124,7 @@ static void set_reaches(struct module_map_process *process, size_t from)
     }
 }
 
-/* Removes closed modules that overlap a new one. */
+/* Removes modules marked as closed that overlap a new module. */
 static void drop_closed(struct module_map_process *process, uint64_t base, uint64_t end)
 {
     size_t kept = 0;

@@ -16,10 +16,10 @@
 #include "pipeline/spans/span_stream.h"
 #include "pipeline/read_loop.h"
 
-/* unclaimed spans of all lanes together: 4 MiB */
+/* maximum number of unclaimed spans of all lanes together: 4 MiB */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)
 
-/* Durations to be added to a histogram.  Histograms are large and accessed at random, so they are
+/* Durations not yet added to a histogram. Histograms are large and accessed at random, so they are
  * prefetched: cache misses would be most of the cost of a span. */
 #define PENDING 32u
 
@@ -32,16 +32,17 @@ struct ttr_stat {
     ttr *t;
     const struct alloc *alloc;
     ttr_stat_row *row;
-    struct histogram **durations; /* by row; NULL without spans */
+    /* by row: histogram of its durations; NULL if the row has no spans */
+    struct histogram **durations;
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
     struct pair_map by_key; /* key: (provider and name, kind); value: row */
-    uint32_t *latest;       /* by name: the row found last, plus 1 */
+    uint32_t *latest;       /* by name: row found last for the name, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
-    int64_t begin_ns, end_ns; /* ns; of the complete trace */
+    int64_t begin_ns, end_ns; /* time range of the trace in ns */
 };
 
 static bool grow(struct ttr_stat *stat, ttr_id name)
@@ -80,7 +81,7 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
     return true;
 }
 
-/* Finds the row of a key, usually the last one found for its name. */
+/* Finds the row of a key, adding it if it is new. It is usually the last one found for its name. */
 static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at)
 {
     if (!grow(stat, key->name))
@@ -290,12 +291,13 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     pair_map_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
-    /* Without spans the order is irrelevant, and ordering is half of the cost of hundreds of
-     * inputs. */
+    /* Without spans the order of events is irrelevant, and merging is half of the cost of hundreds
+     * of inputs. */
     if (!(reader_kinds(in) & SPAN_KINDS))
         (void)reader_allow_stream_order(in);
     ttr_status status = read_all_batches(in, &read_loop, error);
-    /* After a failed read the rows so far are useful; without memory they cannot be returned. */
+    /* After a failed read the rows so far are useful. If memory ran out, the statistics cannot be
+     * completed. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);
     if (status == TTR_E_NOMEM) {

@@ -10,14 +10,14 @@
 #include "model/reader.h"
 #include "pipeline/read_loop.h"
 
-/* A set of ids. */
+/* A set of ids, as one flag per id. */
 struct seen {
     bool *is_seen;
     size_t n;
     uint32_t count;
 };
 
-/* The previous event of a source. */
+/* Time of the previous event of a source. */
 struct before {
     int64_t time;
     bool is_there;
@@ -28,7 +28,7 @@ struct summing {
     const struct alloc *alloc;
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
-    struct before *before; /* by source if sources are read one by one, else one for all */
+    struct before *before; /* by source, if sources are read one by one; else one entry for all */
     size_t before_n;
     bool is_scattered, is_out_of_memory;
 };

@@ -9,13 +9,14 @@
 #define EACH_WANTED 32u  /* target number of events per input and window */
 #define WANTED_MIN 4096u /* bounds of the target number of events per window */
 #define WANTED_MAX 32768u
-#define WINDOW_PARTS 4u           /* an input may fill a quarter of a window at once */
-#define EACH_ROOM INPUT_BATCH_MIN /* events for which every input has reserved space */
+#define WINDOW_PARTS 4u           /* an input may fill 1 / WINDOW_PARTS of a window by one read */
+#define EACH_ROOM INPUT_BATCH_MIN /* number of events for which each input has reserved space */
 #define LINE 64u                  /* bytes of a cache line */
-#define SPAN_FIRST 1024u          /* ns; the first window */
-#define INDEX_BITS 20u            /* bits of a key for the index of the event */
+#define SPAN_FIRST 1024u          /* length of the first window in ns */
+#define INDEX_BITS 20u            /* low bits of a sort key that hold the index of the event */
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
-#define RANKS ((UINT64_MAX >> INDEX_BITS) - 1) /* highest rank that fits into a key */
+/* number of ranks that fit into the other bits of a key */
+#define RANKS ((UINT64_MAX >> INDEX_BITS) - 1)
 #define SPAN_MAX (RANKS / 4)
 #define DIGIT_BITS 11u
 #define DIGITS (1u << DIGIT_BITS)
@@ -85,13 +86,14 @@ void batch_merge_free(struct batch_merge *merge)
 
 /* --- Start of a window --- */
 
-/* Subtracts the events of an input beyond its reserved space from the shared surplus. */
+/* Subtracts the events of an input that exceed its reserved space from the surplus that all inputs
+ * share. */
 static void charge(struct batch_merge *merge, const struct batch_lane *lane)
 {
     merge->surplus -= lane->n > EACH_ROOM ? lane->n - EACH_ROOM : 0;
 }
 
-/* Moves the kept events to the front of the array. */
+/* Moves the events kept from the last window to the front of the array. */
 static void gather_kept(struct batch_merge *merge)
 {
     size_t kept = 0;
@@ -134,7 +136,7 @@ static void begin_window(struct batch_merge *merge)
     merge->until = begin > UINT64_MAX - merge->span ? UINT64_MAX : begin + merge->span;
     merge->is_cut = most < merge->until;
     if (merge->is_cut)
-        /* not empty: contains at least rank `begin` */
+        /* a window must not be empty: it contains at least rank `begin` */
         merge->until = most > begin ? most : begin + 1;
     merge->is_shortened = false;
     merge->reading = 0;
@@ -143,8 +145,8 @@ static void begin_window(struct batch_merge *merge)
 
 /* --- Reading --- */
 
-/* Returns the number of events that an input may read at once, so that a burst leaves space for the
- * others. */
+/* Returns the number of events that an input may read at once. It is limited, so that a burst
+ * leaves space for other inputs. */
 static uint32_t room_of(const struct batch_merge *merge)
 {
     const uint32_t most = wanted_of(merge->n) / WINDOW_PARTS;
@@ -221,13 +223,13 @@ static ttr_status read_lanes(struct batch_merge *merge)
 
 /* --- End of a window --- */
 
-/* Position of the last events to return: this rank of this input. */
+/* Position of the last events to return: those of this rank, of inputs up to `lane`. */
 struct window_end {
     uint64_t rank;
     size_t lane;
 };
 
-/* Finds the end of the events that no unread event can precede. */
+/* Returns the position up to which no unread event can precede a read one. */
 static struct window_end end_of_window(const struct batch_merge *merge)
 {
     struct window_end end = {.rank = UINT64_MAX, .lane = SIZE_MAX};
@@ -239,7 +241,7 @@ static struct window_end end_of_window(const struct batch_merge *merge)
     return end;
 }
 
-/* Collects the keys of the events before the end, input by input, so that a stable sort by rank
+/* Collects the sort keys of the events up to `end`, input by input. A stable sort by rank then
  * orders equal ranks by input. */
 static void collect_keys(struct batch_merge *merge)
 {
@@ -250,7 +252,8 @@ static void collect_keys(struct batch_merge *merge)
     merge->key_most = 0;
     for (size_t i = 0; i < merge->n; i++) {
         struct batch_lane *lane = &merge->lane[i];
-        const uint64_t limit = last - begin + (i <= end.lane); /* exclusive upper bound */
+        /* exclusive upper bound of the ranks, relative to `begin` */
+        const uint64_t limit = last - begin + (i <= end.lane);
         const uint64_t *const ranks = merge->ranks + lane->at;
         uint32_t n = 0;
         for (; n < lane->n && ranks[n] - begin < limit; n++)
@@ -264,8 +267,8 @@ static void collect_keys(struct batch_merge *merge)
     merge->returned = 0;
 }
 
-/* Sorts by 22 bits of the keys from bit `shift` on, as two digits of 11 bits, the lower one first.
- */
+/* Sorts by the 22 bits of the keys above bit `shift`, as two digits of 11 bits, the lower digit
+ * first. */
 static void sort_digits(struct batch_merge *merge, unsigned shift)
 {
     uint64_t *const keys = merge->keys, *const to = merge->spare;
@@ -300,7 +303,7 @@ static void sort_keys(struct batch_merge *merge)
         sort_digits(merge, shift);
 }
 
-/* Lengthens the window after few events, shortens it after many. */
+/* Adapts the length of the next window: longer after few events, shorter after many. */
 static void adapt_span(struct batch_merge *merge)
 {
     const uint64_t wanted = wanted_of(merge->n), n = merge->keys_n,

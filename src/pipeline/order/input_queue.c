@@ -18,7 +18,7 @@ static inline bool is_before(const struct input_queue_entry *a, const struct inp
     return a->rank < b->rank || (a->rank == b->rank && a->input < b->input);
 }
 
-/* Moves an entry from `hole` towards the root to its position. */
+/* Stores an entry by moving the hole towards the root until its parent is not after it. */
 static void rise(struct input_queue_entry *heap, size_t hole, struct input_queue_entry entry)
 {
     while (hole > 0 && is_before(&entry, &heap[(hole - 1) / 2])) {
@@ -28,7 +28,7 @@ static void rise(struct input_queue_entry *heap, size_t hole, struct input_queue
     heap[hole] = entry;
 }
 
-/* Moves an entry from the root towards the leaves to its position. */
+/* Stores an entry at the root by moving the hole towards the leaves until no child precedes it. */
 static void sink(struct input_queue_entry *heap, size_t n, struct input_queue_entry entry)
 {
     size_t hole = 0;

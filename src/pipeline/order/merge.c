@@ -43,14 +43,14 @@
 /* Events are aligned to cache lines. */
 #define LINE ((uintptr_t)64)
 
-/* An input in copy mode. */
+/* Input whose events are copied to the output array (copy mode). */
 struct lane {
     ttr_batch batch;
-    uint32_t at; /* index of the next event of the batch */
+    uint32_t at; /* index of the next event in `batch` */
 };
 
-/* An input in select mode: indices in the shared array of its next event and the end of its events.
- * Both are ROW_OVER at its end. */
+/* Input whose events stay in the shared array (select mode): index of its next event, and the index
+ * after its last one. Both are ROW_OVER at the end of the input. */
 struct row {
     uint32_t at, end;
 };
@@ -60,28 +60,30 @@ struct row {
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
-    struct lane *lane;      /* copy mode, else NULL */
-    struct row *row;        /* select mode, else NULL */
+    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers) */
+    struct lane *lane;      /* by input, in copy mode; else NULL */
+    struct row *row;        /* by input, in select mode; else NULL */
     size_t n;
     struct input_queue queue;
     size_t
-        /* input to read before the next event is known, n = none; at the start each input in turn
-         */
+        /* number of the input to read before the next event is known; n = none. At the start every
+         * input is read in turn */
         dry;
-    /* inputs are read one by one: `dry` is the current one, the members below are not used */
+    /* the inputs are read one after another: `dry` is the current one, the members below are unused
+     */
     bool is_one_by_one;
-    bool is_ready;    /* the mode is selected */
-    bool has_windows; /* batch_merge.h is used; the members above are not */
+    bool is_ready;    /* prepare_merge has selected the mode */
+    bool has_windows; /* batch_merge.h merges the inputs; the members above are unused */
     struct batch_merge windows;
-    bool is_filled; /* all inputs were read once */
-    ttr_event *out; /* copy mode: BATCH events; select mode: the shared array */
+    bool is_filled; /* every input was read once */
+    ttr_event *out; /* output events: BATCH events in copy mode, the shared array in select mode */
     void *memory;   /* allocation of `out`, of `events` events, before alignment */
     size_t events;
     uint32_t pick[BATCH];
-    struct pending_names renames; /* thread names of the inputs, applied at their times */
-    ttr_batch rest;               /* rest of a batch that was split at a thread name */
-    ttr_status ending;            /* status of the first input that failed, else TTR_END */
+    /* name changes that the inputs have read, applied at their times */
+    struct pending_names renames;
+    ttr_batch rest;    /* remaining events of a batch that was split at a name change */
+    ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -102,8 +104,8 @@ static void merger_close(ttr_reader *base)
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
-/* Returns the number of events that all inputs can keep in a shared array; 0 if one cannot use it.
- */
+/* Returns the number of events that the buffers of all inputs need in a shared array; 0 if an input
+ * cannot use a caller's buffer. */
 static size_t count_shared_events(const struct merger *merger)
 {
     size_t n = 0;
@@ -172,7 +174,7 @@ static inline uint64_t rank_of(const struct merger *merger, size_t i)
                        : rank_of_lane(&merger->lane[i]);
 }
 
-/* True if the branch-free loop for two inputs applies. */
+/* Returns true if pick_from_two, the branch-free loop for two inputs, applies. */
 static inline bool is_two_inputs(const struct merger *merger)
 {
     return merger->n == 2 && merger->row && merger->base.apart;
@@ -201,7 +203,7 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
     return status == TTR_AGAIN ? TTR_AGAIN : TTR_OK;
 }
 
-/* Reads the inputs without which the next event is unknown. */
+/* Reads every input whose next event is not known. */
 static ttr_status read_dry_inputs(struct merger *merger)
 {
     bool has_more;
@@ -228,8 +230,8 @@ static ttr_status read_dry_inputs(struct merger *merger)
     return TTR_OK;
 }
 
-/* Prefetches the next event of an input: hundreds of inputs exceed the near caches, and each is
- * visited for one event at a time. */
+/* Prefetches the next event of an input. The events of hundreds of inputs exceed the L2 cache, and
+ * each input is visited for one event at a time. */
 static inline void prefetch_event(const ttr_event *next)
 {
     __builtin_prefetch(next->payload);
@@ -298,7 +300,8 @@ static uint32_t pick_events(struct merger *merger)
     return n;
 }
 
-/* As pick_events, for two inputs in unpredictable order: without a branch per event. */
+/* Like pick_events, for two inputs whose events alternate unpredictably: has no branch per event.
+ */
 static uint32_t pick_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
@@ -338,7 +341,8 @@ static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr
     return merger->windows.ending;
 }
 
-/* Returns the batches of the inputs one after another.  An input's memory is freed at its end. */
+/* Returns the next batch, reading the inputs one after another. Frees an input's buffers at its
+ * end. */
 static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_error ctx;
@@ -408,7 +412,8 @@ static void merger_rank(ttr_reader *base, uint32_t *next)
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
-    if (base->reports == merger->n) /* each input has one report */
+    /* shortcut for the common case that each input has one report */
+    if (base->reports == merger->n)
         return index < merger->n && ttr_reader_report(merger->by_report[index], 0, report);
     return report_of_readers(merger->by_report, merger->n, index, report);
 }
@@ -452,7 +457,8 @@ static struct diagnostics *merger_notes(ttr_reader *base)
     return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
 }
 
-/* Returns the format that separates the tables of all inputs, or NULL. */
+/* Returns the format of all inputs if it keeps their tables separate (struct format_reader,
+ * `apart`), else NULL. */
 static const struct format *common_separator(ttr_reader *const *in, size_t n)
 {
     const struct format *apart = n ? in[0]->apart : NULL;

@@ -9,7 +9,7 @@
 #define FEW 32
 #define DIGIT_BITS_MAX 11u
 
-/* A digit: `bits` bits of (rank - least), or of `minor`. */
+/* A digit of the keys: `bits` bits of (rank - least), or of `minor`. */
 struct digit {
     uint64_t least;
     unsigned shift, bits;
@@ -55,12 +55,13 @@ static void pass(const struct digit *digit, const struct order_key *from, struct
         to[place[digit_of(digit, &from[i])]++] = from[i];
 }
 
-/* Source and target of a pass. */
+/* Source and target array of a pass. */
 struct pair {
     struct order_key *from, *to;
 };
 
-/* Sorts by the low `end` bits, pass by pass.  Returns the array that has the result. */
+/* Sorts by the lowest `end` bits, one digit per pass. Returns the array that contains the result.
+ */
 static struct order_key *run_passes(struct digit *digit, unsigned end, struct pair at, size_t n)
 {
     for (digit->shift = 0; digit->shift < end; digit->shift += digit->bits) {

@@ -45,13 +45,17 @@
 #include "pipeline/order/sorted_runs.h"
 
 #define BATCH 256u
-#define MANY_INPUTS_MIN 1024u /* with this many reports, limits are divided by MANY_SHARE */
+/* number of inputs from which on limits are divided by MANY_SHARE */
+#define MANY_INPUTS_MIN 1024u
 #define MANY_SHARE 4u
-#define FIRST_CHECK ((size_t)1024) /* collected events before the first check for final ones */
-#define READY_SHARE_MIN \
-    8u /* fraction of the collected events that must be final if memory is full */
+/* number of collected events at which final ones are first searched */
+#define FIRST_CHECK ((size_t)1024)
+/* if memory is full, 1 / READY_SHARE_MIN of the collected events must be final; else they are
+ * spilled */
+#define READY_SHARE_MIN 8u
 
-/* About 4,096 events: Ctrl-C takes effect within milliseconds. */
+/* Progress callbacks are called about every 4,096 events, so that Ctrl-C takes effect within
+ * milliseconds. */
 #define BATCHES_PER_PROGRESS 16u
 
 const struct sort_limits sort_limits_default = {.run_events = 32768,
@@ -59,44 +63,50 @@ const struct sort_limits sort_limits_default = {.run_events = 32768,
                                                 .fan_in = 128,
                                                 .read_bytes = (size_t)32 * 1024};
 
-/* Events in memory; buffers are reused for the next run. */
+/* Events in memory. The buffers are reused. */
 struct collected {
     ttr_event *event;
-    size_t *payload_at; /* offset in `bytes` */
+    size_t *payload_at; /* by event: offset of its payload in `bytes` */
     struct order_key *key, *spare;
     size_t n, event_room, at_room, key_room, spare_room;
     struct buffer bytes;
 };
 
-/* The state of a sorter. */
+/* States of a sorter: collecting events; returning events from memory; returning events from the
+ * runs. */
 enum state { COLLECTING, RETURNING_HELD, RETURNING_RUNS };
 
 struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
-    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
-    size_t in_n, reading;   /* index of the reader being read */
-    ttr_batch batch;        /* borrowed from that reader */
+    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers) */
+    size_t in_n, reading;   /* number of inputs, and index of the one being read */
+    ttr_batch batch;        /* events of that input not yet collected */
     uint32_t batch_at;
     uint64_t batches;
     enum state state;
-    bool is_collected, is_spilled; /* all inputs are read to their ends; runs exist */
+    /* is_collected: all inputs are read to their ends; is_spilled: runs exist */
+    bool is_collected, is_spilled;
     struct collected held;
-    /* indices into the sorted events: next to return, end of those that are final */
+    /* indices in the sorted events: the next to return, and the end of the final ones */
     size_t returned, ready;
-    const ttr_order_index *known; /* NULL = no index */
-    uint64_t events_read;         /* events read so far, without definitions */
-    size_t check_at;              /* number of collected events at which to check for final ones */
-    int64_t spilled_until;        /* ns; maximum time in the runs */
-    int64_t returned_until;       /* ns; by the index, no unread event is earlier */
-    struct collected kept;        /* buffers for the events that stay when others are returned */
-    int64_t from_ns, to_ns; /* ns; events outside are dropped (a filter above asks for this) */
+    /* index that gives the minimum time of unread events; NULL = none */
+    const ttr_order_index *known;
+    uint64_t events_read;   /* events read so far, without definitions */
+    size_t check_at;        /* number of collected events at which to check for final ones */
+    int64_t spilled_until;  /* maximum time in ns of all events in runs */
+    int64_t returned_until; /* time in ns; by the index, no unread event is earlier */
+    /* buffers for the events that stay in memory while others are returned */
+    struct collected kept;
+    /* time range in ns that a filter asks for; events outside are dropped */
+    int64_t from_ns, to_ns;
     struct runs runs;
     ttr_event out[BATCH];
-    struct pending_names renames; /* thread names of the inputs, applied at their times */
-    ttr_batch rest;               /* rest of a batch that was split at a thread name */
-    ttr_status ending;            /* status of the first input that failed, else TTR_END */
+    /* name changes that the inputs have read, applied at their times */
+    struct pending_names renames;
+    ttr_batch rest;    /* remaining events of a batch that was split at a name change */
+    ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -268,8 +278,8 @@ static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, t
     return TTR_OK;
 }
 
-/* Sorts the collected events, and sets their payload pointers now that the buffer no longer moves.
- */
+/* Sorts the collected events and sets their payload pointers, which are valid because the buffer no
+ * longer grows. */
 static void sort_held(struct collected *held)
 {
     order_keys(held->key, held->spare, held->n);
@@ -302,7 +312,8 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
     return status;
 }
 
-/* Objects and gaps are kept at any time, since a filter passes them. */
+/* Returns true if an event is in the requested range. Objects and gaps always are, since a filter
+ * passes them at any time. */
 static bool is_kept(const struct sorter *sorter, const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
@@ -323,8 +334,8 @@ static size_t count_ready(const struct collected *held, int64_t floor)
     return low;
 }
 
-/* Checks whether enough collected events are final: half of them, or an eighth if memory is full.
- */
+/* Starts returning events if enough of the collected ones are final: half of them, or an eighth if
+ * memory is full. */
 static void check_held(struct sorter *sorter, int64_t floor, bool is_full)
 {
     struct collected *held = &sorter->held;
@@ -338,8 +349,8 @@ static void check_held(struct sorter *sorter, int64_t floor, bool is_full)
     sorter->state = RETURNING_HELD;
 }
 
-/* Starts merging the runs, with the final part of the collected events, once the floor is above all
- * runs. */
+/* Once the floor exceeds the times of all runs, starts merging the runs with the final events in
+ * memory. */
 static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
@@ -389,7 +400,7 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Stops reading all inputs if the progress callback asks for it. */
+/* Ends reading of all inputs if the progress callback asks to cancel. */
 static void poll_progress(struct sorter *sorter)
 {
     if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_should_continue(sorter->base.t))
@@ -423,7 +434,7 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Collects until events can be returned; at the end of the inputs, these are all that remain. */
+/* Collects events until some can be returned. At the end of the inputs, that is all of them. */
 static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
 {
     ttr_status status = collect_all(sorter, error);
@@ -467,7 +478,7 @@ static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
     return held->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Starts collecting again after a part was returned. */
+/* Starts collecting again after the final events were returned. */
 static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
 {
     const ttr_status status = drop_returned(sorter, error);
@@ -543,7 +554,8 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
         reader_assign_ranks(sorter->in[i], next);
 }
 
-/* Passes the thread names to the merge above, which applies them. */
+/* Implements reader_ops.renames: name changes are queued for the merging reader that reads this
+ * sorter. */
 static void sorter_renames(ttr_reader *base, struct pending_names *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -578,8 +590,8 @@ static struct diagnostics *sorter_notes(ttr_reader *base)
     return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
 }
 
-/* Reduces the limits for many inputs, since their own buffers need memory: runs and read buffers
- * are smaller. */
+/* Returns smaller limits for many inputs, whose own buffers need memory: smaller runs and read
+ * buffers. */
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
     struct sort_limits ctx = *limits;
@@ -648,7 +660,8 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
 ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error)
 {
-    /* Events that stay are moved to second buffers, so each may use half of the memory. */
+    /* Events that stay are moved to a second set of buffers, so each set may use half of the
+     * memory. */
     const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
                                      .run_bytes = limits->run_bytes / 2 + 1,
                                      .fan_in = limits->fan_in,

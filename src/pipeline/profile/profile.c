@@ -43,7 +43,7 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
     if (event->thread >= t->threads_n)
         return true;
     if (event->tag == TTR_OBJECT_MAPPING && !ttr_field_find(t, event, "address_in_module", &field))
-        return true; /* the reader registers them in the context itself (perf) */
+        return true; /* the reader of this format (perf) registers them in the context itself */
     uint32_t process = t->threads[event->thread].process;
     if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
         return true;
@@ -65,11 +65,11 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
 
 /* The addresses of a stack, innermost first. */
 struct stack {
-    const uint64_t *address; /* in the trace, or profile->address */
+    const uint64_t *address; /* the addresses: in memory of the reader, or in profile->address */
     uint32_t n;
 };
 
-/* Gets the addresses of an event's stack.  Returns false if memory is exhausted. */
+/* Finds the addresses of an event's stack. Returns false if memory runs out. */
 static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
 {
     size_t before = profile->address_room;
@@ -87,7 +87,8 @@ static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, s
     return true;
 }
 
-/* Adds the calls from the outermost address to the innermost, then the thread's state. */
+/* Adds the calls of a stack to the tree, outermost first, then the thread's state. Returns the
+ * innermost node. */
 static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
                           const struct stack *stack, uint32_t lane)
 {
@@ -127,8 +128,8 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
     return node != PROFILE_NONE && key_map_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
-/* Returns the state of the sampled thread, if it is recorded and TTR_PROFILE_STATES is set; else 0.
- */
+/* Returns the string id of the sampled thread's state; 0 if it is not recorded or
+ * TTR_PROFILE_STATES is not set. */
 static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event)
 {
     bool is_tick = event->provider == profile->runtime;
@@ -138,7 +139,7 @@ static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
-/* Adds the time since the thread's previous sample to the weight of that sample. */
+/* Adds the time since a thread's previous sample to the weight of that sample's node. */
 static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
@@ -218,7 +219,8 @@ static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error
 
 /* --- Spans, if there are no samples --- */
 
-/* A reader between the input and the forest that stops it at the first sample. */
+/* A reader between the input and the span forest that ends at the first sample, because spans are
+ * then not needed. */
 struct tap {
     ttr_reader base;
     ttr_reader *in;
@@ -231,7 +233,7 @@ static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     ttr_status status = ttr_read(tap->in, batch, error);
     if (status == TTR_OK && !(tap->profile->flags & TTR_PROFILE_SPANS))
         status = take_batch(tap->profile, batch, error);
-    /* The forest is discarded then, but a batch must not be empty. */
+    /* The forest is discarded in this case, but a batch must not be empty. */
     if (status == TTR_OK && tap->profile->has_samples)
         batch->n = 1;
     return status;
@@ -318,7 +320,8 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
     if (status == TTR_OK)
         status = profile->flags & TTR_PROFILE_SAMPLES ? read_all_batches(in, &read_loop, error)
                                                       : read_both(profile, in, options, error);
-    /* After a failed read the samples so far are useful; without memory they cannot be returned. */
+    /* After a failed read the samples so far are useful. If memory ran out, the profile cannot be
+     * completed. */
     if (status != TTR_E_NOMEM && !end(profile))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)

@@ -9,7 +9,8 @@
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Asks the symbolizer for the function at an address of a mapped file; 0 if it is unknown. */
+/* Returns the name of the function that the symbolizer finds at an address of a mapped file; 0 if
+ * unknown. */
 static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
 {
     ttr *t = profile->t;
@@ -35,7 +36,7 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
     profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
                     &found);
     size_t n = found.function.n;
-    for (size_t i = n; i-- > 0;) /* removes the offset of "main+0x14" */
+    for (size_t i = n; i-- > 0;) /* removes an offset at the end, as in "main+0x14" */
         if (found.function.p[i] == '+') {
             n = i;
             break;
@@ -93,7 +94,7 @@ static uint32_t frame_of(struct ttr_profile *profile, struct pair_map *known,
     return (uint32_t)profile->frames_n++;
 }
 
-/* Resolves each place to a frame; its number replaces the address. */
+/* Resolves the names of all places. Replaces each place's address by the number of its frame. */
 static bool name_places(struct ttr_profile *profile)
 {
     struct pair_map known;
@@ -142,7 +143,7 @@ static bool make_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
-    pair_map_free(&profile->met_of); /* reused for nodes */
+    pair_map_free(&profile->met_of); /* the map is used again, for nodes */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
         uint32_t at = node_for(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
@@ -154,7 +155,7 @@ static bool make_nodes(struct ttr_profile *profile)
     return profile->renumber;
 }
 
-/* Computes totals and links, children before parents. */
+/* Computes the total weights of nodes and links siblings. Runs from children to parents. */
 static void link_nodes(struct ttr_profile *profile)
 {
     for (size_t i = profile->nodes_n; i-- > 0;) {
@@ -169,8 +170,8 @@ static void link_nodes(struct ttr_profile *profile)
     }
 }
 
-/* Adds a chain of nodes to the totals of their frames.  A node counts only if no node above it has
- * the same frame (recursion). */
+/* Adds the nodes of a sibling list and those below to the totals of their frames. A node counts
+ * only if no node above it has the same frame (recursion). */
 static void sum_chain(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;
@@ -200,7 +201,7 @@ static bool sum_frames(struct ttr_profile *profile)
     return running;
 }
 
-/* Replaces all lanes by one. */
+/* Joins the nodes of all threads, as if there were one thread. */
 static void merge_lanes(struct ttr_profile *profile)
 {
     for (size_t i = 1; i < profile->lanes_n; i++) {

@@ -12,7 +12,8 @@
 struct nest_item {
     int64_t begin, end;
     uint64_t at;
-    /* ns covered between begin and end; less than their difference if several spans were joined */
+    /* time in ns covered between begin and end; less than their difference if several spans were
+     * joined */
     uint64_t length;
 };
 
@@ -55,7 +56,7 @@ static uint64_t covered_before(const struct nest_item *item, int64_t next)
     return item->length > overlap ? item->length - overlap : 0;
 }
 
-/* Joins the older half of the items in pairs. */
+/* Halves the memory of a lane's older items: joins them in pairs. */
 static void coarsen(struct nest_lane *lane)
 {
     size_t half = lane->n / 4 * 2, to = 0;

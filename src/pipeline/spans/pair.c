@@ -15,10 +15,10 @@
 
 #define BATCH 256u
 
-/* 65,536 open spans with some fields need about 20 MiB. */
+/* 65,536 open spans with some fields each need about 20 MiB. */
 #define OPEN_MAX 65536u
 
-/* A waiting begin; event_copy_add made `fields`. */
+/* A begin that waits for its end. event_copy_add encoded `fields`. */
 struct waiting {
     ttr_event begin;
     struct buffer fields;
@@ -28,18 +28,19 @@ struct pairer {
     ttr_reader base;
     ttr_reader *in;
     ttr_batch batch;
-    uint32_t at; /* index in the batch */
+    uint32_t at; /* index of the event in the output batch */
     struct open_spans open;
-    struct waiting *slot; /* by the slots of `open` */
+    struct waiting *slot; /* begins by slot of `open` */
     size_t slots_n;
     struct stage_notes stage_notes;
     int64_t last_time;
     bool is_at_end;
-    ttr_status ending; /* TTR_END, or the failure to return after all remaining spans */
+    ttr_status ending; /* TTR_END, or the failure to return after the remaining spans */
     ttr_error ending_error;
-    size_t left_at; /* index in open.left */
+    size_t left_at; /* index in open.left of the next open span to return */
     ttr_event out[BATCH];
-    /* offset in `fields` plus 1; 0 = payload is borrowed from the input */
+    /* by event of the batch: offset in `fields` plus 1; 0 = the payload is borrowed from the input
+     */
     size_t payload_at[BATCH];
     uint32_t n;
     struct buffer fields;
@@ -85,7 +86,7 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
     return !waiting->fields.failed;
 }
 
-/* Appends a span: the begin with its fields, and its end. */
+/* Appends a span: the attributes and fields of the begin, and the time and fields of the end. */
 static ttr_event *append_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
 {
     ttr_event *span = append_event(pairer, &waiting->begin);
@@ -194,8 +195,8 @@ static void append_open_spans(struct pairer *pairer)
     }
 }
 
-/* Fills the output from one batch of the input, or from the open spans after the input has ended or
- * failed. */
+/* Fills the output from one batch of the input. After the input has ended or failed, fills it from
+ * the open spans. */
 static ttr_status fill(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
@@ -217,7 +218,7 @@ static ttr_status fill(struct pairer *pairer, ttr_error *error)
     return pairer->fields.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Sets the payload pointers, since the buffer no longer moves. */
+/* Sets the payload pointers of the batch, now that the buffer no longer grows. */
 static void settle(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)

@@ -9,7 +9,7 @@
 
 struct open_begin {
     struct event_ref event;
-    uint64_t ended; /* value of span_stream.ended at the begin */
+    uint64_t ended; /* value of span_stream.ended when the span began */
 };
 
 void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *ctx)
@@ -115,7 +115,8 @@ static bool drain(struct span_stream *stream, bool is_at_end)
     size_t n = reorder_ready(&stream->window, is_at_end);
     for (size_t i = 0; i < n; i++) {
         int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
-        /* Events are stored in order of arrival, so accesses in this order miss the cache. */
+        /* Reads ahead into the cache: events are stored in order of arrival, so reading them in
+         * this order misses it. */
         __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
         stream->last_time = end > stream->last_time ? end : stream->last_time;
         if (!take(stream, reorder_at(&stream->window, i), end))

@@ -42,7 +42,7 @@ static bool find_lane(struct ttr_tree *tree, size_t number, uint32_t *lane)
     return true;
 }
 
-/* Makes a span the parent of all unclaimed spans that it contains. */
+/* Makes a span the parent of all unclaimed spans of its lane that it contains. */
 static void claim(struct ttr_tree *tree, uint32_t at)
 {
     ttr_tree_span *span = &tree->span[at];
@@ -122,7 +122,7 @@ static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
     return TTR_OK;
 }
 
-/* Repeats the construction with all spans sorted by (end, descending start, arrival). */
+/* Builds the forest again with all spans sorted by (end, descending start, arrival). */
 static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -135,7 +135,7 @@ static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct or
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
     order_keys(keys, spare, n);
-    /* Stamps recorded the order of arrival; claiming now needs the sorted order. */
+    /* Stamps recorded the order of arrival; now they must record the sorted order. */
     for (uint32_t i = 0; i < n; i++)
         tree->side[keys[i].index] =
             (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
@@ -143,8 +143,8 @@ static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct or
         claim(tree, keys[i].index);
 }
 
-/* Counts partially overlapping spans with a stack of running spans per lane; side->at has the
- * element below in the stack. */
+/* Counts partially overlapping spans, with a stack of running spans per lane; side->at is the next
+ * lower element of the stack. */
 static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -169,8 +169,8 @@ static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct
     }
 }
 
-/* Converts the lists of unclaimed spans, newest first, to chains of roots in order of their starts.
- */
+/* Converts each lane's list of unclaimed spans, newest first, to a list of roots in order of their
+ * starts. */
 static bool list_roots(struct ttr_tree *tree)
 {
     if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n + 1,
@@ -190,8 +190,8 @@ static bool list_roots(struct ttr_tree *tree)
     return true;
 }
 
-/* Visits a chain of roots and all spans below without recursion, since a file may nest without
- * limit. */
+/* Sets the depths of a list of root spans and of all spans below. Does not recurse, since a file
+ * may nest spans to any depth. */
 static void set_depths(struct ttr_tree *tree, uint32_t root)
 {
     uint32_t depth = 0;
@@ -245,7 +245,8 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
     ttr_status status = read_all_batches(in, &read_loop, error);
-    /* After a failed read the spans so far are useful; without memory they cannot be returned. */
+    /* After a failed read the spans so far are useful. If memory ran out, the forest cannot be
+     * completed. */
     if (status != TTR_E_NOMEM && !finish(tree))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)

@@ -34,7 +34,7 @@ static int64_t end_of(const ttr_tree_span *span)
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
 
-/* Returns the span that started last with an id; TTR_TREE_NONE if there is none. */
+/* Returns the span with an activity id that started last; TTR_TREE_NONE if there is none. */
 static uint32_t latest(const struct pair_map *by_id, ttr_id id)
 {
     const uint32_t *at = id ? pair_map_get(by_id, id, 0) : NULL;
@@ -55,7 +55,8 @@ static uint32_t parent_of(const struct ttr_tree *tree, const struct pair_map *by
     return parent;
 }
 
-/* Sorts the spans of activities by start, longer ones first.  Returns their number. */
+/* Sorts the spans of activities by start, longer ones first at equal starts. Returns their number.
+ */
 static uint32_t sort(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -85,8 +86,7 @@ static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, ui
     return is_fine;
 }
 
-/* Links siblings from the last start to the first, so that each precedes the later ones.  Returns
- * the first root. */
+/* Links siblings into lists in order of their starts. Returns the first root. */
 static uint32_t chain(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
 {
     uint32_t root = TTR_TREE_NONE;
