@@ -97,7 +97,8 @@ static void add_command_feature(struct perf_data_writer *put, const char *const 
 
 /* --- Tracepoint formats --- */
 
-/* Contents of several tracefs files, concatenated in `texts`. `one` is scratch space. */
+/* Contents of several tracefs files, concatenated in `texts`; `one` is the buffer for reading a
+ * file. */
 struct tracefs_texts {
     struct buffer texts, one;
 };

@@ -1,4 +1,4 @@
-/* Recovering traces: the call, and the traces of a directory one after another. */
+/* Recovery of traces: the public function, and the loop over the traces of a directory. */
 #include "recover/recover.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ bool recover_is_written(const char *format)
     return false;
 }
 
-/* Opens a trace with the options of the caller, and that of its longer metadata. */
+/* Opens a trace with the caller's options, plus the option that names longer metadata, if any. */
 static ttr_reader *open_with_options(const struct recovery *recovery, ttr *t,
                                      const struct recover_place *place, ttr_error *error)
 {
@@ -75,7 +75,7 @@ static ttr_reader *open_with_options(const struct recovery *recovery, ttr *t,
     return reader;
 }
 
-/* Opens an input in a context of its own; NULL after reporting the failure. */
+/* Opens an input in a context of its own. Reports a failure and returns NULL. */
 static ttr_reader *open_input(struct recovery *recovery, const struct recover_place *place, ttr **t)
 {
     ttr_error error = {0};
@@ -91,7 +91,7 @@ static ttr_reader *open_input(struct recovery *recovery, const struct recover_pl
     return NULL;
 }
 
-/* Recovers the traces that were listed. */
+/* Recovers all traces of a list. */
 static void recover_places(struct recovery *recovery, const char *output,
                            const struct recover_places *places)
 {
@@ -104,7 +104,7 @@ static void recover_places(struct recovery *recovery, const char *output,
     }
 }
 
-/* Recovers each trace of a directory; closes the reader of all of them first. */
+/* Recovers each trace of a directory. Closes `reader` first, which reads all of them. */
 static void recover_directory(struct recovery *recovery, const struct recover_place *place, ttr *t,
                               ttr_reader *reader)
 {

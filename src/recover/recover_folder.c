@@ -1,9 +1,9 @@
-/* Directories of traces: which traces they have, and where their copies go.
+/* Directories of traces: lists the traces and chooses the paths of their copies.
  *
- * Each trace goes to the same path below the output.  A compressed file loses the suffix of its
- * compression, since copies are not compressed, unless another copy would have that path.  The
- * output may exist (with TTR_WRITE_OVERWRITE), but not with files that no copy replaces: they
- * would be read as parts of the copies. */
+ * Each copy has the same path below the output folder as its trace below the input. Copies are not
+ * compressed, so the suffix of a compression is removed, unless another copy would then have that
+ * path. The output folder may exist (with TTR_WRITE_OVERWRITE), but must contain only files that
+ * copies replace, because others would be read as parts of the copies. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -55,7 +55,7 @@ static int compare_places(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-/* Returns the size of a path without the suffix of a compression. */
+/* Returns the length of a path without the suffix of a compression. */
 static size_t bare_size(ttr_text path)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
@@ -68,8 +68,8 @@ static size_t bare_size(ttr_text path)
     return path.n;
 }
 
-/* Returns the path of the trace: of the folder if its format has folders.  The report of an
- * unreadable trace may have the path of a file in the folder. */
+/* Returns the path of the trace that a report describes: the folder if the format has folders. The
+ * report of an unreadable trace may instead have the path of a file in the folder. */
 static ttr_text path_of(const ttr_report *report)
 {
     struct stat about;
@@ -82,8 +82,8 @@ static ttr_text path_of(const ttr_report *report)
     return path;
 }
 
-/* Finds the longer metadata of another folder of the same trace, which the reader of the directory
- * used. */
+/* Finds the option for longer metadata, which the reader of the directory has found in another
+ * folder of the same trace. */
 static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
 {
     static const char name[] = "trace.longer_metadata";
@@ -97,7 +97,7 @@ static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
     return false;
 }
 
-/* Sets the place of the trace of a report; false when memory is out. */
+/* Fills in the entry of the trace that a report describes. Returns false if memory runs out. */
 static bool set_place(struct recovery *recovery, const ttr *t, const ttr_report *report,
                       struct recover_place *place)
 {
@@ -139,8 +139,8 @@ bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
 
 /* --- Outputs --- */
 
-/* Returns true if the copy of another trace would have the bare path too, or be in a folder that
- * has it. */
+/* Returns true if the path without suffix is also that of another copy, or of a folder that
+ * contains another copy. */
 static bool is_bare_used(const struct recover_places *places, size_t at)
 {
     const struct recover_place *ctx = &places->list[at];
@@ -179,10 +179,12 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
 
 struct leftover_search {
     const struct recover_places *places;
-    const char *sidecar_suffix; /* see ttr_recover_options */
+    /* suffix of files that the caller writes next to each copy, see ttr_recover_options */
+    const char *sidecar_suffix;
 };
 
-/* Returns true for the path of a copy, a path in it, or the path of the caller's file beside it. */
+/* Returns true if a path is that of a copy, is inside a copy, or is that of the caller's file next
+ * to a copy. */
 static bool is_assigned(const struct leftover_search *search, const char *path)
 {
     const struct recover_places *places = search->places;
@@ -196,9 +198,9 @@ static bool is_assigned(const struct leftover_search *search, const char *path)
     return false;
 }
 
-/* Finds a file below the folder `path` that no copy replaces, and stores its path there.  Returns
- * true with errno != 0, and the path of the folder, if one cannot be listed.  Hidden files are not
- * read as parts of traces. */
+/* Finds a file below the folder `path` that no copy replaces, and stores its path there. If a
+ * folder cannot be listed, returns true with errno != 0 and the folder's path. Hidden files are
+ * skipped, because they are not read as parts of traces. */
 static bool find_leftover(const struct leftover_search *search, char path[PATH_MAX])
 {
     struct stat about;
@@ -233,7 +235,7 @@ static bool is_empty_folder(const char *path)
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, folder && n <= 2 && readdir(folder))
         n++;
-    n += errno ? 3 : 0; /* if it cannot be listed it may have files */
+    n += errno ? 3 : 0; /* a folder that cannot be listed may contain files */
     if (folder)
         (void)closedir(folder);
     return folder && n <= 2; /* "." and ".." */

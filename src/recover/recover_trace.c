@@ -25,13 +25,13 @@
 #include "base/status.h"
 #include "recover/recover.h"
 
-/* The trace that is being recovered. */
+/* State while one trace is recovered. */
 struct job {
     struct recovery *recovery;
     ttr_recover_step step;
 };
 
-/* Sums over the reports of a reader. */
+/* Sums over all reports of a reader. */
 struct sums {
     uint64_t events, damage_regions, damage_bytes, duplicates;
 };
@@ -49,7 +49,7 @@ static struct sums sum_reports(ttr_reader *reader)
     return sums;
 }
 
-/* Returns true for a file or folder, which can be read again. */
+/* Returns true if a path can be read again: a file or folder, not a pipe or device. */
 static bool can_be_read_again(const char *path)
 {
     struct stat about;
@@ -69,7 +69,7 @@ static bool show(struct job *job, ttr_recover_stage stage)
 
 /* --- Copying --- */
 
-/* Makes the folders of a path that are below its first `from` bytes. */
+/* Creates the missing folders of a path. The first `from` bytes of the path exist already. */
 static ttr_status make_folders(struct recovery *recovery, const char *output, size_t from,
                                ttr_error *error)
 {
@@ -95,7 +95,7 @@ static uint64_t count_events(const ttr_batch *batch)
     return n;
 }
 
-/* Copies all events.  Returns the failure of the writer; that of the reader is in *reading. */
+/* Copies all events. Returns the status of the writer; *reading is the status of the reader. */
 static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *error)
 {
     ttr_reader *reader = job->step.reader;
@@ -104,7 +104,7 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
     ttr_batch batch;
     do {
         *reading = ttr_read(reader, &batch, error);
-        if (*reading == TTR_AGAIN) { /* a live trace pauses */
+        if (*reading == TTR_AGAIN) { /* a live trace has no events yet: wait and continue */
             status = ttr_flush(writer, error);
         } else if (*reading == TTR_OK) {
             job->step.events += job->step.pass == 0 ? count_events(&batch) : 0;
@@ -118,7 +118,7 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
     return status;
 }
 
-/* Returns true if the events before a failure of reading are kept. */
+/* Returns true if the copy is kept although the input could not be read to its end. */
 static bool is_kept(const struct job *job, const ttr_error *error)
 {
     const bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
@@ -128,7 +128,7 @@ static bool is_kept(const struct job *job, const ttr_error *error)
            strcmp(error->format, "temporary") != 0;
 }
 
-/* Copies all of the reader to the writer.  Returns false after reporting a failure. */
+/* Copies all events of the reader to the writer. Returns false after reporting a failure. */
 static bool copy_all(struct job *job)
 {
     ttr_recover_step *step = &job->step;
@@ -192,8 +192,8 @@ static void close_all(ttr_recover_step *step)
 
 /* --- Verifying --- */
 
-/* Returns true for an option of the input that does not hold for a copy of it, as "KEY=VALUE" or
- * "FORMAT.KEY=VALUE". */
+/* Returns true for a read option of the input that must not be used to read its copy. The option is
+ * "KEY=VALUE" or "FORMAT.KEY=VALUE". */
 static bool is_of_input(const char *option)
 {
     ttr_format_info info;
@@ -212,7 +212,7 @@ static bool is_of_input(const char *option)
     return false;
 }
 
-/* Opens the copy with the options that hold for it. */
+/* Opens the copy with the options that are valid for it. */
 static bool open_copy(struct job *job, uint32_t flags, ttr_error *error)
 {
     struct recovery *recovery = job->recovery;
@@ -237,14 +237,15 @@ static bool open_copy(struct job *job, uint32_t flags, ttr_error *error)
     return job->step.reader != NULL;
 }
 
-/* Reads the copy to its end, and fills in what was found. */
+/* Reads the copy to its end and stores the damage found in the step. */
 static ttr_status read_copy(struct job *job, ttr_error *error)
 {
     ttr_recover_step *step = &job->step;
     ttr_batch batch;
     ttr_status status = open_copy(job, 0, error) ? TTR_OK : error->status;
     if (status == TTR_OK) {
-        (void)ttr_reader_allow_stream_order(step->reader); /* memory for one stream at a time */
+        /* stream order needs memory for one stream at a time only */
+        (void)ttr_reader_allow_stream_order(step->reader);
         (void)show(job, TTR_RECOVER_VERIFYING);
         do
             status = ttr_read(step->reader, &batch, error);
@@ -260,13 +261,14 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
     return status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
 }
 
-/* Returns true if the copy has damage that another copy would remove. */
+/* Returns true if the copy has damage that copying it once more would remove. */
 static bool wants_copy(const ttr_recover_step *step)
 {
     return step->found_damage || (step->is_complete && step->found_duplicates);
 }
 
-/* Copies the copy onto itself, without its damage.  Sets *events to its number of events. */
+/* Replaces the copy by a copy of itself, without the damage. Sets *events to the number of its
+ * events. */
 static bool copy_copy(struct job *job, uint64_t *events)
 {
     ttr_error error = {0};

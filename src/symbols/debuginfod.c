@@ -13,7 +13,8 @@
 #include "symbols/error.h"
 
 #define LIBRARY "libdebuginfod.so.1"
-#define SILENCE_S 20 /* of all servers, unless DEBUGINFOD_TIMEOUT is set */
+/* timeout in seconds without progress of all servers; DEBUGINFOD_TIMEOUT overrides it */
+#define SILENCE_S 20
 #define ID_MAX 64u
 
 typedef int (*find_function)(void *client, const unsigned char *build_id, int n, char **path);
@@ -23,12 +24,14 @@ struct debuginfod {
     const ttr_symbols_options *options;
     void *library, *client;
     find_function find_debuginfo, find_executable;
-    uint64_t limit_ns, heard_ns; /* longest silence; time of the last progress */
-    long done;                   /* bytes of the current file */
-    bool has_failed;             /* the servers are not asked again */
+    /* timeout without progress, and time of the last progress, in ns */
+    uint64_t limit_ns, heard_ns;
+    long done;       /* bytes of the current file received so far */
+    bool has_failed; /* a server failed: no further requests are sent */
 };
 
-/* Assigns the function of a name; ISO C has no other conversion from dlsym's object pointer. */
+/* Assigns the address of a function; ISO C cannot convert dlsym's object pointer to a function
+ * pointer otherwise. */
 #define FIND(to, library, name) (*(void **)(void *)&(to) = dlsym(library, name))
 
 static uint64_t now_ns(void)
@@ -44,7 +47,7 @@ static bool is_cancelled(const struct debuginfod *servers)
     return options->progress && !options->progress(options->user_data);
 }
 
-/* Returns the user data of a client; the library passes only the client to `watch`. */
+/* Returns the user data of a client handle; the library passes only the handle to `watch`. */
 static struct debuginfod *owner_of(void *client)
 {
     void *(*ctx)(void *);
@@ -56,7 +59,8 @@ static struct debuginfod *owner_of(void *client)
     return owner;
 }
 
-/* Called by the library about each second while it waits; not 0 ends the waiting. */
+/* Progress callback of the library, called about once per second. A result other than 0 cancels the
+ * request. */
 static int watch(void *client, long done, long all)
 {
     struct debuginfod *servers = owner_of(client);

@@ -1,35 +1,38 @@
-/* Functions and lines by DWARF.  The ranges of its first entry are those of a unit.  The functions
- * of a unit are listed at the first look-up of an address in it, those of all units at the first
- * look-up of an address that is in no unit.
+/* Functions and lines by DWARF.
  *
- * An address in inlined code has the line of the call: tracepoints are inlined, and the call is the
- * line in the program's source.  babeltrace2 (is_exact) finds less: only functions right below
- * their unit that have a lowest address, and only lines that begin at the address.  It stops at the
- * first unexpected entry in a function. */
+ * The ranges of a unit are those of its first entry. The functions of a unit are listed when an
+ * address in the unit is looked up first. Those of all units are listed when an address outside of
+ * all units is looked up first.
+ *
+ * An address in inlined code gets the line of the call: tracepoints are inlined, and the call is
+ * the line in the program's source.
+ *
+ * With is_exact, the results are those of babeltrace2, which finds less: only functions directly
+ * below their unit that have a lowest address, and only lines that begin at the address. It ends
+ * the search at the first unexpected entry in a function. */
 #include "symbols/dwarf_index.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX                                                                                \
-    16u /* of namespaces and types that functions are looked for in, and of blocks in a function \
-         */
+/* maximum nesting depth of namespaces and types in which functions are searched, and of blocks */
+#define DEPTH_MAX 16u
 
-/* Addresses [low, high) of something that has a number. */
+/* Addresses [low, high) of an item (unit or function) with a number. */
 struct span {
-    uint64_t low, high, reach; /* reach: the greatest high up to this one */
+    uint64_t low, high, reach; /* reach: the highest `high` of this span and those before it */
     uint32_t id;
 };
 
 struct spans {
-    struct span *span; /* by low */
+    struct span *span; /* sorted by low */
     size_t n, room;
 };
 
 struct unit {
     Dwarf_Die die;
-    struct spans spans; /* of its functions */
+    struct spans spans; /* address ranges of the unit's functions */
     Dwarf_Die *function;
     size_t functions_n, functions_room;
     bool is_listed;
@@ -39,13 +42,13 @@ struct dwarf_index {
     Dwarf *dwarf;
     struct unit *unit;
     size_t units_n, units_room;
-    struct spans spans; /* of the units */
+    struct spans spans; /* address ranges of the units */
     bool is_exact;
 };
 
 /* --- Spans --- */
 
-/* Room for one more item of a growing array. */
+/* Ensures space for one more item of a growing array. Returns false if memory runs out. */
 static bool reserve(void **items, size_t *room, size_t n, size_t size)
 {
     if (n < *room)
@@ -87,7 +90,7 @@ static void settle_spans(struct spans *spans)
     }
 }
 
-/* Returns the least id >= `from` of a span that contains the address; UINT32_MAX = none. */
+/* Returns the lowest id >= `from` of the spans that contain the address; UINT32_MAX = none. */
 static uint32_t find_span(const struct spans *spans, uint64_t address, uint32_t from)
 {
     size_t low = 0, high = spans->n;
@@ -120,12 +123,14 @@ static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 
 /* --- Entries --- */
 
-/* Moves to the next sibling of an entry.  Returns false, and keeps the entry, if there is none. */
+/* Moves to the next sibling of an entry. Returns false, and leaves *die unchanged, if there is
+ * none. */
 static bool move_on(Dwarf_Die *die)
 {
     Dwarf_Die next;
     if (dwarf_siblingof(die, &next) != 0 ||
-        dwarf_dieoffset(&next) <= dwarf_dieoffset(die)) /* an offset that decreases is damage */
+        /* siblings are in ascending order of offset; anything else is damage */
+        dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
         return false;
     *die = next;
     return true;
@@ -184,7 +189,7 @@ static void list_functions(const struct dwarf_index *index, struct unit *unit)
     if (!index->is_exact &&
         dwarf_cu_info(unit->die.cu, &version, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
         split.addr)
-        top = &split; /* the unit's entries are in a file of their own */
+        top = &split; /* the entries of the unit are in a separate file (split DWARF) */
     list_children(unit, *top, index->is_exact, 0);
     settle_spans(&unit->spans);
 }
@@ -276,7 +281,7 @@ static void name_function(const struct dwarf_index *index, Dwarf_Die *function, 
 enum inlined {
     INLINED_NO,
     INLINED_YES,
-    INLINED_BROKEN /* the search ends */
+    INLINED_BROKEN /* unexpected data: the search ends */
 };
 
 /* Reads the file and line of the call that was inlined. */
@@ -300,7 +305,7 @@ static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_foun
     return true;
 }
 
-/* Finds the outermost inlined code at an address below `die`, and stores it there. */
+/* Finds the outermost inlined call that contains the address, below `die`. Replaces *die by it. */
 static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
 {
     Dwarf_Die child = *die;
@@ -319,9 +324,9 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
     return false;
 }
 
-/* Finds inlined code by the algorithm of babeltrace2: from a block that contains the address it
- * goes on after the first child of the block, and only forward.  The last entry it comes to counts
- * as found if it contains the address; a function without children counts as broken. */
+/* Finds inlined code with the algorithm of babeltrace2. From a block that contains the address it
+ * continues after the first child of the block, and only forward. The last entry that it reaches is
+ * the result if it contains the address. A function without children is treated as damaged. */
 static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
 {
     bool has_it = false;
@@ -359,7 +364,7 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
     return index->is_exact ? INLINED_BROKEN : INLINED_NO;
 }
 
-/* Finds the row of a unit's line table for the address. */
+/* Finds the row of a unit's line table that contains the address. */
 static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
                      struct dwarf_found *found)
 {

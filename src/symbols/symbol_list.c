@@ -3,9 +3,9 @@
  *   /proc/kallsyms       address type name [module]
  *   /tmp/perf-PID.map    start size name
  *
- * /proc/kallsyms is of the running kernel, which must have the build id in the trace.  The kernel
- * may be loaded at another address than when the trace was recorded, so addresses count from the
- * symbol that the path in the trace names ("[kernel.kallsyms]_text"). */
+ * /proc/kallsyms describes the running kernel, so it is only used if that has the build id in the
+ * trace. The kernel may be loaded at another address than during recording. Therefore addresses are
+ * relative to the symbol that the path in the trace names ("[kernel.kallsyms]_text"). */
 #include "symbols/symbol_list.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@
 #define LINES_MAX 4000000u
 
 struct entry {
-    uint64_t start, size; /* size 0: up to the next */
+    uint64_t start, size; /* address range; size 0: up to the next function */
     char *name;
 };
 
@@ -166,7 +166,7 @@ static const struct list *list_of(struct symbol_lists *lists, const ttr_binary *
     return list;
 }
 
-/* Returns the address of a symbol; 0 = it is not in the list. */
+/* Returns the address of the function with a name; 0 = it is not in the list. */
 static uint64_t address_named(const struct list *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++)
