@@ -539,8 +539,8 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
             search->part[left++] = *part;
             continue;
         }
-        first = !first && !part->found.untold ? part->found.folder : first;
-        told += !part->found.untold;
+        first = !first && !part->found.unreadable_reason ? part->found.folder : first;
+        told += !part->found.unreadable_reason;
         found[n++] = part->found;
     }
     size_t capacity = search->parts_n;
@@ -574,7 +574,7 @@ static bool directory_has_files(struct search *search, const char *path)
 }
 
 /* Adds the readers of unreadable traces after the others. They have no events, so they must not
- * make `apart` of the trace differ. */
+ * make `per_source_format` of the trace differ. */
 static bool append_unreadable_readers(struct search *search, ttr_error *error)
 {
     const size_t n = search->readers_n + search->unreadable_n;
@@ -582,7 +582,7 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
                        sizeof(ttr_reader *)))
         return fail_memory(error) == TTR_OK;
     for (size_t i = 0; i < search->unreadable_n; i++) {
-        search->unreadable[i]->apart = search->reader[0]->apart;
+        search->unreadable[i]->per_source_format = search->reader[0]->per_source_format;
         search->reader[search->readers_n++] = search->unreadable[i];
     }
     search->unreadable_n = 0;

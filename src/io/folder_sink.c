@@ -55,7 +55,7 @@ struct folder_sink {
     uint64_t bytes;               /* size of all finished files */
 };
 
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place)
 {
     (void)about;
     (void)type;
@@ -67,10 +67,12 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
 static int remove_tree(const char *path)
 {
     errno = 0;
-    return nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : errno ? errno : EIO;
+    return nftw(path, remove_entry, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == 0 ? 0
+           : errno                                                         ? errno
+                                                                           : EIO;
 }
 
-static void forget_temporary(struct folder_sink *folder)
+static void clear_temporary_path(struct folder_sink *folder)
 {
     alloc_free(folder->alloc, folder->temporary, folder->temporary_size, 1);
     folder->temporary = NULL;
@@ -82,7 +84,7 @@ static void folder_sink_free(struct folder_sink *folder)
         sink_abandon(folder->parts->sink); /* ending the sink also removes its part from the list */
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
-    forget_temporary(folder);
+    clear_temporary_path(folder);
     descriptor_pool_unref(folder->pool);
     alloc_free(folder->alloc, folder->target, folder->target_size, 1);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
@@ -390,7 +392,7 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
         return true;
     }
     int reason = errno;
-    forget_temporary(folder);
+    clear_temporary_path(folder);
     (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target,
                    sink_error_advice(reason));
     return false;
@@ -715,7 +717,7 @@ static int rename_to_target(const struct folder_sink *folder)
 }
 
 /* Removes the old folder, which has the temporary name now. */
-static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
+static ttr_status remove_old_folder(struct folder_sink *folder, ttr_error *error)
 {
     int reason = remove_tree(folder->temporary);
     ttr_status status =
@@ -723,7 +725,7 @@ static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
                           "%s is complete, but the folder it replaced could not be removed: %s",
                           folder->target, folder->temporary)
                : TTR_OK;
-    forget_temporary(folder);
+    clear_temporary_path(folder);
     return status;
 }
 
@@ -743,9 +745,9 @@ ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
             status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
                               folder->target);
         else if (had_old)
-            status = remove_old(folder, error);
+            status = remove_old_folder(folder, error);
         else
-            forget_temporary(folder);
+            clear_temporary_path(folder);
     }
     folder_sink_free(folder);
     return status;

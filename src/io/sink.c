@@ -46,7 +46,7 @@ struct sink {
 };
 
 /* Forgets the temporary name, so that it is not unlinked: the file was renamed or never created. */
-static void forget_temporary(struct sink *sink)
+static void clear_temporary_path(struct sink *sink)
 {
     alloc_free(sink->alloc, sink->temporary, sink->temporary_size, 1);
     sink->temporary = NULL;
@@ -62,7 +62,7 @@ static void sink_free(struct sink *sink)
         (void)unlink(sink->temporary);
     if (sink->part.end)
         (void)sink->part.end(sink->part.ctx, false);
-    forget_temporary(sink);
+    clear_temporary_path(sink);
     alloc_free(sink->alloc, sink->prefix, sink->prefix_n, 1);
     alloc_free(sink->alloc, sink->target, sink->target_size, 1);
     alloc_free(sink->alloc, sink->buffer, sink->buffer_size, 1);
@@ -179,7 +179,7 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     if (sink->fd >= 0)
         return true;
     int reason = errno;
-    forget_temporary(sink);
+    clear_temporary_path(sink);
     if ((reason == EACCES || reason == EPERM || reason == EROFS) && access(sink->target, W_OK) == 0)
         (void)fail_sys(error, reason, NO_OFFSET,
                        "cannot replace %s: it is writable, but its folder is not, and a temporary "
@@ -220,7 +220,7 @@ static int connect_socket(struct sink *sink)
 }
 
 /* Opens a device, FIFO or socket to write it directly. */
-static bool open_direct(struct sink *sink, bool is_socket, ttr_error *error)
+static bool open_special_file(struct sink *sink, bool is_socket, ttr_error *error)
 {
     sink->is_owned = true;
     int reason = 0;
@@ -275,7 +275,7 @@ static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
             (void)fail_sys(error, EISDIR, NO_OFFSET, "cannot write %s; name a file in it",
                            sink->target);
         else if (!S_ISREG(about.st_mode))
-            return open_direct(sink, S_ISSOCK(about.st_mode), error);
+            return open_special_file(sink, S_ISSOCK(about.st_mode), error);
         else if (overwrite)
             return open_replacement(sink, &about, error);
         else
@@ -538,7 +538,7 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
             status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
                               sink->target);
         else
-            forget_temporary(sink);
+            clear_temporary_path(sink);
     }
     sink_free(sink);
     return status;

@@ -30,16 +30,16 @@ struct bit_offsets {
     bool failed; /* memory ran out; every later call fails */
 };
 
-void bit_offsets_init(struct bit_offsets *places, const struct alloc *alloc);
-void bit_offsets_free(struct bit_offsets *places);
+void bit_offsets_init(struct bit_offsets *offsets, const struct alloc *alloc);
+void bit_offsets_free(struct bit_offsets *offsets);
 
 /* Forgets all numbers. Call before each record. */
-void bit_offsets_reset(struct bit_offsets *places);
+void bit_offsets_reset(struct bit_offsets *offsets);
 
 /* Visits one root, starting at bits.at. Returns false if the record is truncated or invalid, or if
  * memory runs out. */
-TTR_MUST bool bit_offsets_walk(struct bit_offsets *places, enum type_root root,
-                               const struct type *type);
+TTR_MUST bool bit_offsets_visit_root(struct bit_offsets *offsets, enum type_root root,
+                                     const struct type *type);
 
 /* Returns the bit offset of a number of this type if the preceding value ends at `at`: pads to its
  * alignment and, for a gcc bitfield, to its storage unit. */

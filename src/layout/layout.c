@@ -60,18 +60,18 @@ static bool compile_programs(struct compiler *c)
     struct layout *layout = c->layout;
     if (!compile_references(c))
         return false;
-    if (!compile_program(c, PROGRAM_MEASURE) || !(layout->size_program = copy_size_program(c)))
+    if (!compile_program(c, PROGRAM_RECORD_SIZE) || !(layout->size_program = copy_size_program(c)))
         return false;
-    if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = copy_iter_program(c)))
+    if (!compile_program(c, PROGRAM_VISIBLE_FIELDS) || !(layout->iter = copy_iter_program(c)))
         return false;
     layout->is_at_any_byte = is_at_any_byte(c);
     if (layout->is_at_any_byte &&
-        !(layout->fast_program = fast_program_compile(c->spec->arena, layout->walk, c->ops_n)))
+        !(layout->fast_program = fast_program_compile(c->spec->arena, layout->iter, c->ops_n)))
         return fail_memory(c->error) == TTR_OK;
-    layout->full_program = layout->walk;
+    layout->full_program = layout->iter;
     if (!c->has_hidden)
         return true;
-    return compile_program(c, PROGRAM_EVERYTHING) && (layout->full_program = copy_iter_program(c));
+    return compile_program(c, PROGRAM_ALL_FIELDS) && (layout->full_program = copy_iter_program(c));
 }
 
 struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
@@ -186,7 +186,7 @@ static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
             *spot = (struct layout_member_position){.bit = fold->bits + pad, .type = member};
             return false;
         }
-        if (!compile_fold(c, member, position, fold))
+        if (!fold_type_size(c, member, position, fold))
             return false;
     }
     return true;
@@ -207,7 +207,7 @@ bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_
         const struct type outside = {.kind = TYPE_STRUCT, .align = type ? type->align : 0};
         if (!type)
             continue;
-        if (!compile_fold(&c, &outside, &position, &fold) ||
+        if (!fold_type_size(&c, &outside, &position, &fold) ||
             !search_root(&c, (enum type_root)r, wanted, &position, &fold, spot) || r == (int)root)
             break;
     }

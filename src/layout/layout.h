@@ -24,9 +24,10 @@
 #define LAYOUT_SLOTS_MAX 24u
 #define LAYOUT_DEPTH_MAX 16u /* nesting depth of arrays and sequences */
 #define LAYOUT_EMPTY_ELEMENTS_MAX \
-    65536u                     /* array elements of size 0 per record; more are treated as damage */
-#define LAYOUT_LABELS_MAX 256u /* labels reported per value; further matching labels are ignored \
-                                */
+    65536u /* array elements of size 0 per record; more are treated as damage */
+#define LAYOUT_LABELS_MAX                                                  \
+    256u /* labels reported per value; further matching labels are ignored \
+          */
 /* labels of a type that are searched for further matches, or for the names of flag bits */
 #define LAYOUT_LABELS_SEARCHED_MAX 1024u
 
@@ -154,22 +155,22 @@ struct layout_iter {
 
 /* Starts an iteration. If the layout has imports, the caller stores them into walk->run.slots
  * before the first layout_iter_next. */
-void layout_iter_begin(struct layout_iter *walk, const struct layout *layout,
+void layout_iter_begin(struct layout_iter *iter, const struct layout *layout,
                        const struct bits *bits, struct arena *scratch);
 
 /* Returns the next field and its type, which has the role, labels and clock. Returns false after
  * the last field or on failure; walk->end is the reason. */
-bool layout_iter_next(struct layout_iter *walk, ttr_field *field, const struct type **type);
+bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct type **type);
 
 /* Returns the encoded size in bytes of the LEB128 number that layout_iter_next returned last. */
-unsigned layout_iter_leb128_size(const struct layout_iter *walk);
+unsigned layout_iter_leb128_size(const struct layout_iter *iter);
 
 /* Decodes all fields of a record at once into the field cache and returns their number. Returns 0
  * and leaves fields->ops unchanged if the record does not end exactly where the event's payload
  * ends, or if the fast program cannot decode all fields. The state of `fields` starts with a
  * layout_iter. */
 uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
-                                ttr_fields *fields, struct field_cache *held);
+                                ttr_fields *fields, struct field_cache *cache);
 
 /* Returns the value for schema.start: the program that an iteration by ttr_fields starts with. */
 const void *layout_iter_start(const struct layout *layout);

@@ -5,9 +5,9 @@
  *   1. gather     references of lengths, selectors      layout_references.c
  *   2. resolve    find each target, check its type      layout_references.c
  *   3. allocate   slots by first fit over lifetimes     layout_references.c
- *   4. emit       PROGRAM_MEASURE: the end of a record   layout_emit*.c
- *   5. emit       PROGRAM_WALK: the visible fields       layout_emit*.c
- *   6. emit       PROGRAM_EVERYTHING: also hidden ones   layout_emit*.c
+ *   4. emit       PROGRAM_RECORD_SIZE: the end of a record   layout_emit*.c
+ *   5. emit       PROGRAM_VISIBLE_FIELDS: the visible fields       layout_emit*.c
+ *   6. emit       PROGRAM_ALL_FIELDS: also hidden ones   layout_emit*.c
  *   7. fast       a fast program beside program 5        layout_decode_fast.c
  *
  * Algorithm: each pass is a recursive descent over the types in stored order. Slots are registers:
@@ -48,7 +48,7 @@
 #define COMPILE_BITS (UINT64_C(1) << 60)
 
 /* A reference to a length or selector, and the properties of the number that it names. */
-struct use {
+struct reference_use {
     struct type_reference from;
     /* number of leading names of `from` that match the path to the current member */
     uint32_t matched;
@@ -78,13 +78,13 @@ struct label_table {
     bool is_flags;
 };
 
-enum program { PROGRAM_MEASURE, PROGRAM_WALK, PROGRAM_EVERYTHING };
+enum program { PROGRAM_RECORD_SIZE, PROGRAM_VISIBLE_FIELDS, PROGRAM_ALL_FIELDS };
 
 struct compiler {
     const struct layout_spec *spec;
     ttr_error *error;
     struct layout *layout;
-    struct use *uses;
+    struct reference_use *uses;
     size_t uses_n, uses_capacity;
     /* The member that the current pass visits. */
     enum type_root root;
@@ -135,13 +135,14 @@ void compiler_enter_root(struct compiler *c, enum type_root root);
 TTR_MUST bool compiler_visit(struct compiler *c, const struct type *type);
 
 /* Returns the reference that names the current member, or NULL. */
-struct use *compiler_find_target(struct compiler *c);
+struct reference_use *compiler_find_target(struct compiler *c);
 
 /* Returns true if a reference names a member of the current struct or root. */
 bool compiler_has_target_inside(const struct compiler *c);
 
 /* Returns the entry of a type's reference in the list of uses. Never NULL after pass 1. */
-struct use *compiler_find_use(struct compiler *c, const struct type_reference *reference);
+struct reference_use *compiler_find_reference(struct compiler *c,
+                                              const struct type_reference *reference);
 
 /* Runs passes 1 to 3: gathers references, resolves targets, allocates slots. */
 TTR_MUST bool compile_references(struct compiler *c);
@@ -155,8 +156,8 @@ struct fold {
     uint64_t bits;
     uint64_t spins; /* array elements of size 0 within; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
 };
-TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct position *position,
-                           struct fold *fold);
+TTR_MUST bool fold_type_size(struct compiler *c, const struct type *type, struct position *position,
+                             struct fold *fold);
 
 /* Computes size and distance of an array's elements: `bits` bits each, one every `stride` bits.
  * `position` is that of the first element, already aligned; only its byte order is updated, to that
@@ -165,8 +166,8 @@ struct fold_element {
     uint64_t bits, stride;
     uint64_t spins; /* array elements of size 0 within each element */
 };
-TTR_MUST bool compile_fold_element(struct compiler *c, const struct type *element,
-                                   struct position *position, struct fold_element *fold);
+TTR_MUST bool fold_element_size(struct compiler *c, const struct type *element,
+                                struct position *position, struct fold_element *fold);
 
 /* position_advance adds bits to a position. position_join returns what two positions have in
  * common, for a point that is reached on two paths. */

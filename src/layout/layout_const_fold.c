@@ -36,7 +36,7 @@ static bool fold_add_bits(struct fold *fold, struct position *position, uint64_t
     return true;
 }
 
-static bool align(struct fold *fold, struct position *position, unsigned log2)
+static bool fold_alignment(struct fold *fold, struct position *position, unsigned log2)
 {
     return position->known >= log2 &&
            fold_add_bits(fold, position, (0 - (uint64_t)position->residue) & low_mask(log2));
@@ -45,7 +45,7 @@ static bool align(struct fold *fold, struct position *position, unsigned log2)
 static bool fold_number(const struct type *type, struct position *position, struct fold *fold)
 {
     enum order order = type_order(type);
-    if (!align(fold, position, type->align))
+    if (!fold_alignment(fold, position, type->align))
         return false;
     if (type->unit) {
         bool is_power = (type->unit & (type->unit - 1)) == 0;
@@ -65,7 +65,8 @@ static bool fold_number(const struct type *type, struct position *position, stru
 
 static bool fold_bytes(const struct type *type, struct position *position, struct fold *fold)
 {
-    if (type->reference.names_n || type->has_inline_length || !align(fold, position, type->align) ||
+    if (type->reference.names_n || type->has_inline_length ||
+        !fold_alignment(fold, position, type->align) ||
         !position_is_byte_aligned(position))
         return false;
     return type->count <= COMPILE_BITS / 8 && fold_add_bits(fold, position, type->count * 8);
@@ -82,12 +83,12 @@ static struct position position_of_next_element(struct position first, const str
     return first;
 }
 
-bool compile_fold_element(struct compiler *c, const struct type *element, struct position *position,
-                          struct fold_element *fold)
+bool fold_element_size(struct compiler *c, const struct type *element, struct position *position,
+                       struct fold_element *fold)
 {
     struct fold one = {0}, two = {0};
     struct position after = *position;
-    if (position->known < element->align || !compile_fold(c, element, &after, &one))
+    if (position->known < element->align || !fold_type_size(c, element, &after, &one))
         return false;
     uint64_t mask = low_mask(element->align);
     *fold = (struct fold_element){.bits = one.bits,
@@ -97,21 +98,21 @@ bool compile_fold_element(struct compiler *c, const struct type *element, struct
      * size there. */
     struct position next = position_of_next_element(*position, &after, fold->stride);
     position->order = after.order;
-    return compile_fold(c, element, &next, &two) && two.bits == one.bits;
+    return fold_type_size(c, element, &next, &two) && two.bits == one.bits;
 }
 
 static bool fold_array(struct compiler *c, const struct type *type, struct position *position,
                        struct fold *fold)
 {
     struct fold_element each;
-    if (!align(fold, position, type->align))
+    if (!fold_alignment(fold, position, type->align))
         return false;
     if (type->count == 0)
         return true;
-    if (!align(fold, position, type->element->align))
+    if (!fold_alignment(fold, position, type->element->align))
         return false;
     struct position first = *position;
-    if (!compile_fold_element(c, type->element, &first, &each))
+    if (!fold_element_size(c, type->element, &first, &each))
         return false;
     if (each.stride && type->count > COMPILE_BITS / each.stride)
         return false;
@@ -127,16 +128,16 @@ static bool fold_array(struct compiler *c, const struct type *type, struct posit
 static bool fold_struct(struct compiler *c, const struct type *type, struct position *position,
                         struct fold *fold)
 {
-    if (!align(fold, position, type->align))
+    if (!fold_alignment(fold, position, type->align))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!compile_fold(c, type->members[i].type, position, fold))
+        if (!fold_type_size(c, type->members[i].type, position, fold))
             return false;
     return true;
 }
 
-bool compile_fold(struct compiler *c, const struct type *type, struct position *position,
-                  struct fold *fold)
+bool fold_type_size(struct compiler *c, const struct type *type, struct position *position,
+                    struct fold *fold)
 {
     if (!compiler_visit(c, type))
         return false;

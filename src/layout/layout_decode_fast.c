@@ -7,7 +7,7 @@
  * calls the next one.
  *
  *     walk:   FIELD_NUMBER   FIELD_STRING8   FIELD_NUMBER   STEP_END
- *     fast:   hold_u32le -> decode_string -> hold_u16le -> decode_end
+ *     fast:   decode_u32le -> decode_string -> decode_u16le -> decode_end
  *     bytes:  |<-- reach -->|  text..0     |<- reach -->|
  *
  * Algorithm: threaded code.  Steps are functions that call their successor in tail position, so all
@@ -106,16 +106,16 @@ static inline __attribute__((always_inline)) void write_elements(const struct op
 /* Writes the elements of an array into fields that do not hold the element's name and type yet. The
  * caller has checked that the bytes exist. `op`: the first of the two steps that return elements.
  */
-static APART void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
-                                     uint32_t n)
+static OUT_OF_LINE void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
+                                           uint32_t n)
 {
     write_elements(op, p, field, n, false);
 }
 
 /* Writes only the values of an array's elements: the fields already hold the element's name and
  * type, from an earlier event with as many elements. */
-static APART void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
-                                     uint32_t n)
+static OUT_OF_LINE void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
+                                           uint32_t n)
 {
     write_elements(op, p, field, n, true);
 }
@@ -123,17 +123,18 @@ static APART void overwrite_elements(const struct op *op, const uint8_t *p, ttr_
 /* State while one event is decoded. */
 struct fast_decoder {
     ttr_fields *fields;
-    struct field_cache *held;
+    struct field_cache *cache;
     const uint8_t *base, *end; /* start and end of the event's payload */
     struct arena *scratch;
-    bool is_whole; /* the record must end exactly at `end`; otherwise no fields are returned */
+    bool must_end_payload; /* the record must end exactly at `end`; otherwise no fields are returned
+                            */
 };
 
 #define NEXT(step, p, to) ((step) + 1)->decode((step) + 1, p, to, fast_decoder)
 
 /* Copies the templates of the fields that this step and later ones return, up to the next array.
  * Fields after an array are prepared once its element count is known. */
-static APART void prepare_fields(const struct fast_step *step, ttr_field *to)
+static OUT_OF_LINE void prepare_fields(const struct fast_step *step, ttr_field *to)
 {
     for (; step->code != FAST_END && step->code != FAST_OTHER; step++, to++) {
         step_copy_field(to, &step->op->field);
@@ -147,20 +148,21 @@ static APART void prepare_fields(const struct fast_step *step, ttr_field *to)
 
 /* Ends fast decoding before `op` and returns the number of fields so far. The field iterator
  * continues at `op`. */
-static APART uint32_t stop_fast_path(const struct op *op, const uint8_t *p, const ttr_field *to,
-                                     const struct fast_decoder *fast_decoder)
+static OUT_OF_LINE uint32_t stop_fast_path(const struct op *op, const uint8_t *p,
+                                           const ttr_field *to,
+                                           const struct fast_decoder *fast_decoder)
 {
     ttr_fields *fields = fast_decoder->fields;
-    struct layout_iter *walk = (struct layout_iter *)fields->state;
+    struct layout_iter *iter = (struct layout_iter *)fields->state;
     const struct layout_schema *schema = fields->ctx;
-    if (fast_decoder->is_whole)
+    if (fast_decoder->must_end_payload)
         return 0;
     const struct bits bits = bits_init(fast_decoder->base, (uint64_t)(p - fast_decoder->base) << 3,
                                        (uint64_t)(fast_decoder->end - fast_decoder->base) << 3);
-    layout_iter_begin(walk, schema->layout, &bits, schema->scratch);
-    walk->run.bits.at = bits.at;
-    walk->op = op - 1;
-    return (uint32_t)(to - fast_decoder->held->field);
+    layout_iter_begin(iter, schema->layout, &bits, schema->scratch);
+    iter->run.bits.at = bits.at;
+    iter->op = op - 1;
+    return (uint32_t)(to - fast_decoder->cache->field);
 }
 
 /* Calls the next step after a variable-size field that ended at p. Stops if the fixed-size fields
@@ -176,13 +178,13 @@ static inline __attribute__((always_inline)) uint32_t continue_after_move(
 
 /* --- Fixed-size fields --- */
 
-#define DECODE_NUMBER(name, load)                                                              \
-    static uint32_t hold_##name(const struct fast_step *step, const uint8_t *p, ttr_field *to, \
-                                struct fast_decoder *fast_decoder)                             \
-    {                                                                                          \
-        const uint8_t *at = p + step->at;                                                      \
-        to->value.v.u = (load);                                                                \
-        return NEXT(step, p, to + 1);                                                          \
+#define DECODE_NUMBER(name, load)                                                                \
+    static uint32_t decode_##name(const struct fast_step *step, const uint8_t *p, ttr_field *to, \
+                                  struct fast_decoder *fast_decoder)                             \
+    {                                                                                            \
+        const uint8_t *at = p + step->at;                                                        \
+        to->value.v.u = (load);                                                                  \
+        return NEXT(step, p, to + 1);                                                            \
     }
 
 DECODE_NUMBER(u8, *at)
@@ -323,9 +325,9 @@ static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, 
     const uint64_t n =
         fast_element_count(op, step, at, (struct layout_iter *)fast_decoder->fields->state);
     const uint64_t room =
-        (uint64_t)(fast_decoder->held->field + fast_decoder->held->n - to) - step->fields;
+        (uint64_t)(fast_decoder->cache->field + fast_decoder->cache->n - to) - step->fields;
     const uint64_t bytes = n ? (n * op->step.amount - op->step.width) >> 3 : 0;
-    fast_decoder->held->is_full |= n >= room;
+    fast_decoder->cache->is_full |= n >= room;
     if (UNLIKELY(n >= room || bytes > (uint64_t)(fast_decoder->end - at)))
         return stop_fast_path(op, p, to, fast_decoder);
     if (LIKELY(n == to->value.count)) {
@@ -343,10 +345,10 @@ static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, 
 static uint32_t decode_end(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                            struct fast_decoder *fast_decoder)
 {
-    if (fast_decoder->is_whole && UNLIKELY(p + step->at != fast_decoder->end))
+    if (fast_decoder->must_end_payload && UNLIKELY(p + step->at != fast_decoder->end))
         return 0;
     fast_decoder->fields->ops = NULL;
-    return (uint32_t)(to - fast_decoder->held->field);
+    return (uint32_t)(to - fast_decoder->cache->field);
 }
 
 static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr_field *to,
@@ -356,25 +358,25 @@ static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr
 }
 
 /* Returns the decoding function of a fast code. */
-static fast_step_fn *decode_step_of_code(enum fast_code code)
+static fast_step_fn *find_decode_function(enum fast_code code)
 {
     static fast_step_fn *const steps[] = {
         [FAST_END] = decode_end,
         [FAST_OTHER] = decode_other,
-        [FAST_NUMBER + LOAD_U8] = hold_u8,
-        [FAST_NUMBER + LOAD_U16LE] = hold_u16le,
-        [FAST_NUMBER + LOAD_U32LE] = hold_u32le,
-        [FAST_NUMBER + LOAD_U64LE] = hold_u64le,
-        [FAST_NUMBER + LOAD_U16BE] = hold_u16be,
-        [FAST_NUMBER + LOAD_U32BE] = hold_u32be,
-        [FAST_NUMBER + LOAD_U64BE] = hold_u64be,
-        [FAST_NUMBER + LOAD_S8] = hold_s8,
-        [FAST_NUMBER + LOAD_S16LE] = hold_s16le,
-        [FAST_NUMBER + LOAD_S32LE] = hold_s32le,
-        [FAST_NUMBER + LOAD_S16BE] = hold_s16be,
-        [FAST_NUMBER + LOAD_S32BE] = hold_s32be,
-        [FAST_F32LE] = hold_f32le,
-        [FAST_F32BE] = hold_f32be,
+        [FAST_NUMBER + LOAD_U8] = decode_u8,
+        [FAST_NUMBER + LOAD_U16LE] = decode_u16le,
+        [FAST_NUMBER + LOAD_U32LE] = decode_u32le,
+        [FAST_NUMBER + LOAD_U64LE] = decode_u64le,
+        [FAST_NUMBER + LOAD_U16BE] = decode_u16be,
+        [FAST_NUMBER + LOAD_U32BE] = decode_u32be,
+        [FAST_NUMBER + LOAD_U64BE] = decode_u64be,
+        [FAST_NUMBER + LOAD_S8] = decode_s8,
+        [FAST_NUMBER + LOAD_S16LE] = decode_s16le,
+        [FAST_NUMBER + LOAD_S32LE] = decode_s32le,
+        [FAST_NUMBER + LOAD_S16BE] = decode_s16be,
+        [FAST_NUMBER + LOAD_S32BE] = decode_s32be,
+        [FAST_F32LE] = decode_f32le,
+        [FAST_F32BE] = decode_f32be,
         [FAST_READY] = decode_ready,
         [FAST_ENUM] = decode_enum,
         [FAST_TEXT] = decode_text,
@@ -394,7 +396,7 @@ static fast_step_fn *decode_step_of_code(enum fast_code code)
 
 /* Returns the fast code of a fixed-size field, or FAST_OTHER if the fast path does not support it.
  */
-static enum fast_code fixed_code_of(const struct step *step)
+static enum fast_code select_fixed_code(const struct step *step)
 {
     if (step->code >= FIELD_NUMBER && step->code <= FIELD_F32BE &&
         step->code != FIELD_NUMBER + LOAD_BITS)
@@ -417,7 +419,7 @@ static enum fast_code fixed_code_of(const struct step *step)
 }
 
 /* Returns the fast code of any step, or FAST_OTHER. */
-static enum fast_code fast_code_of(const struct op *op)
+static enum fast_code select_fast_code(const struct op *op)
 {
     const struct step *step = &op->step;
     const bool is_counted = (step->flags & (STEP_FIXED | STEP_LOADS)) != 0;
@@ -435,7 +437,7 @@ static enum fast_code fast_code_of(const struct op *op)
     case FIELD_ELEMENTS:
         return is_counted && step->align <= 3 ? FAST_ELEMENTS : FAST_OTHER;
     default:
-        return fixed_code_of(step);
+        return select_fixed_code(step);
     }
 }
 
@@ -455,8 +457,8 @@ static void compile_fast_step(const struct op *op, struct fast_step *to,
 {
     const struct step *step = &op->step;
     const uint64_t advance = step->advance >> 3;
-    const enum fast_code code = fast_code_of(op);
-    *to = (struct fast_step){.decode = decode_step_of_code(code),
+    const enum fast_code code = select_fast_code(op);
+    *to = (struct fast_step){.decode = find_decode_function(code),
                              .op = op,
                              .code = (uint8_t)code,
                              .load = step->load,
@@ -467,7 +469,7 @@ static void compile_fast_step(const struct op *op, struct fast_step *to,
                              .fields = (uint16_t)following->fields};
     if (advance > FAST_BYTES || following->reach > FAST_BYTES || following->fields > FAST_FIELDS ||
         code == FAST_OTHER) {
-        to->code = FAST_OTHER, to->decode = decode_step_of_code(FAST_OTHER);
+        to->code = FAST_OTHER, to->decode = find_decode_function(FAST_OTHER);
         *following = (struct following){.reach = 0};
     } else if (code == FAST_END) {
         *following = (struct following){.reach = advance, .is_still = true};
@@ -477,7 +479,7 @@ static void compile_fast_step(const struct op *op, struct fast_step *to,
         following->fields++;
     } else {
         if (code == FAST_STRING && following->is_still)
-            to->code = FAST_LAST_STRING, to->decode = decode_step_of_code(FAST_LAST_STRING);
+            to->code = FAST_LAST_STRING, to->decode = find_decode_function(FAST_LAST_STRING);
         *following = (struct following){.reach = advance, .fields = following->fields + 1};
     }
 }
@@ -509,20 +511,20 @@ struct fast_program *fast_program_compile(struct arena *arena, const struct op *
 static inline uint32_t decode_record(const struct fast_program *fast_program, const uint8_t *begin,
                                      struct fast_decoder *fast_decoder)
 {
-    struct field_cache *held = fast_decoder->held;
+    struct field_cache *cache = fast_decoder->cache;
     if (UNLIKELY((uint64_t)(fast_decoder->end - begin) < fast_program->reach))
         return 0;
-    if (UNLIKELY(!held->is_prepared)) {
-        held->is_full |= held->n < fast_program->fields;
-        if (held->n < fast_program->fields)
+    if (UNLIKELY(!cache->is_prepared)) {
+        cache->is_full |= cache->n < fast_program->fields;
+        if (cache->n < fast_program->fields)
             return 0;
-        prepare_fields(&fast_program->step[1], held->field);
-        held->is_prepared = true;
+        prepare_fields(&fast_program->step[1], cache->field);
+        cache->is_prepared = true;
     }
-    return fast_program->step[1].decode(&fast_program->step[1], begin, held->field, fast_decoder);
+    return fast_program->step[1].decode(&fast_program->step[1], begin, cache->field, fast_decoder);
 }
 
-uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held)
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *cache)
 {
     const struct fast_program *fast_program =
         ((const struct layout_iter *)fields->state)->fast_program;
@@ -530,7 +532,7 @@ uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *hel
     const ttr_event *event = fields->event;
     const uint8_t *begin = fast_record_start(fields);
     struct fast_decoder fast_decoder = {.fields = fields,
-                                        .held = held,
+                                        .cache = cache,
                                         .base = event->payload,
                                         .end = event->payload + event->payload_size,
                                         .scratch = schema->scratch};
@@ -540,15 +542,15 @@ uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *hel
 }
 
 uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
-                                ttr_fields *fields, struct field_cache *held)
+                                ttr_fields *fields, struct field_cache *cache)
 {
     const ttr_event *event = fields->event;
     struct fast_decoder fast_decoder = {.fields = fields,
-                                        .held = held,
+                                        .cache = cache,
                                         .base = event->payload,
                                         .end = event->payload + event->payload_size,
                                         .scratch = scratch,
-                                        .is_whole = true};
+                                        .must_end_payload = true};
     return layout->fast_program ? decode_record(layout->fast_program, event->payload, &fast_decoder)
                                 : 0;
 }

@@ -14,7 +14,7 @@ static bool emit_type(struct compiler *c, const struct type *type);
 static bool is_hidden(struct compiler *c, const struct type *type)
 {
     const struct layout_spec *spec = c->spec;
-    if (c->program != PROGRAM_WALK || spec->shows_hidden || !compiler_visit(c, type))
+    if (c->program != PROGRAM_VISIBLE_FIELDS || spec->shows_hidden || !compiler_visit(c, type))
         return false;
     if (type->role)
         return type->role >= 64 || !(spec->shown_roles >> type->role & 1);
@@ -158,7 +158,7 @@ static bool emit_array_elements(struct compiler *c, const struct type *type,
         align ? (struct position){.known = (uint8_t)align, .order = c->position.order}
               : c->position;
     bool is_fixed = !compiler_has_target_inside(c) &&
-                    compile_fold_element(c, type->element, &first, &each) &&
+                    fold_element_size(c, type->element, &first, &each) &&
                     each.stride < UINT64_C(1) << 31;
     /* If the array may be empty, the byte order before it remains in effect after it. One skipping
      * step is correct only if the elements do not change the byte order. */
@@ -390,7 +390,7 @@ bool compile_program(struct compiler *c, enum program program)
                                     .order = ORDER_START};
     /* An iterator's program starts with a no-op, so that ops[0] is a valid predecessor of the first
      * field's step. */
-    if (program != PROGRAM_MEASURE && !emit_moving(c, STEP_SKIP))
+    if (program != PROGRAM_RECORD_SIZE && !emit_moving(c, STEP_SKIP))
         return false;
     for (int root = 0; root < ROOT_COUNT; root++)
         if (c->spec->root[root] && !emit_root(c, (enum type_root)root))

@@ -32,7 +32,7 @@ TTR_MUST bool emit_slot(struct compiler *c, const struct type *type, uint8_t *sl
  * hidden members are not returned. */
 static inline bool emit_returns_fields(const struct compiler *c)
 {
-    return c->program != PROGRAM_MEASURE && c->hidden == 0;
+    return c->program != PROGRAM_RECORD_SIZE && c->hidden == 0;
 }
 
 /* Emit the steps of a number, a LEB128 number, a zero-terminated text, and a text or bytes of a

@@ -262,9 +262,10 @@ bool emit_number(struct compiler *c, const struct type *type)
     if (!emit_number_start(c, type) || (emit_returns_fields(c) && !emit_number_field(c, type)))
         return false;
     struct position begin = c->position;
-    const struct use *use = compiler_find_target(c);
+    const struct reference_use *reference_use = compiler_find_target(c);
     return add_pending_bits(c, type->bits) &&
-           (!use || emit_save(c, type, &begin, use->slot, use->may_lack));
+           (!reference_use ||
+            emit_save(c, type, &begin, reference_use->slot, reference_use->may_lack));
 }
 
 bool emit_inline_length(struct compiler *c, const struct type *type)
@@ -294,13 +295,13 @@ bool emit_leb(struct compiler *c, const struct type *type)
         step->table = table;
         prepare_number(&c->ops[c->ops_n - 1].field.value, type);
     }
-    const struct use *use = compiler_find_target(c);
-    struct step *step = emit_moving(c, use ? STEP_LEB_SAVE : STEP_LEB);
+    const struct reference_use *reference_use = compiler_find_target(c);
+    struct step *step = emit_moving(c, reference_use ? STEP_LEB_SAVE : STEP_LEB);
     if (!step)
         return false;
     step->type = type;
-    step->slot = use ? use->slot : 0;
-    step->flags |= use && use->may_lack ? STEP_MAY_BE_ABSENT : 0;
+    step->slot = reference_use ? reference_use->slot : 0;
+    step->flags |= reference_use && reference_use->may_lack ? STEP_MAY_BE_ABSENT : 0;
     c->position = (struct position){.known = 3};
     return true;
 }
@@ -348,15 +349,15 @@ bool emit_string(struct compiler *c, const struct type *type)
 
 bool emit_slot(struct compiler *c, const struct type *type, uint8_t *slot)
 {
-    const struct use *use = compiler_find_use(c, &type->reference);
-    if (!use || !use->has_target)
+    const struct reference_use *reference_use = compiler_find_reference(c, &type->reference);
+    if (!reference_use || !reference_use->has_target)
         return compiler_refuse(c, "its length or selector is missing");
-    *slot = use->slot;
-    if (!use->may_lack || use->is_import)
+    *slot = reference_use->slot;
+    if (!reference_use->may_lack || reference_use->is_import)
         return true;
     struct step *step = emit_moving(c, STEP_REQUIRE_NUMBER);
     if (step)
-        step->slot = use->slot;
+        step->slot = reference_use->slot;
     return step != NULL;
 }
 
@@ -380,7 +381,7 @@ static struct step *find_last_save(struct compiler *c, uint8_t slot)
  * data. Returns NULL if there is no such step. */
 static struct step *merge_last_save(struct compiler *c, uint8_t slot)
 {
-    struct step *last = c->program == PROGRAM_MEASURE ? find_last_save(c, slot) : NULL;
+    struct step *last = c->program == PROGRAM_RECORD_SIZE ? find_last_save(c, slot) : NULL;
     if (last) {
         last->code = STEP_COUNTED;
         last->jump = last->width;

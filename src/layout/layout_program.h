@@ -229,7 +229,7 @@ struct fast_program {
 struct layout {
     const struct step *size_program;
     /* program of the field iterator; [0] is a no-op, so iteration continues at [1] */
-    const struct op *walk;
+    const struct op *iter;
     const struct fast_program *fast_program; /* NULL if a field is aligned to more than 8 bits */
     /* program of the field iterator that also returns hidden members */
     const struct op *full_program;
@@ -302,28 +302,28 @@ void value_wide_text(const struct value_source *source, size_t n, ttr_value *val
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 
 /* Keeps rare cases out of line, so that the common path needs no stack frame. */
-#define APART __attribute__((noinline))
+#define OUT_OF_LINE __attribute__((noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* Program of an iteration that has ended: op points at [0], so the next step is always FIELD_END.
  */
-extern const struct op layout_walk_over[2];
+extern const struct op layout_iter_over[2];
 
 /* Compiles the fast program that corresponds to `n` steps of an iterator's program without
  * alignment above 8 bits. Returns NULL if memory runs out. */
 struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n);
 
-/* Implements field_ops.hold (decode all fields into the cache) for layout_field_ops. */
-uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held);
+/* Implements field_ops.decode_cached (decode all fields into the cache) for layout_field_ops. */
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *cache);
 
 /* Returns the address of the record in the event's payload. Returns NULL if the record is not in
  * the payload or the iteration has started. */
 static inline const uint8_t *fast_record_start(const ttr_fields *fields)
 {
-    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
+    const struct layout_iter *iter = (const struct layout_iter *)fields->state;
     const ttr_event *event = fields->event;
-    const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
+    const uint64_t unbegun = iter->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
     return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size
                ? event->payload + (body >> 3)
                : NULL;
@@ -343,11 +343,11 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
 /* Returns the number of elements or bytes of a step, loaded from the bytes before p. Also stores it
  * in its slot, which the iterator may need after the fast path stops. */
 static inline uint64_t fast_element_count(const struct op *op, const struct fast_step *step,
-                                          const uint8_t *p, struct layout_iter *walk)
+                                          const uint8_t *p, struct layout_iter *iter)
 {
     if (op->step.flags & STEP_FIXED)
         return op->step.count;
-    return walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p - step->back);
+    return iter->run.slots[step->slot] = load_whole_number((enum load)step->load, p - step->back);
 }
 
 static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)
@@ -358,22 +358,22 @@ static inline void step_set_text(ttr_value *value, const uint8_t *base, const ui
 
 /* Resets an iteration to the start of its program. The caller has set run.bits and stored the
  * imports. */
-static inline void layout_iter_reset(struct layout_iter *walk, const struct layout *layout,
+static inline void layout_iter_reset(struct layout_iter *iter, const struct layout *layout,
                                      const struct op *program)
 {
-    struct bits *bits = &walk->run.bits;
+    struct bits *bits = &iter->run.bits;
     uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
-    walk->unbegun = 0;
-    walk->program = program;
-    walk->run.absent = layout->absent;
-    walk->run.spins = 0;
-    walk->run.order = ORDER_ANY;
-    walk->loops.depth = 0;
-    walk->end = LAYOUT_OK;
-    walk->op = program;
+    iter->unbegun = 0;
+    iter->program = program;
+    iter->run.absent = layout->absent;
+    iter->run.spins = 0;
+    iter->run.order = ORDER_ANY;
+    iter->loops.depth = 0;
+    iter->end = LAYOUT_OK;
+    iter->op = program;
     if (UNLIKELY(at > bits->end)) {
-        walk->end = LAYOUT_TRUNCATED;
-        walk->op = layout_walk_over;
+        iter->end = LAYOUT_TRUNCATED;
+        iter->op = layout_iter_over;
         return;
     }
     bits->at = at;

@@ -183,7 +183,7 @@ void ttr_add_bytes(ttr_builder *builder, const char *name, const void *bytes, si
 
 /* Sets the members of the event that callers may not choose; a caller may have assigned another
  * event to `event`. */
-static void finish_event(ttr_builder *builder)
+static void set_builder_members(ttr_builder *builder)
 {
     ttr_event *event = &builder->event;
     event->payload = builder->fields.bytes;
@@ -204,7 +204,7 @@ ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch, ttr_error *er
     /* The payload of an event without fields must not be NULL, since iteration starts at it. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
-    finish_event(builder);
+    set_builder_members(builder);
     *batch = (ttr_batch){.event = &builder->event, .n = 1};
     return TTR_OK;
 }

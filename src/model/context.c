@@ -296,7 +296,7 @@ void context_drop_schema(ttr *t, ttr_id schema)
     if (t->schemas[schema].packed) {
         struct schema *packed = &t->schemas[t->schemas[schema].packed];
         packed->event_class = NULL;
-        packed->beneath = 0;
+        packed->base_schema = 0;
     }
     t->schemas[schema] = (struct schema){0};
 }
@@ -314,7 +314,7 @@ ttr_id context_copy_schema(ttr *t, ttr_id schema)
         .ops = &event_copy_field_ops,
         .ctx = t,
         .event_class = from->event_class,
-        .beneath = from->beneath ? from->beneath : schema,
+        .base_schema = from->base_schema ? from->base_schema : schema,
         .has_number = from->has_number,
         .number = from->number,
         .version = from->version,

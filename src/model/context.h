@@ -38,7 +38,8 @@ struct offer {
 struct field_cache {
     ttr_field *field;
     uint32_t n; /* capacity of `field` */
-    /* `field` holds the names and types that all events of the schema share; set by field_ops.hold
+    /* `field` holds the names and types that all events of the schema share; set by
+     * field_ops.decode_cached
      */
     bool is_prepared;
     bool is_full; /* an event had more fields than the capacity */
@@ -54,12 +55,12 @@ struct field_ops {
     /* Writes the next fields, at most `room` > 0, and returns their number. Returns fewer after the
      * last field, or after a field with several labels. NULL = the caller calls `next` for each
      * field. */
-    uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
+    uint32_t (*decode_batch)(ttr_fields *fields, ttr_field *field, uint32_t room);
     /* Decodes all fields of an event into the cache before iteration has begun, and returns their
      * number. Sets fields->ops to NULL if no fields follow; otherwise iteration continues after
      * them. 0 = nothing was decoded; iteration starts with the first field. NULL = not supported.
      */
-    uint32_t (*hold)(ttr_fields *fields, struct field_cache *held);
+    uint32_t (*decode_cached)(ttr_fields *fields, struct field_cache *held);
     /* Starts an iteration over the fields of the event's packet or event header. NULL = the format
      * has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
@@ -80,7 +81,7 @@ struct field_ops {
     const struct type *(*type)(const ttr_fields *fields);
     /* Returns true if the fixed-size text that `next` returned last has nonzero bytes after its
      * terminating zero. NULL = unknown, treated as false. */
-    bool (*goes_on)(const ttr_fields *fields, const ttr_value *text);
+    bool (*has_bytes_after_end)(const ttr_fields *fields, const ttr_value *text);
 };
 
 /* Zeroes a field and sets its name to the empty text. Uses vector stores, because compilers emit
@@ -121,7 +122,7 @@ struct schema {
     const struct event_class
         *event_class; /* declared properties of the events; NULL = undeclared */
     /* schema of the original events, if these are copies or have added fields; 0 = none */
-    ttr_id beneath;
+    ttr_id base_schema;
     ttr_id packed;   /* schema for copies of these events; 0 = not created yet */
     bool has_number; /* the provider numbers its events: number `number`, version `version` */
     uint32_t number, version;
@@ -304,11 +305,14 @@ static inline const struct type *fields_declared_type(const ttr_fields *fields)
     return ops && ops->type ? ops->type(fields) : NULL;
 }
 
-/* Calls field_ops.goes_on; returns false if the value is not a text. */
-static inline bool text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *value)
+/* Returns true if the text that was returned last has nonzero bytes after its terminating zero.
+ * Returns false if the value is not a text. */
+*false if the value is not a text.* /
+    static inline bool text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *value)
 {
     const struct field_ops *ops = fields->ops;
-    return value->type == TTR_TYPE_TEXT && ops && ops->goes_on && ops->goes_on(fields, value);
+    return value->type == TTR_TYPE_TEXT && ops && ops->has_bytes_after_end &&
+           ops->has_bytes_after_end(fields, value);
 }
 
 #endif

@@ -114,7 +114,7 @@ static uint8_t display_of_type(const struct type *type)
     return type->labels && type->kind != TYPE_BITS ? TTR_DISPLAY_ENUM : type->hint;
 }
 
-static uint8_t group_of(enum type_root root)
+static uint8_t group_of_root(enum type_root root)
 {
     static const uint8_t groups[ROOT_COUNT] = {TTR_GROUP_PACKET,  TTR_GROUP_PACKET,
                                                TTR_GROUP_HEADER,  TTR_GROUP_COMMON,
@@ -181,7 +181,7 @@ static void describe(const struct declaration_iter *declaration_iter,
         .align = UINT32_C(1) << (type->align < 31 ? type->align : 31),
         .count = has_length && !has_reference ? type->count : 0,
         .reference_n = type->reference.names_n,
-        .reference_group = has_reference ? group_of(type->reference.root) : 0,
+        .reference_group = has_reference ? group_of_root(type->reference.root) : 0,
     };
     if (!declaration->name.p)
         declaration->name = nameless;
@@ -217,7 +217,7 @@ static bool enter_root(ttr_field_declarations *declarations,
         if (!type)
             continue;
         declaration_iter->root = root + 1;
-        declaration_iter->group = group_of((enum type_root)root);
+        declaration_iter->group = group_of_root((enum type_root)root);
         declaration_iter->depth = 1;
         declaration_iter->frame[0] = (struct frame){.type = type};
         return true;

@@ -60,7 +60,7 @@ struct copy_iter {
     uint16_t depth;
     /* in a row: bytes per value, and bytes of padding after the last value */
     uint8_t width, behind;
-    bool goes_on; /* the last field has the flag GOES_ON */
+    bool has_bytes_after_end; /* the last field has the flag GOES_ON */
 };
 _Static_assert(sizeof(struct copy_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct copy_head) == HEAD, "head is 16 bytes");
@@ -75,12 +75,12 @@ static void copy_iter_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
     const ttr *t = fields->ctx;
-    struct copy_iter walk = {.strings = &t->strings,
+    struct copy_iter iter = {.strings = &t->strings,
                              .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_init(event->payload, event->payload_size, 0);
+    iter.at = cursor_init(event->payload, event->payload_size, 0);
     if (event->body)
-        (void)cursor_skip(&walk.at, event->body);
-    memcpy(fields->state, &walk, sizeof walk);
+        (void)cursor_skip(&iter.at, event->body);
+    memcpy(fields->state, &iter, sizeof iter);
 }
 
 static size_t labels_size(uint32_t labels)
@@ -88,34 +88,34 @@ static size_t labels_size(uint32_t labels)
     return (labels * (size_t)4 + 7) / 8 * 8;
 }
 
-static ttr_text label_at(const struct copy_iter *walk, uint32_t i)
+static ttr_text label_at(const struct copy_iter *iter, uint32_t i)
 {
     uint32_t id;
-    memcpy(&id, walk->labels + 4 * (size_t)i, sizeof id);
-    struct intern_text text = intern_get(walk->strings, id);
+    memcpy(&id, iter->labels + 4 * (size_t)i, sizeof id);
+    struct intern_text text = intern_get(iter->strings, id);
     return (ttr_text){text.p, text.n};
 }
 
-static bool read_more(struct copy_iter *walk, struct cursor *from, ttr_field *field)
+static bool read_more(struct copy_iter *iter, struct cursor *from, ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(from, MORE);
     struct copy_more more;
     if (!bytes)
         return false;
     memcpy(&more, bytes, sizeof more);
-    walk->labels = cursor_read_bytes(from, labels_size(more.labels));
+    iter->labels = cursor_read_bytes(from, labels_size(more.labels));
     const uint8_t *type =
-        more.flags & HAS_TYPE ? cursor_read_bytes(from, sizeof walk->chosen) : NULL;
-    if (!walk->labels || (more.flags & HAS_TYPE && !type))
+        more.flags & HAS_TYPE ? cursor_read_bytes(from, sizeof iter->chosen) : NULL;
+    if (!iter->labels || (more.flags & HAS_TYPE && !type))
         return false;
     if (type)
-        memcpy(&walk->chosen, type, sizeof walk->chosen);
+        memcpy(&iter->chosen, type, sizeof iter->chosen);
     field->group = more.group;
     field->choices = more.choices;
-    walk->goes_on = more.flags & GOES_ON;
+    iter->has_bytes_after_end = more.flags & GOES_ON;
     field->value.base = more.base;
     if (more.labels)
-        field->value.text = label_at(walk, 0);
+        field->value.text = label_at(iter, 0);
     return true;
 }
 
@@ -185,37 +185,37 @@ static const struct type *find_member_type(const struct type *outer, const ttr_f
 
 /* Sets walk->type for a field: finds its declared type by name among the members of the type around
  * it. */
-static void follow_types(struct copy_iter *walk, const ttr_field *field)
+static void follow_types(struct copy_iter *iter, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
                                     [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
                                     [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT,
                                     [TTR_GROUP_PACKET] = ROOT_PACKET_CONTEXT};
-    walk->depth = field->depth;
-    if (!walk->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
+    iter->depth = field->depth;
+    if (!iter->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
         return;
-    const struct type *const *root = walk->about->root;
+    const struct type *const *root = iter->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT &&
                      /* the class declares no context root: the context is part of the payload type
                       */
                      !root[ROOT_SPECIFIC_CONTEXT];
-    const struct type *outer = field->depth ? walk->type[field->depth - 1]
+    const struct type *outer = field->depth ? iter->type[field->depth - 1]
                                : is_joined  ? root[ROOT_PAYLOAD]
                                             : root[roots[field->group]];
-    if (field->depth == 0 && outer != walk->root) {
-        walk->root = outer;
-        walk->next[0] = 0;
+    if (field->depth == 0 && outer != iter->root) {
+        iter->root = outer;
+        iter->next[0] = 0;
     }
     if (field->depth + 1u < PACKED_DEPTH)
-        walk->next[field->depth + 1u] = 0;
-    const struct type *declared = find_member_type(outer, field, &walk->next[field->depth]);
-    walk->type[field->depth] = walk->chosen ? walk->chosen : resolve_type(declared, &field->value);
+        iter->next[field->depth + 1u] = 0;
+    const struct type *declared = find_member_type(outer, field, &iter->next[field->depth]);
+    iter->type[field->depth] = iter->chosen ? iter->chosen : resolve_type(declared, &field->value);
 }
 
 static const struct type *copy_iter_type(const ttr_fields *fields)
 {
-    const struct copy_iter *walk = (const struct copy_iter *)fields->state;
-    return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
+    const struct copy_iter *iter = (const struct copy_iter *)fields->state;
+    return iter->about && iter->depth < PACKED_DEPTH ? iter->type[iter->depth] : NULL;
 }
 
 /* Returns the bytes per value in a row of elements of this type and width. */
@@ -234,47 +234,47 @@ static uint64_t extend_value(uint8_t type, uint64_t x, uint8_t width)
     return type == TTR_TYPE_INT ? (uint64_t)((int64_t)(x << spare) >> spare) : x << spare >> spare;
 }
 
-static bool read_row_element(struct copy_iter *walk, ttr_field *field)
+static bool read_row_element(struct copy_iter *iter, ttr_field *field)
 {
     uint8_t low[8] = {0};
-    const uint8_t *bytes = cursor_read_bytes(&walk->at, walk->width);
+    const uint8_t *bytes = cursor_read_bytes(&iter->at, iter->width);
     if (!bytes)
         return false;
-    memcpy(low, bytes, walk->width);
-    *field = walk->repeated;
-    field->value.v.u = extend_value(field->value.type, load_u64le(low), walk->width);
-    if (--walk->repeats == 0 && !cursor_skip(&walk->at, walk->behind))
+    memcpy(low, bytes, iter->width);
+    *field = iter->repeated;
+    field->value.v.u = extend_value(field->value.type, load_u64le(low), iter->width);
+    if (--iter->repeats == 0 && !cursor_skip(&iter->at, iter->behind))
         return false;
-    follow_types(walk, field);
+    follow_types(iter, field);
     return true;
 }
 
-static bool begin_row(struct copy_iter *walk, uint32_t n, ttr_field *field)
+static bool begin_row(struct copy_iter *iter, uint32_t n, ttr_field *field)
 {
-    walk->repeated = *field;
-    walk->repeats = n;
-    walk->width = row_value_width(field->value.type, field->value.bits);
-    walk->behind = (uint8_t)((8 - (uint64_t)n * walk->width % 8) % 8);
-    return n && read_row_element(walk, field);
+    iter->repeated = *field;
+    iter->repeats = n;
+    iter->width = row_value_width(field->value.type, field->value.bits);
+    iter->behind = (uint8_t)((8 - (uint64_t)n * iter->width % 8) % 8);
+    return n && read_row_element(iter, field);
 }
 
 /* Reads the head of a field and, if present, its additional properties and labels. */
-static inline bool read_head(struct copy_iter *walk, struct cursor *from, struct copy_head *head,
+static inline bool read_head(struct copy_iter *iter, struct cursor *from, struct copy_head *head,
                              ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(from, HEAD);
     if (!bytes)
         return false;
     memcpy(head, bytes, sizeof *head);
-    struct intern_text name = intern_get(walk->strings, head->name_id);
+    struct intern_text name = intern_get(iter->strings, head->name_id);
     *field = (ttr_field){.name = {name.p, name.n}, .name_id = head->name_id, .depth = head->depth};
     field->value.type = head->type & (uint8_t) ~(HAS_MORE | IS_REPEATED);
     field->value.hint = head->hint;
     field->value.bits = head->bits;
     field->value.text_id = head->text_id;
-    walk->chosen = NULL;
-    walk->goes_on = false;
-    return !(head->type & HAS_MORE) || read_more(walk, from, field);
+    iter->chosen = NULL;
+    iter->has_bytes_after_end = false;
+    return !(head->type & HAS_MORE) || read_more(iter, from, field);
 }
 
 static inline bool read_value(struct cursor *from, const struct copy_head *head, ttr_field *field)
@@ -293,34 +293,34 @@ static inline bool read_value(struct cursor *from, const struct copy_head *head,
 
 static bool copy_iter_next(ttr_fields *fields, ttr_field *field)
 {
-    struct copy_iter *walk = (struct copy_iter *)fields->state;
+    struct copy_iter *iter = (struct copy_iter *)fields->state;
     struct copy_head head;
-    if (walk->repeats)
-        return read_row_element(walk, field);
-    if (!read_head(walk, &walk->at, &head, field))
+    if (iter->repeats)
+        return read_row_element(iter, field);
+    if (!read_head(iter, &iter->at, &head, field))
         return false;
     if (head.type & IS_REPEATED)
-        return begin_row(walk, head.count, field);
-    if (!read_value(&walk->at, &head, field))
+        return begin_row(iter, head.count, field);
+    if (!read_value(&iter->at, &head, field))
         return false;
-    follow_types(walk, field);
+    follow_types(iter, field);
     return true;
 }
 
 static bool copy_iter_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                             ttr_text *label)
 {
-    const struct copy_iter *walk = (const struct copy_iter *)fields->state;
-    if (i >= value->count || !walk->labels)
+    const struct copy_iter *iter = (const struct copy_iter *)fields->state;
+    if (i >= value->count || !iter->labels)
         return false;
-    *label = label_at(walk, i);
+    *label = label_at(iter, i);
     return true;
 }
 
 static bool copy_iter_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
     (void)text;
-    return ((const struct copy_iter *)fields->state)->goes_on;
+    return ((const struct copy_iter *)fields->state)->has_bytes_after_end;
 }
 
 static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
@@ -365,12 +365,12 @@ static void copy_iter_begin_group(ttr_fields *fields, ttr_group group)
     const struct event_copy_packet part = group == TTR_GROUP_PACKET
                                               ? event_copy_find_packet(t, event)
                                               : (struct event_copy_packet){.n = 0};
-    struct copy_iter walk = {.strings = &t->strings,
+    struct copy_iter iter = {.strings = &t->strings,
                              .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_init(event->payload, part.at + part.n, 0);
+    iter.at = cursor_init(event->payload, part.at + part.n, 0);
     if (part.at)
-        (void)cursor_skip(&walk.at, part.at);
-    memcpy(fields->state, &walk, sizeof walk);
+        (void)cursor_skip(&iter.at, part.at);
+    memcpy(fields->state, &iter, sizeof iter);
 }
 
 const struct field_ops event_copy_field_ops = {.begin = copy_iter_begin,
@@ -379,7 +379,7 @@ const struct field_ops event_copy_field_ops = {.begin = copy_iter_begin,
                                                .label = copy_iter_label,
                                                .frames = copy_frames,
                                                .type = copy_iter_type,
-                                               .goes_on = copy_iter_goes_on};
+                                               .has_bytes_after_end = copy_iter_goes_on};
 
 static ttr_id intern_label(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -397,7 +397,8 @@ static bool has_labels(const ttr_value *value)
 /* Appends a copy_more: group, base, labels and, if the type is an option of a variant, a pointer to
  * the type. Without `fields`, the iteration that returned the field, only the first label is known.
  */
-static void append_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
+static void append_rare_properties(ttr *t, struct buffer *to, const ttr_field *field,
+                                   const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
     const struct type *chosen = fields && field->choices ? fields_declared_type(fields) : NULL;
@@ -441,7 +442,7 @@ static void append_field(ttr *t, struct buffer *to, const ttr_field *field,
     head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);
     if (has_more)
-        append_more(t, to, field, fields);
+        append_rare_properties(t, to, field, fields);
     if (counted) {
         buffer_add(to, value->text.p, value->text.n);
         buffer_add_zeros(to, (8 - value->text.n % 8) % 8);

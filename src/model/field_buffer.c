@@ -90,8 +90,8 @@ static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buf
     *field = spare;
     if (!ops)
         return 0;
-    if (ops->take)
-        return ops->take(fields, spare, SPARE_FIELDS);
+    if (ops->decode_batch)
+        return ops->decode_batch(fields, spare, SPARE_FIELDS);
     while (n < SPARE_FIELDS && ops->next(fields, &spare[n]))
         if (has_several_names(&spare[n++].value))
             break;
@@ -105,9 +105,9 @@ static __attribute__((noinline)) uint32_t cache_fields(ttr_field_buffer *buffer,
 {
     const struct field_ops *ops = buffer->fields.ops;
     struct field_cache *held =
-        ops && ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
+        ops && ops->decode_cached ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     *field = held ? held->field : NULL;
-    return held ? ops->hold(&buffer->fields, held) : 0;
+    return held ? ops->decode_cached(&buffer->fields, held) : 0;
 }
 
 uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field)
@@ -118,7 +118,7 @@ uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, cons
     if (__builtin_expect(event->schema < buffer->held_n && buffer->held[event->schema].n, 1)) {
         struct field_cache *held = &buffer->held[event->schema];
         *field = held->field;
-        n = schema->ops->hold(&buffer->fields, held);
+        n = schema->ops->decode_cached(&buffer->fields, held);
     } else {
         n = cache_fields(buffer, field);
     }
@@ -131,7 +131,7 @@ uint32_t ttr_event_fields_next(ttr_field_buffer *buffer, const ttr_field **field
     if (__builtin_expect(!ops, 1))
         return 0;
     struct field_cache *held =
-        ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
+        ops->decode_cached ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
         grow_cache(buffer, held);
     return read_more_fields(buffer, field);

@@ -41,8 +41,8 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
 }
 
 /* Returns the addresses of an event's stack, stored as the array field "frames". */
-static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
-                                uint32_t room)
+static uint32_t read_frames_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
+                                  uint32_t room)
 {
     ttr_fields fields;
     ttr_field field;
@@ -69,7 +69,7 @@ uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addres
     const struct schema *schema = context_schema(t, event->schema);
     if (event->stack && schema->ops && schema->ops->frames)
         return schema->ops->frames(schema->ctx, event, addresses, room);
-    return event->kind == TTR_KIND_SAMPLE ? frames_of_field(t, event, addresses, room) : 0;
+    return event->kind == TTR_KIND_SAMPLE ? read_frames_field(t, event, addresses, room) : 0;
 }
 
 const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *n)

@@ -30,7 +30,7 @@ struct peek {
 struct found_folder {
     struct folder *folder;
     /* reason why the folder cannot be read (no valid anchor file), as a sentence, or NULL */
-    const char *untold;
+    const char *unreadable_reason;
 };
 
 /* Folders of one format found below a directory. */

@@ -162,7 +162,7 @@ static ttr_status return_pending_status(const struct input *in, ttr_error *error
 
 /* Counts the events of a batch. If the format failed after adding events, stores the failure for
  * the next read. */
-static void finish_batch(struct input *in, ttr_status status, const ttr_error *error)
+static void count_batch(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
     record_times(in);
@@ -182,7 +182,7 @@ static void set_error_format(const struct input *in, ttr_status status, ttr_erro
  * another, the later ones need the memory. */
 static void free_event_buffer(struct input *in)
 {
-    if (in->lent)
+    if (in->caller_events)
         return;
     alloc_free(&in->base.t->counted, in->events, in->batch, sizeof *in->events);
     in->events = NULL;
@@ -201,8 +201,9 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     /* allocated at the first read, since a merge may supply a shared buffer after all inputs are
      * open */
     if (!in->events)
-        in->events =
-            in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
+        in->events = in->caller_events
+                         ? in->caller_events
+                         : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
     ttr_status status = in->format->reader->next(in, error);
@@ -215,7 +216,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     }
     if (in->time_offset)
         shift_times(in);
-    finish_batch(in, status, error);
+    count_batch(in, status, error);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
 }
@@ -237,7 +238,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *som
         in->position = UINT64_MAX;
         return return_pending_status(in, error);
     }
-    in->events = in->lent = some->events;
+    in->events = in->caller_events = some->events;
     in->batch = some->room;
     in->until = some->until;
     in->is_stopped = false;
@@ -251,14 +252,14 @@ static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *som
         in->position = status == TTR_OK ? in->position : UINT64_MAX;
         return status;
     }
-    finish_batch(in, status, error);
+    count_batch(in, status, error);
     return TTR_OK;
 }
 
 /* Frees the events of the last batch, unless the caller supplied the buffer. */
 static void free_events(struct input *in)
 {
-    if (!in->lent)
+    if (!in->caller_events)
         alloc_free(&in->base.t->counted, in->events, in->batch, sizeof *in->events);
     in->events = NULL;
 }
@@ -398,7 +399,7 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
 {
     struct input *in = (struct input *)reader;
     if (events)
-        in->lent = events;
+        in->caller_events = events;
     return in->batch;
 }
 
@@ -419,9 +420,9 @@ static const struct reader_ops input_ops = {.next = input_next,
                                             .close = input_close,
                                             .range = input_range,
                                             .set_batch_size = input_crowd,
-                                            .lend = input_lend,
+                                            .set_buffer = input_lend,
                                             .kinds = input_kinds,
-                                            .some = input_some,
+                                            .read_until = input_some,
                                             .renames = input_renames,
                                             .rank = input_rank,
                                             .report = input_report,

@@ -54,7 +54,7 @@ struct input {
     bool is_stopped; /* `next` stopped early: the next event is at `stopped_at` >= `until` */
     int64_t stopped_at;
     /* buffer for events supplied by the caller; NULL = the input allocates one */
-    ttr_event *lent;
+    ttr_event *caller_events;
     struct pending_names
         *renames;   /* queue of a merging reader for name changes; NULL = names apply at once */
     uint16_t id;    /* ttr_event.source */

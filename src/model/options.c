@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 /* Returns the start of the key in an option text, or NULL if the option is for another format. */
-static const char *find_own_key(const struct format *format, const char *option)
+static const char *find_option_key(const struct format *format, const char *option)
 {
     const char *dot = strchr(option, '.');
     const char *equals = strchr(option, '=');
@@ -62,7 +62,7 @@ ttr_status options_copy(const struct options_list *list, char ***copies, size_t 
     *n = given_n + 1;
     size_t used = 0;
     for (size_t i = 0; i < given_n; i++) {
-        const char *ctx = find_own_key(list->format, list->given[i]);
+        const char *ctx = find_option_key(list->format, list->given[i]);
         ttr_status status = ctx ? copy_option(list, ctx, &(*copies)[used++], error) : TTR_OK;
         if (status != TTR_OK)
             return status;

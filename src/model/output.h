@@ -28,7 +28,7 @@ struct ttr_writer {
     uint64_t bytes; /* total bytes of the output; valid if has_ended */
     bool has_ended;
     ttr_loss *ledger;      /* losses counted so far: a copy of format->writer->losses */
-    ttr_loss *told;        /* entries of `ledger` with count > 0, the result of ttr_losses */
+    ttr_loss *reported;    /* entries of `ledger` with count > 0, the result of ttr_losses */
     uint64_t losses_total; /* sum of all counts in `ledger` */
     ttr_status stuck;
     ttr_error stuck_error;
@@ -38,7 +38,7 @@ struct ttr_writer {
         /* state of the threads that format text (parallel_writer.h); NULL = this thread only */
         *shared;
     /* the inputs are read one after another, not merged by time (ttr_writer_allow_stream_order) */
-    bool is_scattered;
+    bool is_stream_order;
     /* the writer belongs to a helper thread: its buffer is copied to the main writer, never to a
      * sink */
     bool is_helper;

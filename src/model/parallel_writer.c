@@ -18,9 +18,9 @@
  *
  * Invariants: texts_written <= at <= claimed <= texts_written + SLOTS. `claimed` grows by one at a
  * time, since no thread passes an unclaimed batch. Only the caller's thread touches the sink, the
- * ledger and the caller's context. A helper's batch is used only if its fingerprint (batch_print)
- * equals that of the caller's batch: if the trace grew between the reads, the helpers are stopped
- * and the caller formats the rest.
+ * ledger and the caller's context. A helper's batch is used only if its fingerprint
+ * (batch_fingerprint) equals that of the caller's batch: if the trace grew between the reads, the
+ * helpers are stopped and the caller formats the rest.
  *
  * Cost: every thread decodes the whole trace; formatting is divided. At most TEXT_WAITING_MAX bytes
  * of text wait for the sink. A thread polls for about 20 us before it sleeps.
@@ -45,7 +45,7 @@
 #define POLLS_MAX 2000u /* polls before a thread sleeps, about 20 us */
 
 /* Fingerprint of a batch, to check that two readers returned the same events. */
-struct batch_print {
+struct batch_fingerprint {
     uint32_t n;
     uint16_t source[2];
     int64_t time[2];
@@ -56,7 +56,7 @@ enum slot_state { SLOT_FREE = 0, SLOT_CLAIMED, SLOT_WRITTEN };
 
 struct slot {
     _Atomic enum slot_state state;
-    struct batch_print print;
+    struct batch_fingerprint print;
     struct buffer *text; /* text of the batch, in a buffer of the thread that formatted it */
     ttr_loss *lost;      /* losses in the batch, in the order of format->writer->losses */
     bool has_lost;
@@ -91,16 +91,16 @@ struct parallel_writer {
     unsigned workers_n, threads_n;
 };
 
-static struct batch_print batch_print_of(const ttr_batch *batch)
+static struct batch_fingerprint batch_print_of(const ttr_batch *batch)
 {
     const ttr_event *first = ttr_batch_at(batch, 0), *last = ttr_batch_at(batch, batch->n - 1);
-    return (struct batch_print){.n = batch->n,
-                                .source = {first->source, last->source},
-                                .time = {first->time, last->time},
-                                .offset = {first->offset, last->offset}};
+    return (struct batch_fingerprint){.n = batch->n,
+                                      .source = {first->source, last->source},
+                                      .time = {first->time, last->time},
+                                      .offset = {first->offset, last->offset}};
 }
 
-static bool prints_equal(const struct batch_print *a, const struct batch_print *b)
+static bool fingerprints_equal(const struct batch_fingerprint *a, const struct batch_fingerprint *b)
 {
     return a->n == b->n && a->source[0] == b->source[0] && a->source[1] == b->source[1] &&
            a->time[0] == b->time[0] && a->time[1] == b->time[1] && a->offset[0] == b->offset[0] &&
@@ -204,7 +204,7 @@ static void handle_helper_batch(struct worker *worker, uint64_t number, const tt
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-static bool make_writer(struct worker *worker, ttr *t)
+static bool create_worker_writer(struct worker *worker, ttr *t)
 {
     worker->writer = output_new_helper(worker->shared->out, t);
     return worker->writer != NULL;
@@ -228,7 +228,7 @@ static void *helper_main(void *ctx)
         t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.ctx, t) : NULL;
     ttr_batch batch;
     ttr_error error;
-    if (in && make_writer(worker, t))
+    if (in && create_worker_writer(worker, t))
         for (uint64_t i = 0;
              !atomic_load(&shared->is_ending) && ttr_read(in, &batch, &error) == TTR_OK;
              i += batch.n > 0)
@@ -334,12 +334,12 @@ static void stop_helpers(struct parallel_writer *shared)
 static bool is_formatted_by_helper(struct parallel_writer *shared, const ttr_batch *batch)
 {
     const struct slot *slot = &shared->slot[shared->at % SLOTS];
-    const struct batch_print print = batch_print_of(batch);
+    const struct batch_fingerprint print = batch_print_of(batch);
     if (claim_batch(shared, shared->at))
         return false;
     for (unsigned i = 0; atomic_load(&slot->state) == SLOT_FREE; i++)
         i < POLLS_MAX ? cpu_relax() : (void)sched_yield();
-    if (prints_equal(&slot->print, &print))
+    if (fingerprints_equal(&slot->print, &print))
         return true;
     stop_helpers(shared);
     return !claim_batch(shared, shared->at);
@@ -418,7 +418,7 @@ static bool allocate_workers(struct parallel_writer *shared, unsigned threads)
         for (unsigned k = 0; k < SLOTS; k++)
             buffer_init(&shared->worker[i].text[k], &shared->out->t->alloc);
     }
-    return make_writer(&shared->worker[0], shared->out->t);
+    return create_worker_writer(&shared->worker[0], shared->out->t);
 }
 
 /* Starts the helper threads with all signals blocked, so that the program's own threads receive

@@ -18,14 +18,14 @@ static bool name_precedes(const struct pending_name *a, const struct pending_nam
 {
     if (a->time != b->time)
         return a->time < b->time;
-    return a->lane != b->lane ? a->lane < b->lane : a->told < b->told;
+    return a->lane != b->lane ? a->lane < b->lane : a->arrival < b->arrival;
 }
 
 bool pending_names_add(struct pending_names *renames, const struct rename *what, int64_t time,
                        uint32_t lane)
 {
     const struct pending_name added = {
-        .time = time, .told = renames->told++, .lane = lane, .what = *what};
+        .time = time, .arrival = renames->arrival++, .lane = lane, .what = *what};
     if (!alloc_reserve(&renames->t->counted, (void **)&renames->waiting, &renames->room,
                        renames->n + 1, sizeof added))
         return false;

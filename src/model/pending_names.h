@@ -28,7 +28,7 @@ struct rename {
 
 struct pending_name {
     int64_t time;
-    uint64_t told; /* arrival number, unique in the queue */
+    uint64_t arrival; /* arrival number, unique in the queue */
     uint32_t lane;
     struct rename what;
 };
@@ -37,7 +37,7 @@ struct pending_names {
     ttr *t;
     struct pending_name *waiting; /* binary min-heap by time, lane, arrival */
     size_t n, room;
-    uint64_t told;
+    uint64_t arrival;
 };
 
 void pending_names_init(struct pending_names *renames, ttr *t);

@@ -40,7 +40,7 @@ struct reader_ops {
     /* With events NULL: returns the number of events that a buffer of the caller must hold; 0 = not
      * supported. Otherwise: the reader uses `events` as its buffer. Called before the first read,
      * after set_batch_size. NULL = not supported. */
-    uint32_t (*lend)(struct ttr_reader *reader, ttr_event *events);
+    uint32_t (*set_buffer)(struct ttr_reader *reader, ttr_event *events);
     /* Allows the reader to read its inputs one after another instead of in time order. Returns
      * false if it cannot. Called before the first read. NULL = not supported. */
     bool (*allow_stream_order)(struct ttr_reader *reader);
@@ -53,8 +53,8 @@ struct reader_ops {
     void (*renames)(struct ttr_reader *reader, struct pending_names *renames, uint32_t lane);
     /* Implements reader_read_until. With `some` NULL: returns TTR_OK if it is supported. NULL = not
      * supported. */
-    ttr_status (*some)(struct ttr_reader *reader, struct reader_partial_read *some,
-                       ttr_error *error);
+    ttr_status (*read_until)(struct ttr_reader *reader, struct reader_partial_read *some,
+                             ttr_error *error);
     /* Assigns consecutive ranks, from *next on, to the sources of the reader's inputs. At equal
      * times, events are ordered by rank. NULL = the reader has no inputs. */
     void (*rank)(struct ttr_reader *reader, uint32_t *next);
@@ -72,7 +72,7 @@ struct ttr_reader {
     ttr_order order;
     /* Format whose writer keeps the events of each source separate (a trace of many files). Its
      * definitions and raw records stay valid when readers are merged. NULL = a merge omits both. */
-    const struct format *apart;
+    const struct format *per_source_format;
     /* number of reports; 0 = unknown, the caller calls `report` until it returns false */
     uint32_t reports;
     bool has_begun;   /* a batch was read; properties can no longer be changed */
@@ -110,7 +110,7 @@ void reader_free_buffers(ttr_reader *reader);
 void reader_set_batch_size(ttr_reader *reader, uint32_t batch);
 
 /* Makes the reader store batches in `events`, a buffer that outlives the reader; see
- * reader_ops.lend. */
+ * reader_ops.set_buffer. */
 uint32_t reader_set_buffer(ttr_reader *reader, ttr_event *events);
 
 /* Assigns ranks to the sources of the reader's inputs, which order events of equal time

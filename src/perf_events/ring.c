@@ -78,8 +78,8 @@ static uint64_t ring_record_size(const struct ring *ring, uint64_t at, uint64_t 
 /* size in bytes of the largest MMAP2 record: fixed fields and a path of PATH_MAX */
 #define MMAP2_RECORD_MAX 8192u
 
-static void pass_mapping(const struct ring *ring, uint64_t at, uint64_t n,
-                         const struct ring_stats *stats)
+static void report_mapping(const struct ring *ring, uint64_t at, uint64_t n,
+                           const struct ring_stats *stats)
 {
     uint8_t bytes[MMAP2_RECORD_MAX];
     if (!stats->mapped || n > sizeof bytes)
@@ -102,7 +102,7 @@ static void count_record(const struct ring *ring, uint64_t at, const uint8_t *he
         ring_copy_bytes(ring, at, bytes, 16);
         stats->lost += load_u64(bytes + 8);
     } else if (type == PERF_MMAP2) {
-        pass_mapping(ring, at, n, stats);
+        report_mapping(ring, at, n, stats);
     }
 }
 

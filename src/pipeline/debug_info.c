@@ -42,8 +42,8 @@ struct debug_info {
     /* by schema id: whether its events have the contexts "ip" and "vpid"; 0 = not checked yet */
     uint8_t *verdict;
     size_t change_n, verdicts_n;
-    struct pair_map answer_of; /* key: (binary, address); value: index in `answer` */
-    const ttr_field **answer;  /* cached lookup results: FIELDS fields each */
+    struct pair_map answer_of;       /* key: (binary, address); value: index in `answer` */
+    const ttr_field **find_location; /* cached lookup results: FIELDS fields each */
     size_t answers_n, answers_room;
     struct arena arena; /* memory of the cached fields and texts */
     ttr_field unknown[FIELDS];
@@ -62,7 +62,7 @@ struct where {
 
 /* Returns the entry of an id in a byte table, which grows as needed. Returns NULL if memory runs
  * out. */
-static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
+static uint8_t *byte_table_entry(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
 {
     size_t before = *n;
     if (id >= before) {
@@ -154,7 +154,7 @@ static void add_build_id_byte(struct debug_info *info, struct about *about, cons
         info->build_id[about->binary.build_id.n++] = (uint8_t)field->value.v.u;
 }
 
-static void take_number(struct about *about, const ttr_field *field)
+static void read_payload_number(struct about *about, const ttr_field *field)
 {
     uint64_t value = field->value.v.u;
     if (is_named(field, "baddr")) {
@@ -170,7 +170,7 @@ static void take_number(struct about *about, const ttr_field *field)
     }
 }
 
-static void take_field(struct debug_info *info, struct about *about, const ttr_field *field)
+static void read_payload_field(struct debug_info *info, struct about *about, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     if (field->depth == 1 && about->id_left > 0) {
@@ -182,7 +182,7 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
         return;
     if (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_BOOL ||
         value->type == TTR_TYPE_INT) {
-        take_number(about, field);
+        read_payload_number(about, field);
     } else if (value->type == TTR_TYPE_TEXT && is_named(field, "path")) {
         about->binary.path = value->text;
         about->has_path = true;
@@ -236,7 +236,7 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
     about.binary.is_pic = true;
     if (field) {
         do
-            take_field(info, &about, field);
+            read_payload_field(info, &about, field);
         while (ttr_fields_next(fields, field));
     }
     return apply_change(info, change, &about, where);
@@ -245,8 +245,8 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
 /* --- Answers --- */
 
 /* Fills in the field debug_info: a struct and its three texts. */
-static void set_fields(const struct debug_info *info, ttr_field *field,
-                       const ttr_text texts[FIELDS - 1])
+static void fill_debug_info(const struct debug_info *info, ttr_field *field,
+                            const ttr_text texts[FIELDS - 1])
 {
     for (size_t i = 0; i < FIELDS; i++) {
         field_clear(&field[i]);
@@ -275,11 +275,11 @@ static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary
         texts[i].p = arena_copy(&info->arena, texts[i].p, texts[i].n);
     if (!field || !texts[0].p || !texts[1].p || !texts[2].p)
         return NULL;
-    set_fields(info, field, texts);
+    fill_debug_info(info, field, texts);
     return field;
 }
 
-static const ttr_field *answer(struct debug_info *info, const struct module_place *where)
+static const ttr_field *find_location(struct debug_info *info, const struct module_place *where)
 {
     const struct load *load = module_map_find(&info->module_map, where);
     if (!load)
@@ -290,32 +290,32 @@ static const ttr_field *answer(struct debug_info *info, const struct module_plac
     uint64_t key = by_load ? load->serial : load->binary, at = by_load ? where->base : address;
     const uint32_t *known = pair_map_get(&info->answer_of, key, at);
     if (known)
-        return info->answer[*known];
-    if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room,
-                       info->answers_n + 1, sizeof *info->answer))
+        return info->find_location[*known];
+    if (!alloc_reserve(&info->t->counted, (void **)&info->find_location, &info->answers_room,
+                       info->answers_n + 1, sizeof *info->find_location))
         return NULL;
     const ttr_field *field = ask_symbolizer(info, binary, address);
     if (!field || !pair_map_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
         return NULL;
-    info->answer[info->answers_n++] = field;
+    info->find_location[info->answers_n++] = field;
     return field;
 }
 
 /* --- Stage --- */
 
-static uint64_t trace_of(const ttr *t, const ttr_event *event)
+static uint64_t trace_of_event(const ttr *t, const ttr_event *event)
 {
     uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
     return shares ? shares : event->source;
 }
 
-static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
+static size_t add_debug_info(void *ctx, const ttr_event *event, const ttr_field **added)
 {
     struct debug_info *info = ctx;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
-        is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
-    uint8_t *change = entry_of(info, &info->change, &info->change_n, event->name);
+        is_class ? byte_table_entry(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
+    uint8_t *change = byte_table_entry(info, &info->change, &info->change_n, event->name);
     if (!change || (is_class && !verdict))
         return FIELD_INJECTOR_FAILED;
     if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)
@@ -332,18 +332,19 @@ static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
         return 0;
     if (*change == CHANGE_UNKNOWN)
         *change = classify_event(ttr_text_get(info->t, event->name));
-    struct module_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
+    struct module_place place = {.trace = trace_of_event(info->t, event),
+                                 .pid = (uint64_t)where.vpid};
     if (*change != CHANGE_NONE &&
         !apply_event(info, (enum change) * change, &place, &fields, has_more ? &field : NULL))
         return FIELD_INJECTOR_FAILED;
     place.base = where.ip;
-    *added = answer(info, &place);
+    *added = find_location(info, &place);
     return *added ? FIELDS : FIELD_INJECTOR_FAILED;
 }
 
 /* Clears a full cache between batches, when no field refers to it, so that memory is bounded for
  * any number of addresses. */
-static void refresh(void *ctx)
+static void clear_full_cache(void *ctx)
 {
     struct debug_info *info = ctx;
     if (info->answers_n < ANSWERS_MAX)
@@ -360,14 +361,14 @@ static void close(void *ctx)
     const struct alloc *alloc = &info->t->counted;
     alloc_free(alloc, info->change, info->change_n, 1);
     alloc_free(alloc, info->verdict, info->verdicts_n, 1);
-    alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
+    alloc_free(alloc, info->find_location, info->answers_room, sizeof *info->find_location);
     arena_free(&info->arena);
     pair_map_free(&info->answer_of);
     module_map_free(&info->module_map);
     alloc_free(alloc, info, 1, sizeof *info);
 }
 
-static bool set_up(struct debug_info *info)
+static bool intern_names(struct debug_info *info)
 {
     static const char *const names[FIELDS] = {"debug_info", "bin", "func", "src"};
     static const ttr_text nothing[FIELDS - 1] = {{"", 0}, {"", 0}, {"", 0}};
@@ -379,7 +380,7 @@ static bool set_up(struct debug_info *info)
         info->names[i] = ttr_text_add(info->t, names[i], strlen(names[i]));
         is_fine = is_fine && info->names[i];
     }
-    set_fields(info, info->unknown, nothing);
+    fill_debug_info(info, info->unknown, nothing);
     return is_fine;
 }
 
@@ -399,14 +400,16 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
     }
     info->t = in->t;
     info->options = *options;
-    if (!set_up(info)) {
+    if (!intern_names(info)) {
         close(info);
         ttr_close(in);
         (void)fail_memory(error);
         return NULL;
     }
     return field_injector_new(in,
-                              &(struct field_injector_options){
-                                  .add = add_to, .refresh = refresh, .close = close, .ctx = info},
+                              &(struct field_injector_options){.add = add_debug_info,
+                                                               .refresh = clear_full_cache,
+                                                               .close = close,
+                                                               .ctx = info},
                               error);
 }

@@ -66,7 +66,7 @@ static void filter_close(ttr_reader *base)
 
 /* Returns the cached result of matching a string id, as an address to store it to. Returns NULL if
  * memory runs out. */
-static uint8_t *verdict_at(struct filter *filter, struct condition *condition, ttr_id id)
+static uint8_t *cached_match_entry(struct filter *filter, struct condition *condition, ttr_id id)
 {
     size_t before = condition->verdicts_n;
     if (id < before)
@@ -89,7 +89,7 @@ static bool matches_any(const struct condition *condition, ttr_text text)
 }
 
 /* Returns true if a pattern matches the complete text or one of its comma-separated parts. */
-static bool matches_part(const struct condition *condition, ttr_text text)
+static bool text_or_part_matches(const struct condition *condition, ttr_text text)
 {
     const char *end = text.p + text.n;
     if (matches_any(condition, text))
@@ -108,12 +108,12 @@ static bool string_matches(struct filter *filter, struct condition *condition, t
 {
     if (!condition->glob)
         return true;
-    uint8_t *verdict = verdict_at(filter, condition, id);
+    uint8_t *verdict = cached_match_entry(filter, condition, id);
     if (!verdict)
         return false;
     if (*verdict == UNDECIDED) {
         ttr_text text = ttr_text_get(filter->base.t, id);
-        bool matches = condition == &filter->categories ? matches_part(condition, text)
+        bool matches = condition == &filter->categories ? text_or_part_matches(condition, text)
                                                         : matches_any(condition, text);
         *verdict = matches ? YES : NO;
     }
@@ -170,7 +170,7 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
            thread_matches(filter, &filter->processes, event->thread);
 }
 
-static bool passes(struct filter *filter, const ttr_event *event)
+static bool event_passes_filter(struct filter *filter, const ttr_event *event)
 {
     if (event->kind == TTR_KIND_DEFINITION)
         return true;
@@ -194,7 +194,7 @@ static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         for (uint32_t i = 0; i < all.n; i++) {
             uint32_t at = all.pick ? all.pick[i] : i;
             filter->pick[n] = at;
-            n += passes(filter, &all.event[at]);
+            n += event_passes_filter(filter, &all.event[at]);
         }
         if (filter->is_out_of_memory)
             return fail_memory(error);
@@ -230,7 +230,7 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
 
 /* Implements reader_ops.allow_stream_order. Refuses if names are filtered, because the name of a
  * thread at a given time is only known when reading in time order. */
-static bool filter_scatter(ttr_reader *base)
+static bool filter_allow_stream_order(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
     return !filter->threads.glob && !filter->processes.glob &&
@@ -283,7 +283,7 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 }
 
 /* Parses "3" or "4-7". */
-static bool take_range(const char *text, size_t n, struct cpus *cpus)
+static bool parse_cpu_range(const char *text, size_t n, struct cpus *cpus)
 {
     const char *dash = memchr(text, '-', n);
     const size_t first_n = dash ? (size_t)(dash - text) : n;
@@ -308,7 +308,7 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
         const char *part = *list;
         for (size_t n;; part += n + 1) {
             n = strcspn(part, ",");
-            if (!take_range(part, n, &filter->cpus[filter->cpus_n++]))
+            if (!parse_cpu_range(part, n, &filter->cpus[filter->cpus_n++]))
                 return fail(error, TTR_E_MISUSE, NO_OFFSET,
                             "\"%s\" are no CPUs: numbers and ranges are wanted, like \"0,4-7\"",
                             *list);
@@ -325,7 +325,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                                           .close = filter_close,
                                           .range = filter_range,
                                           .set_batch_size = filter_crowd,
-                                          .allow_stream_order = filter_scatter,
+                                          .allow_stream_order = filter_allow_stream_order,
                                           .kinds = filter_kinds,
                                           .report = filter_report,
                                           .rank = filter_rank,
@@ -343,8 +343,11 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                                                  "a ttr_filter must be made by ttr_filter_init"));
         return NULL;
     }
-    filter->base = (ttr_reader){
-        .t = t, .ops = &ops, .order = in->order, .apart = in->apart, .reports = in->reports};
+    filter->base = (ttr_reader){.t = t,
+                                .ops = &ops,
+                                .order = in->order,
+                                .per_source_format = in->per_source_format,
+                                .reports = in->reports};
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);

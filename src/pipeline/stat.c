@@ -45,7 +45,7 @@ struct ttr_stat {
     int64_t begin_ns, end_ns; /* time range of the trace in ns */
 };
 
-static bool grow(struct ttr_stat *stat, ttr_id name)
+static bool grow_name_table(struct ttr_stat *stat, ttr_id name)
 {
     size_t before = stat->latest_n;
     if (name < before)
@@ -57,7 +57,7 @@ static bool grow(struct ttr_stat *stat, ttr_id name)
     return true;
 }
 
-static bool is_row(const ttr_stat_row *row, const ttr_stat_row *key)
+static bool row_has_key(const ttr_stat_row *row, const ttr_stat_row *key)
 {
     return row->provider == key->provider && row->name == key->name && row->kind == key->kind;
 }
@@ -84,10 +84,10 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
 /* Finds the row of a key, adding it if it is new. It is usually the last one found for its name. */
 static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at)
 {
-    if (!grow(stat, key->name))
+    if (!grow_name_table(stat, key->name))
         return false;
     uint32_t *latest = &stat->latest[key->name];
-    if (*latest && is_row(&stat->row[*latest - 1], key)) {
+    if (*latest && row_has_key(&stat->row[*latest - 1], key)) {
         *at = *latest - 1;
         return true;
     }
@@ -101,7 +101,7 @@ static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *a
     return true;
 }
 
-static void widen(struct ttr_stat *stat, ttr_stat_row *row, int64_t begin, int64_t end)
+static void extend_row_times(struct ttr_stat *stat, ttr_stat_row *row, int64_t begin, int64_t end)
 {
     row->first_ns = begin < row->first_ns ? begin : row->first_ns;
     row->last_ns = end > row->last_ns ? end : row->last_ns;
@@ -122,7 +122,7 @@ static bool count_event(struct ttr_stat *stat, const ttr_event *event)
     row->count++;
     row->bytes += event->payload_size;
     if (!(event->flags & TTR_EVENT_NO_TIME))
-        widen(stat, row, event->time, event->time);
+        extend_row_times(stat, row, event->time, event->time);
     return true;
 }
 
@@ -169,7 +169,8 @@ static bool count_span(void *ctx, const struct complete_span *span)
         return false;
     stat->row[at].count++;
     stat->row[at].bytes += span->bytes;
-    widen(stat, &stat->row[at], event->time, span->is_unfinished ? event->time : span->end);
+    extend_row_times(stat, &stat->row[at], event->time,
+                     span->is_unfinished ? event->time : span->end);
     if (span->is_unfinished) {
         stat->row[at].unfinished++;
         return true;
@@ -237,7 +238,7 @@ static int compare_names(const ttr *t, ttr_id a, ttr_id b)
     return order ? order : (x.n > y.n) - (x.n < y.n);
 }
 
-static bool comes_before(const ttr *t, const ttr_stat_row *a, const ttr_stat_row *b)
+static bool row_precedes(const ttr *t, const ttr_stat_row *a, const ttr_stat_row *b)
 {
     if (a->total != b->total)
         return a->total > b->total;
@@ -253,8 +254,8 @@ static void sift_down(const struct ttr_stat *stat, size_t at, size_t n)
 {
     ttr_stat_row *heap = stat->row, row = heap[at];
     for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && comes_before(stat->t, &heap[child], &heap[child + 1]);
-        if (!comes_before(stat->t, &row, &heap[child]))
+        child += child + 1 < n && row_precedes(stat->t, &heap[child], &heap[child + 1]);
+        if (!row_precedes(stat->t, &row, &heap[child]))
             break;
         heap[at] = heap[child];
         at = child;

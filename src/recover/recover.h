@@ -23,21 +23,21 @@ struct recovery {
 };
 
 /* A trace of a directory, and the output path for its copy. */
-struct recover_place {
+struct recover_entry {
     const char *path, *output;
     const char *longer; /* option that names longer metadata of the trace, as a text; NULL = none */
     size_t bare_n;      /* length of `path` without the suffix of a compression (".gz") */
 };
 
-struct recover_places {
-    struct recover_place *list; /* traces sorted by path */
+struct recover_entries {
+    struct recover_entry *list; /* traces sorted by path */
     size_t n, room;
 };
 
 /* Recovers one trace. Closes its reader and frees its context `t`. For a trace of a directory,
  * `base` is the output folder of all traces; missing folders below it are created. Otherwise `base`
  * is NULL. Failures are reported and stored in the recovery. */
-void recover_trace(struct recovery *recovery, const struct recover_place *place, const char *base,
+void recover_trace(struct recovery *recovery, const struct recover_entry *place, const char *base,
                    ttr *t, ttr_reader *reader);
 
 /* Reports that recovering the step's trace failed; stores the error if it is the first. */
@@ -45,33 +45,34 @@ void recover_fail(struct recovery *recovery, ttr_recover_step *step, ttr_recover
                   const ttr_error *error);
 
 /* Calls the caller's progress callback with a step; returns its result. */
-bool recover_show(const struct recovery *recovery, ttr_recover_step *step, ttr_recover_stage stage);
+bool recover_report_step(const struct recovery *recovery, ttr_recover_step *step,
+                         ttr_recover_stage stage);
 
 /* Returns true if traces of this format can be written. */
-bool recover_is_written(const char *format);
+bool recover_can_write(const char *format);
 
 /* Returns false once the caller has cancelled the work. */
-bool recover_goes_on(struct recovery *recovery);
+bool recover_should_continue(struct recovery *recovery);
 
 /* --- Directories --- */
 
 /* Returns true if a path is a single trace, be it a file or a folder. Returns false for a directory
  * of several traces. */
-bool recover_is_one(const char *path, ttr_reader *reader);
+bool recover_is_single_trace(const char *path, ttr_reader *reader);
 
 /* Lists the traces that a reader of a directory reads, each once. Returns false if memory runs out.
  */
 bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
-                  struct recover_places *places);
+                  struct recover_entries *places);
 
 /* Sets the output path of each trace: its path relative to the input, below the output folder.
  * Returns false if memory runs out. */
 bool recover_assign_outputs(struct recovery *recovery, const char *input, const char *output,
-                            struct recover_places *places);
+                            struct recover_entries *places);
 
 /* Checks that the output folder contains no file that would be read as a part of the copies.
  * Returns an error otherwise. */
 TTR_MUST ttr_status recover_check_folder(const struct recovery *recovery, const char *output,
-                                         const struct recover_places *places, ttr_error *error);
+                                         const struct recover_entries *places, ttr_error *error);
 
 #endif

@@ -29,7 +29,7 @@ static bool is_folder_format(const char *format)
     return false;
 }
 
-bool recover_is_one(const char *path, ttr_reader *reader)
+bool recover_is_single_trace(const char *path, ttr_reader *reader)
 {
     struct stat about;
     ttr_report report = {.size = sizeof report};
@@ -49,14 +49,14 @@ bool recover_is_one(const char *path, ttr_reader *reader)
 
 /* --- Listing --- */
 
-static int compare_places(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
-    const struct recover_place *left = a, *right = b;
+    const struct recover_entry *left = a, *right = b;
     return strcmp(left->path, right->path);
 }
 
 /* Returns the length of a path without the suffix of a compression. */
-static size_t bare_size(ttr_text path)
+static size_t length_without_suffix(ttr_text path)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -70,7 +70,7 @@ static size_t bare_size(ttr_text path)
 
 /* Returns the path of the trace that a report describes: the folder if the format has folders. The
  * report of an unreadable trace may instead have the path of a file in the folder. */
-static ttr_text path_of(const ttr_report *report)
+static ttr_text trace_path_of_report(const ttr_report *report)
 {
     struct stat about;
     ttr_text path = report->trace_path;
@@ -98,15 +98,15 @@ static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
 }
 
 /* Fills in the entry of the trace that a report describes. Returns false if memory runs out. */
-static bool set_place(struct recovery *recovery, const ttr *t, const ttr_report *report,
-                      struct recover_place *place)
+static bool set_entry(struct recovery *recovery, const ttr *t, const ttr_report *report,
+                      struct recover_entry *place)
 {
     ttr_text longer;
-    const ttr_text path = path_of(report);
+    const ttr_text path = trace_path_of_report(report);
     const char *key = ttr_format_option_for(report->format, TTR_OPTION_LONGER_METADATA);
     const bool is_packed = path.n == report->path.n && *report->compression;
-    *place = (struct recover_place){.path = arena_copy(&recovery->arena, path.p, path.n),
-                                    .bare_n = is_packed ? bare_size(path) : path.n};
+    *place = (struct recover_entry){.path = arena_copy(&recovery->arena, path.p, path.n),
+                                    .bare_n = is_packed ? length_without_suffix(path) : path.n};
     if (!place->path || !key || !find_longer(t, report->trace, &longer))
         return place->path != NULL;
     const size_t size = strlen(key) + longer.n + 2;
@@ -118,18 +118,18 @@ static bool set_place(struct recovery *recovery, const ttr *t, const ttr_report 
 }
 
 bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
-                  struct recover_places *places)
+                  struct recover_entries *places)
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0, kept = 0;
     for (; ttr_reader_report(reader, n, &report); n++) {
         if (!alloc_reserve(&recovery->alloc, (void **)&places->list, &places->room, n + 1,
                            sizeof *places->list) ||
-            !set_place(recovery, t, &report, &places->list[n]))
+            !set_entry(recovery, t, &report, &places->list[n]))
             return false;
     }
     if (n)
-        qsort(places->list, n, sizeof *places->list, compare_places);
+        qsort(places->list, n, sizeof *places->list, compare_entries);
     for (size_t i = 0; i < n; i++)
         if (!kept || strcmp(places->list[kept - 1].path, places->list[i].path) != 0)
             places->list[kept++] = places->list[i];
@@ -141,11 +141,11 @@ bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
 
 /* Returns true if the path without suffix is also that of another copy, or of a folder that
  * contains another copy. */
-static bool is_bare_used(const struct recover_places *places, size_t at)
+static bool is_bare_path_used(const struct recover_entries *places, size_t at)
 {
-    const struct recover_place *ctx = &places->list[at];
+    const struct recover_entry *ctx = &places->list[at];
     for (size_t i = 0; i < places->n; i++) {
-        const struct recover_place *other = &places->list[i];
+        const struct recover_entry *other = &places->list[i];
         const bool is_below = other->bare_n > ctx->bare_n && other->path[ctx->bare_n] == '/';
         if (i != at && (is_below || other->bare_n == ctx->bare_n) &&
             memcmp(other->path, ctx->path, ctx->bare_n) == 0)
@@ -155,13 +155,13 @@ static bool is_bare_used(const struct recover_places *places, size_t at)
 }
 
 bool recover_assign_outputs(struct recovery *recovery, const char *input, const char *output,
-                            struct recover_places *places)
+                            struct recover_entries *places)
 {
     size_t output_n = strlen(output);
     while (output_n > 1 && output[output_n - 1] == '/')
         output_n--;
     for (size_t i = 0; i < places->n; i++) {
-        struct recover_place *place = &places->list[i];
+        struct recover_entry *place = &places->list[i];
         const char *rest = place->path + strlen(input);
         const size_t dropped = strlen(place->path) - place->bare_n;
         rest += strspn(rest, "/");
@@ -169,7 +169,7 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
         char *path = arena_alloc(&recovery->arena, size);
         if (!path)
             return false;
-        if (!is_bare_used(places, i))
+        if (!is_bare_path_used(places, i))
             rest_n -= dropped;
         (void)snprintf(path, size, "%.*s/%.*s", (int)output_n, output, (int)rest_n, rest);
         place->output = path;
@@ -178,7 +178,7 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
 }
 
 struct leftover_search {
-    const struct recover_places *places;
+    const struct recover_entries *places;
     /* suffix of files that the caller writes next to each copy, see ttr_recover_options */
     const char *sidecar_suffix;
 };
@@ -187,7 +187,7 @@ struct leftover_search {
  * to a copy. */
 static bool is_assigned(const struct leftover_search *search, const char *path)
 {
-    const struct recover_places *places = search->places;
+    const struct recover_entries *places = search->places;
     for (size_t i = 0; i < places->n; i++) {
         const size_t n = strlen(places->list[i].output);
         if (strncmp(path, places->list[i].output, n) == 0 &&
@@ -242,7 +242,7 @@ static bool is_empty_folder(const char *path)
 }
 
 ttr_status recover_check_folder(const struct recovery *recovery, const char *output,
-                                const struct recover_places *places, ttr_error *error)
+                                const struct recover_entries *places, ttr_error *error)
 {
     const struct leftover_search search = {places, recovery->options->sidecar_suffix};
     struct stat about;

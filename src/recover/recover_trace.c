@@ -57,14 +57,14 @@ static bool can_be_read_again(const char *path)
            (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
-static void give_up(struct job *job, ttr_recover_failure failure, const ttr_error *error)
+static void fail_recovery(struct job *job, ttr_recover_failure failure, const ttr_error *error)
 {
     recover_fail(job->recovery, &job->step, failure, error);
 }
 
-static bool show(struct job *job, ttr_recover_stage stage)
+static bool report_stage(struct job *job, ttr_recover_stage stage)
 {
-    return recover_show(job->recovery, &job->step, stage);
+    return recover_report_step(job->recovery, &job->step, stage);
 }
 
 /* --- Copying --- */
@@ -112,14 +112,14 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
         } else {
             break;
         }
-    } while (status == TTR_OK && recover_goes_on(job->recovery));
+    } while (status == TTR_OK && recover_should_continue(job->recovery));
     if (*reading == TTR_AGAIN || *reading == TTR_END)
         *reading = TTR_OK;
     return status;
 }
 
 /* Returns true if the copy is kept although the input could not be read to its end. */
-static bool is_kept(const struct job *job, const ttr_error *error)
+static bool keeps_partial_copy(const struct job *job, const ttr_error *error)
 {
     const bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
     if (is_damage && job->recovery->reading.flags & TTR_READ_STRICT)
@@ -129,28 +129,28 @@ static bool is_kept(const struct job *job, const ttr_error *error)
 }
 
 /* Copies all events of the reader to the writer. Returns false after reporting a failure. */
-static bool copy_all(struct job *job)
+static bool copy_reader_to_writer(struct job *job)
 {
     ttr_recover_step *step = &job->step;
     ttr_error error = {0};
     ttr_status reading = TTR_OK;
     (void)ttr_writer_allow_stream_order(step->writer, step->reader);
-    (void)show(job, TTR_RECOVER_COPYING);
+    (void)report_stage(job, TTR_RECOVER_COPYING);
     ttr_status writing = copy_events(job, &reading, &error);
-    step->is_partial = writing == TTR_OK && reading != TTR_OK && is_kept(job, &error);
+    step->is_partial = writing == TTR_OK && reading != TTR_OK && keeps_partial_copy(job, &error);
     step->error = reading != TTR_OK ? &error : NULL;
-    (void)show(job, TTR_RECOVER_READ);
+    (void)report_stage(job, TTR_RECOVER_READ);
     step->error = NULL;
     const struct sums sums = sum_reports(step->reader);
     if (writing != TTR_OK)
-        give_up(job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(job, TTR_RECOVER_OUTPUT, &error);
     else if (reading != TTR_OK && !step->is_partial)
-        give_up(job, TTR_RECOVER_READING, &error);
+        fail_recovery(job, TTR_RECOVER_READING, &error);
     else if (sums.events == 0 && sums.damage_regions && step->pass == 0) {
         (void)fail(&error, TTR_E_MALFORMED, NO_OFFSET, "nothing in it can be used");
-        give_up(job, TTR_RECOVER_EMPTY, &error);
+        fail_recovery(job, TTR_RECOVER_EMPTY, &error);
     } else if (ttr_writer_end(step->writer, &error) != TTR_OK)
-        give_up(job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(job, TTR_RECOVER_OUTPUT, &error);
     else
         return true;
     return false;
@@ -164,23 +164,23 @@ static bool copy_to_output(struct job *job, uint32_t flags)
     ttr_error error = {0};
     ttr_report report = {.size = sizeof report};
     ttr_write_options writing = job->recovery->writing;
-    if (!ttr_reader_report(step->reader, 0, &report) || !recover_is_written(report.format)) {
+    if (!ttr_reader_report(step->reader, 0, &report) || !recover_can_write(report.format)) {
         (void)fail(&error, TTR_E_UNSUPPORTED, NO_OFFSET,
                    "format %s cannot be written, so it cannot be recovered", report.format);
         (void)strncpy(error.format, report.format ? report.format : "", sizeof error.format - 1);
-        give_up(job, TTR_RECOVER_FORMAT, &error);
+        fail_recovery(job, TTR_RECOVER_FORMAT, &error);
         return false;
     }
     writing.flags |= flags;
     step->writer = ttr_create(step->t, step->output, report.format, &writing, &error);
     if (!step->writer) {
-        give_up(job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(job, TTR_RECOVER_OUTPUT, &error);
         return false;
     }
-    return copy_all(job);
+    return copy_reader_to_writer(job);
 }
 
-static void close_all(ttr_recover_step *step)
+static void close_step(ttr_recover_step *step)
 {
     ttr_writer_abort(step->writer);
     ttr_close(step->reader);
@@ -194,7 +194,7 @@ static void close_all(ttr_recover_step *step)
 
 /* Returns true for a read option of the input that must not be used to read its copy. The option is
  * "KEY=VALUE" or "FORMAT.KEY=VALUE". */
-static bool is_of_input(const char *option)
+static bool is_input_only_option(const char *option)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++) {
@@ -224,7 +224,7 @@ static bool open_copy(struct job *job, uint32_t flags, ttr_error *error)
     const char **list = alloc_zero(&recovery->alloc, n + 1, sizeof *list);
     job->step.t = list ? ttr_new(recovery->options->context) : NULL;
     for (size_t i = 0; list && i < n; i++)
-        if (!is_of_input(given[i]))
+        if (!is_input_only_option(given[i]))
             list[kept++] = given[i];
     reading.flags |= flags;
     reading.time_offset = 0;
@@ -246,71 +246,71 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
     if (status == TTR_OK) {
         /* stream order needs memory for one stream at a time only */
         (void)ttr_reader_allow_stream_order(step->reader);
-        (void)show(job, TTR_RECOVER_VERIFYING);
+        (void)report_stage(job, TTR_RECOVER_VERIFYING);
         do
             status = ttr_read(step->reader, &batch, error);
-        while ((status == TTR_OK || status == TTR_AGAIN) && recover_goes_on(job->recovery));
+        while ((status == TTR_OK || status == TTR_AGAIN) && recover_should_continue(job->recovery));
         const struct sums sums = sum_reports(step->reader);
         step->is_complete = status == TTR_END;
         step->found_events = sums.events;
         step->found_damage = sums.damage_regions;
         step->found_duplicates = sums.duplicates;
-        (void)show(job, TTR_RECOVER_CHECKED);
+        (void)report_stage(job, TTR_RECOVER_CHECKED);
     }
-    close_all(step);
+    close_step(step);
     return status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
 }
 
 /* Returns true if the copy has damage that copying it once more would remove. */
-static bool wants_copy(const ttr_recover_step *step)
+static bool should_recopy(const ttr_recover_step *step)
 {
     return step->found_damage || (step->is_complete && step->found_duplicates);
 }
 
 /* Replaces the copy by a copy of itself, without the damage. Sets *events to the number of its
  * events. */
-static bool copy_copy(struct job *job, uint64_t *events)
+static bool recopy_output(struct job *job, uint64_t *events)
 {
     ttr_error error = {0};
     bool is_fine = open_copy(job, TTR_READ_DEFINITIONS, &error);
     if (is_fine)
         is_fine = copy_to_output(job, TTR_WRITE_OVERWRITE);
     else
-        give_up(job, TTR_RECOVER_CHECK, &error);
+        fail_recovery(job, TTR_RECOVER_CHECK, &error);
     if (is_fine)
         *events = sum_reports(job->step.reader).events;
-    close_all(&job->step);
+    close_step(&job->step);
     return is_fine;
 }
 
-static void verify(struct job *job)
+static void verify_output(struct job *job)
 {
     ttr_recover_step *step = &job->step;
     ttr_error error = {0};
     uint64_t events = step->events;
     ttr_status status = read_copy(job, &error);
-    while (status == TTR_OK && wants_copy(step) && step->pass < TTR_RECOVER_PASSES_MAX) {
+    while (status == TTR_OK && should_recopy(step) && step->pass < TTR_RECOVER_PASSES_MAX) {
         step->pass++;
-        (void)show(job, TTR_RECOVER_AGAIN);
-        if (!copy_copy(job, &events))
+        (void)report_stage(job, TTR_RECOVER_AGAIN);
+        if (!recopy_output(job, &events))
             return;
         status = read_copy(job, &error);
     }
     if (status != TTR_OK) {
-        give_up(job, TTR_RECOVER_CHECK, &error);
+        fail_recovery(job, TTR_RECOVER_CHECK, &error);
     } else if (!step->is_complete || (step->found_damage == 0 && step->found_events >= events)) {
-        (void)show(job, TTR_RECOVER_VERIFIED);
+        (void)report_stage(job, TTR_RECOVER_VERIFIED);
     } else {
         step->events = events;
         (void)fail(&error, TTR_E_MALFORMED, NO_OFFSET,
                    "the copy is not clean: %llu damaged places, %llu of %llu events read",
                    (unsigned long long)step->found_damage, (unsigned long long)step->found_events,
                    (unsigned long long)events);
-        give_up(job, TTR_RECOVER_NOT_CLEAN, &error);
+        fail_recovery(job, TTR_RECOVER_NOT_CLEAN, &error);
     }
 }
 
-void recover_trace(struct recovery *recovery, const struct recover_place *place, const char *base,
+void recover_trace(struct recovery *recovery, const struct recover_entry *place, const char *base,
                    ttr *t, ttr_reader *reader)
 {
     struct job job = {
@@ -318,11 +318,11 @@ void recover_trace(struct recovery *recovery, const struct recover_place *place,
         .step = {.input = place->path, .output = place->output, .t = t, .reader = reader}};
     ttr_error error = {0};
     ttr_recover_result *result = &recovery->result;
-    bool is_fine = show(&job, TTR_RECOVER_TRACE);
+    bool is_fine = report_stage(&job, TTR_RECOVER_TRACE);
     if (!is_fine)
         result->failed++;
     if (is_fine && base && make_folders(recovery, place->output, 1, &error) != TTR_OK) {
-        give_up(&job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(&job, TTR_RECOVER_OUTPUT, &error);
         is_fine = false;
     }
     is_fine = is_fine && copy_to_output(&job, 0);
@@ -331,10 +331,10 @@ void recover_trace(struct recovery *recovery, const struct recover_place *place,
         result->events += job.step.events;
         result->damage_regions += sums.damage_regions;
         result->damage_bytes += sums.damage_bytes;
-        is_fine = show(&job, TTR_RECOVER_COPIED);
+        is_fine = report_stage(&job, TTR_RECOVER_COPIED);
         result->failed += !is_fine;
     }
-    close_all(&job.step);
+    close_step(&job.step);
     if (is_fine && can_be_read_again(place->output))
-        verify(&job);
+        verify_output(&job);
 }

@@ -48,7 +48,7 @@ static bool is_cancelled(const struct debuginfod *servers)
 }
 
 /* Returns the user data of a client handle; the library passes only the handle to `watch`. */
-static struct debuginfod *owner_of(void *client)
+static struct debuginfod *client_user_data(void *client)
 {
     void *(*ctx)(void *);
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD), *owner = NULL;
@@ -61,9 +61,9 @@ static struct debuginfod *owner_of(void *client)
 
 /* Progress callback of the library, called about once per second. A result other than 0 cancels the
  * request. */
-static int watch(void *client, long done, long all)
+static int on_progress(void *client, long done, long all)
 {
-    struct debuginfod *servers = owner_of(client);
+    struct debuginfod *servers = client_user_data(client);
     (void)all;
     if (!servers)
         return 0;
@@ -73,14 +73,14 @@ static int watch(void *client, long done, long all)
     return is_cancelled(servers) || now_ns() - servers->heard_ns > servers->limit_ns;
 }
 
-static uint64_t silence_ns(void)
+static uint64_t timeout_ns(void)
 {
     const char *text = getenv("DEBUGINFOD_TIMEOUT");
     long seconds = text ? strtol(text, NULL, 10) : 0;
     return (uint64_t)(seconds > 0 ? seconds : SILENCE_S) * UINT64_C(1000000000);
 }
 
-static bool begin(struct debuginfod *servers)
+static bool start_client(struct debuginfod *servers)
 {
     void *(*begin_client)(void);
     void (*set_own)(void *, void *), (*set_watch)(void *, watch_function);
@@ -94,7 +94,7 @@ static bool begin(struct debuginfod *servers)
     if (!servers->client)
         return false;
     set_own(servers->client, servers);
-    set_watch(servers->client, watch);
+    set_watch(servers->client, on_progress);
     return true;
 }
 
@@ -114,9 +114,9 @@ struct debuginfod *debuginfod_new(const ttr_symbols_options *options, ttr_error 
         return NULL;
     }
     servers->options = options;
-    servers->limit_ns = silence_ns();
+    servers->limit_ns = timeout_ns();
     servers->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (servers->library && begin(servers))
+    if (servers->library && start_client(servers))
         return servers;
     const char *reason = servers->library ? "it is too old" : dlerror();
     symbols_fail(error, TTR_E_UNSUPPORTED,

@@ -49,7 +49,7 @@ struct dwarf_index {
 /* --- Spans --- */
 
 /* Ensures space for one more item of a growing array. Returns false if memory runs out. */
-static bool reserve(void **items, size_t *room, size_t n, size_t size)
+static bool reserve_items(void **items, size_t *room, size_t n, size_t size)
 {
     if (n < *room)
         return true;
@@ -66,7 +66,7 @@ static bool add_span(struct spans *spans, uint64_t low, uint64_t high, uint32_t 
 {
     if (low >= high)
         return true;
-    if (!reserve((void **)&spans->span, &spans->room, spans->n, sizeof *spans->span))
+    if (!reserve_items((void **)&spans->span, &spans->room, spans->n, sizeof *spans->span))
         return false;
     spans->span[spans->n++] = (struct span){.low = low, .high = high, .id = id};
     return true;
@@ -79,7 +79,7 @@ static int compare_spans(const void *a, const void *b)
                                    : (left->id > right->id) - (left->id < right->id);
 }
 
-static void settle_spans(struct spans *spans)
+static void sort_spans(struct spans *spans)
 {
     uint64_t reach = 0;
     if (spans->n)
@@ -125,7 +125,7 @@ static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 
 /* Moves to the next sibling of an entry. Returns false, and leaves *die unchanged, if there is
  * none. */
-static bool move_on(Dwarf_Die *die)
+static bool move_to_sibling(Dwarf_Die *die)
 {
     Dwarf_Die next;
     if (dwarf_siblingof(die, &next) != 0 ||
@@ -136,7 +136,7 @@ static bool move_on(Dwarf_Die *die)
     return true;
 }
 
-static bool move_in(Dwarf_Die *die)
+static bool move_to_child(Dwarf_Die *die)
 {
     Dwarf_Die child;
     if (dwarf_child(die, &child) != 0)
@@ -149,15 +149,15 @@ static bool move_in(Dwarf_Die *die)
 
 static bool add_function(struct unit *unit, Dwarf_Die *die)
 {
-    if (!reserve((void **)&unit->function, &unit->functions_room, unit->functions_n,
-                 sizeof *unit->function))
+    if (!reserve_items((void **)&unit->function, &unit->functions_room, unit->functions_n,
+                       sizeof *unit->function))
         return false;
     unit->function[unit->functions_n] = *die;
     return add_ranges(&unit->spans, die, (uint32_t)unit->functions_n++);
 }
 
 /* Returns true for an entry that may contain functions. */
-static bool is_scope(int tag)
+static bool can_contain_functions(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
            tag == DW_TAG_module;
@@ -166,15 +166,15 @@ static bool is_scope(int tag)
 /* Lists the functions among the children of an entry. */
 static void list_children(struct unit *unit, Dwarf_Die die, bool is_exact, unsigned depth)
 {
-    if (!move_in(&die))
+    if (!move_to_child(&die))
         return;
     do {
         int tag = dwarf_tag(&die);
         if (tag == DW_TAG_subprogram && !add_function(unit, &die))
             return;
-        if (!is_exact && depth < DEPTH_MAX && is_scope(tag))
+        if (!is_exact && depth < DEPTH_MAX && can_contain_functions(tag))
             list_children(unit, die, is_exact, depth + 1);
-    } while (move_on(&die));
+    } while (move_to_sibling(&die));
 }
 
 static void list_functions(const struct dwarf_index *index, struct unit *unit)
@@ -191,7 +191,7 @@ static void list_functions(const struct dwarf_index *index, struct unit *unit)
         split.addr)
         top = &split; /* the entries of the unit are in a separate file (split DWARF) */
     list_children(unit, *top, index->is_exact, 0);
-    settle_spans(&unit->spans);
+    sort_spans(&unit->spans);
 }
 
 static bool list_units(struct dwarf_index *index)
@@ -199,8 +199,8 @@ static bool list_units(struct dwarf_index *index)
     Dwarf_Off at = 0, next;
     size_t header;
     while (dwarf_nextcu(index->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 && next > at) {
-        if (!reserve((void **)&index->unit, &index->units_room, index->units_n,
-                     sizeof *index->unit))
+        if (!reserve_items((void **)&index->unit, &index->units_room, index->units_n,
+                           sizeof *index->unit))
             return false;
         struct unit *unit = &index->unit[index->units_n];
         *unit = (struct unit){.is_listed = false};
@@ -211,7 +211,7 @@ static bool list_units(struct dwarf_index *index)
         }
         at = next;
     }
-    settle_spans(&index->spans);
+    sort_spans(&index->spans);
     return index->units_n > 0;
 }
 
@@ -245,7 +245,8 @@ void dwarf_index_free(struct dwarf_index *index)
 /* --- Functions --- */
 
 /* Returns the function of a unit that contains the address; NULL = none. */
-static Dwarf_Die *function_in(const struct dwarf_index *index, struct unit *unit, uint64_t address)
+static Dwarf_Die *find_unit_function(const struct dwarf_index *index, struct unit *unit,
+                                     uint64_t address)
 {
     list_functions(index, unit);
     uint32_t id = find_span(&unit->spans, address, 0);
@@ -258,9 +259,9 @@ static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
     Dwarf_Die *found = NULL;
     uint32_t i = 0;
     for (; !found && (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++)
-        found = function_in(index, &index->unit[i], address);
+        found = find_unit_function(index, &index->unit[i], address);
     for (i = 0; !found && i < index->units_n; i++)
-        found = function_in(index, &index->unit[i], address);
+        found = find_unit_function(index, &index->unit[i], address);
     return found;
 }
 
@@ -309,7 +310,7 @@ static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_foun
 static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
 {
     Dwarf_Die child = *die;
-    if (depth == DEPTH_MAX || !move_in(&child))
+    if (depth == DEPTH_MAX || !move_to_child(&child))
         return false;
     do {
         Dwarf_Die found = child;
@@ -320,7 +321,7 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
             *die = found;
             return true;
         }
-    } while (move_on(&child));
+    } while (move_to_sibling(&child));
     return false;
 }
 
@@ -330,7 +331,7 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
 static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
 {
     bool has_it = false;
-    if (!move_in(die))
+    if (!move_to_child(die))
         return INLINED_BROKEN;
     do {
         int has = dwarf_haspc(die, address);
@@ -339,16 +340,16 @@ static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
             return INLINED_BROKEN;
         if (has_it && dwarf_tag(die) == DW_TAG_inlined_subroutine)
             break;
-        if (has_it && dwarf_haschildren(die) > 0 && !move_in(die))
+        if (has_it && dwarf_haschildren(die) > 0 && !move_to_child(die))
             return INLINED_BROKEN;
-    } while (move_on(die));
+    } while (move_to_sibling(die));
     return has_it ? INLINED_YES : INLINED_NO;
 }
 
 static enum inlined find_call(const struct dwarf_index *index, struct unit *unit, uint64_t address,
                               struct dwarf_found *found)
 {
-    const Dwarf_Die *function = function_in(index, unit, address);
+    const Dwarf_Die *function = find_unit_function(index, unit, address);
     if (!function)
         return INLINED_NO;
     Dwarf_Die die = *function;

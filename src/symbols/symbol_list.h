@@ -13,7 +13,7 @@ struct symbol_lists *symbol_lists_new(void);
 void symbol_lists_free(struct symbol_lists *lists);
 
 /* Returns true if the functions of a binary are in one of these files. */
-bool symbol_lists_knows(const ttr_binary *binary);
+bool symbol_lists_covers(const ttr_binary *binary);
 
 /* Implements ttr_symbolizer, with a struct symbol_lists as its user_data; finds functions, but no
  * lines. */

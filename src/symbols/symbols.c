@@ -65,7 +65,7 @@ struct ttr_symbols {
 /* --- Paths --- */
 
 /* Returns folder and name joined by one slash. Returns NULL if memory runs out. */
-static char *join(const char *folder, const char *name)
+static char *join_path(const char *folder, const char *name)
 {
     char *path = NULL;
     size_t n = strlen(folder);
@@ -76,14 +76,14 @@ static char *join(const char *folder, const char *name)
 }
 
 /* Returns the last component of a path; the complete path if it ends with a slash. */
-static const char *last_part(const char *path)
+static const char *path_last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
 /* Returns the folder of a path. Returns NULL if memory runs out. */
-static char *folder_of(const char *path)
+static char *path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -126,7 +126,7 @@ static struct symbol_file *open_debug(ttr_symbols *symbols, const char *path)
     return file && symbol_file_dwarf(file) ? file : NULL;
 }
 
-static bool has_crc(const char *path, uint32_t wanted)
+static bool file_has_crc(const char *path, uint32_t wanted)
 {
     static const size_t size = 65536;
     struct stat about;
@@ -158,7 +158,7 @@ static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_bina
     for (size_t i = 1; i < binary->build_id.n; i++)
         n += (size_t)snprintf(name + n, sizeof name - n, "%02x", id[i]);
     (void)snprintf(name + n, sizeof name - n, ".debug");
-    char *path = join(folder, name);
+    char *path = join_path(folder, name);
     struct symbol_file *file = open_debug(symbols, path);
     free(path);
     return file;
@@ -167,9 +167,9 @@ static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_bina
 static struct symbol_file *find_linked(ttr_symbols *symbols, const char *folder,
                                        const ttr_binary *binary)
 {
-    char *path = folder ? join(folder, binary->debug_link.p) : NULL;
+    char *path = folder ? join_path(folder, binary->debug_link.p) : NULL;
     struct symbol_file *file =
-        path && has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
+        path && file_has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
     free(path);
     return file;
 }
@@ -182,9 +182,10 @@ static struct symbol_file *find_by_link(ttr_symbols *symbols, const ttr_binary *
     if (binary->debug_link.n == 0 || strlen(binary->debug_link.p) != binary->debug_link.n)
         return NULL;
     const char *all = symbols->options.debug_folder ? symbols->options.debug_folder : DEBUG_FOLDER;
-    char *beside = folder_of(path), *traced = folder_of(binary->path.p);
-    char *below = beside ? join(beside, ".debug") : NULL,
-         *mirror = beside ? join(all, beside) : NULL, *ctx = traced ? join(all, traced) : NULL;
+    char *beside = path_folder(path), *traced = path_folder(binary->path.p);
+    char *below = beside ? join_path(beside, ".debug") : NULL,
+         *mirror = beside ? join_path(all, beside) : NULL,
+         *ctx = traced ? join_path(all, traced) : NULL;
     const char *const folders[] = {beside, below, mirror, ctx};
     struct symbol_file *file = NULL;
     for (size_t i = 0; !file && i < sizeof folders / sizeof *folders; i++)
@@ -258,7 +259,7 @@ static void add_from_file(const struct symbol_file *file, ttr_binary *binary)
 }
 
 /* Fetches a file from a debuginfod server and checks its build id. */
-static struct symbol_file *fetch(ttr_symbols *symbols, ttr_text build_id, bool is_program)
+static struct symbol_file *fetch_file(ttr_symbols *symbols, ttr_text build_id, bool is_program)
 {
     bool is_damaged;
     char *path = symbols->servers ? debuginfod_fetch(symbols->servers, build_id, is_program) : NULL;
@@ -282,14 +283,14 @@ static struct symbol_file *find_debug(ttr_symbols *symbols, const struct binary 
     struct symbol_file *file = find_by_build_id(symbols, &binary);
     if (!file)
         file = find_by_link(symbols, &binary, found->path);
-    return file ? file : fetch(symbols, binary.build_id, false);
+    return file ? file : fetch_file(symbols, binary.build_id, false);
 }
 
 static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_binary *binary)
 {
     bool is_damaged = false;
     found->is_searched = true;
-    found->path = symbols->options.prefix ? join(symbols->options.prefix, binary->path.p)
+    found->path = symbols->options.prefix ? join_path(symbols->options.prefix, binary->path.p)
                                           : strdup(binary->path.p);
     if (!found->path)
         return;
@@ -302,13 +303,13 @@ static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_bin
         found->file = NULL;
     /* the conversion of file offsets needs the program headers of the binary itself */
     if (!found->file && binary->has_offsets)
-        found->file = fetch(symbols, binary->build_id, true);
+        found->file = fetch_file(symbols, binary->build_id, true);
     if (found->file && symbol_file_dwarf(found->file))
         found->debug = found->file;
     if (!found->debug)
         found->debug = find_debug(symbols, found, binary);
     if (!found->file && !found->debug)
-        found->file = fetch(symbols, binary->build_id, true);
+        found->file = fetch_file(symbols, binary->build_id, true);
     if (found->problem != 0 && !found->debug && !found->file)
         count_problem(symbols, found->problem, found->path);
 }
@@ -349,7 +350,7 @@ static void find_symbols(const ttr_symbols *symbols, const struct binary *binary
 }
 
 /* Formats text i of the result. */
-static void answer(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
+static void set_result_text(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
 {
     if (length < 0)
         symbols->text[i] = NULL;
@@ -372,22 +373,23 @@ static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uin
         return;
     if (recorded->has_offsets && binary->file)
         address = symbol_file_address(binary->file, address);
-    const char *name = has_full_paths ? binary->path : last_part(binary->path);
-    answer(
+    const char *name = has_full_paths ? binary->path : path_last_component(binary->path);
+    set_result_text(
         symbols, 0,
         asprintf(&symbols->text[0], "%s%c%#" PRIx64, name, recorded->is_pic ? '+' : '@', address),
         &place->binary);
     find_symbols(symbols, binary, address, &found);
     if (found.function)
-        answer(symbols, 1,
-               asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function,
-                        address - found.function_low),
-               &place->function);
+        set_result_text(symbols, 1,
+                        asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function,
+                                 address - found.function_low),
+                        &place->function);
     if (found.source)
-        answer(symbols, 2,
-               asprintf(&symbols->text[2], "%s:%" PRIu64,
-                        has_full_paths ? found.source : last_part(found.source), found.line),
-               &place->source);
+        set_result_text(symbols, 2,
+                        asprintf(&symbols->text[2], "%s:%" PRIu64,
+                                 has_full_paths ? found.source : path_last_component(found.source),
+                                 found.line),
+                        &place->source);
 }
 
 /* --- The interface --- */
@@ -444,7 +446,7 @@ void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t addres
                         ttr_location *place)
 {
     ttr_symbols *ctx = symbols;
-    if (ctx->lists && symbol_lists_knows(binary))
+    if (ctx->lists && symbol_lists_covers(binary))
         symbol_lists_locate(ctx->lists, binary, address, place);
     else
         locate_in_file(ctx, binary, address, place);

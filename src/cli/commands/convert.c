@@ -256,9 +256,9 @@ int run_convert(struct call *call)
     }
     struct copy_loop copy_loop = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
     outcome = copy_loop_open(&copy_loop, format, 0);
-    const bool is_scattered =
+    const bool is_stream_order =
         outcome == OUTCOME_FINE && ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);
-    if (outcome == OUTCOME_FINE && !is_copy && !is_scattered && inputs.reader == opened)
+    if (outcome == OUTCOME_FINE && !is_copy && !is_stream_order && inputs.reader == opened)
         inputs_share(&inputs, call, copy_loop.out);
     if (outcome == OUTCOME_FINE)
         outcome = convert_run(&copy_loop, format, begin_ns);

@@ -415,4 +415,4 @@ static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t r
 }
 
 const struct field_ops fxt_field_ops = {
-    .begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_fields_take};
+    .begin = fxt_fields_begin, .next = fxt_fields_next, .decode_batch = fxt_fields_take};

@@ -15,7 +15,8 @@
  * ends.
  *
  * Events lose TTR_EVENT_RAW and definitions are omitted, since tables of different inputs would
- * mix. They are kept if the format of all inputs separates their tables (struct format, `apart`).
+ * mix. They are kept if the format of all inputs separates their tables (struct format,
+ * `per_source_format`).
  *
  * Cost: at most log2(inputs) comparisons per event; one if consecutive events are of one input. If
  * more than one input is not ordered, ttr_merge passes all inputs to one sorter (sort.h), so that
@@ -118,14 +119,14 @@ static size_t count_shared_events(const struct merger *merger)
     return n <= UINT32_MAX ? n : 0;
 }
 
-static void merger_crowd(ttr_reader *base, uint32_t batch)
+static void merger_set_batch_size(ttr_reader *base, uint32_t batch)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
         reader_set_batch_size(merger->in[i], batch / (uint32_t)merger->n);
 }
 
-static uint32_t buffered_events(size_t n)
+static uint32_t shared_buffer_size(size_t n)
 {
     if (n >= EVENTS_MAX / EVENTS_EACH)
         return EVENTS_MAX;
@@ -138,7 +139,7 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
     if (merger->n > EVENTS_MIN / BATCH)
-        merger_crowd(&merger->base, buffered_events(merger->n));
+        merger_set_batch_size(&merger->base, shared_buffer_size(merger->n));
     merger->has_windows = batch_merge_can(merger->in, merger->n);
     merger->is_ready = merger->has_windows;
     if (merger->has_windows)
@@ -162,27 +163,27 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
     return TTR_OK;
 }
 
-static inline uint64_t rank_of_lane(const struct lane *lane)
+static inline uint64_t next_event_rank_copied(const struct lane *lane)
 {
     return order_time(ttr_batch_at(&lane->batch, lane->at)->time);
 }
 
 /* Returns the rank of the next event of an input. */
-static inline uint64_t rank_of(const struct merger *merger, size_t i)
+static inline uint64_t next_event_rank(const struct merger *merger, size_t i)
 {
     return merger->row ? order_time(merger->out[merger->row[i].at].time)
-                       : rank_of_lane(&merger->lane[i]);
+                       : next_event_rank_copied(&merger->lane[i]);
 }
 
 /* Returns true if pick_from_two, the branch-free loop for two inputs, applies. */
-static inline bool is_two_inputs(const struct merger *merger)
+static inline bool can_pick_from_two(const struct merger *merger)
 {
-    return merger->n == 2 && merger->row && merger->base.apart;
+    return merger->n == 2 && merger->row && merger->base.per_source_format;
 }
 
 /* Reads the next batch of an input; *has_more is false at its end.  An input that fails counts as
  * ended; its error is returned after the other inputs have ended. */
-static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
+static ttr_status read_input(struct merger *merger, size_t lane, bool *has_more)
 {
     ttr_error ctx;
     ttr_batch batch;
@@ -212,19 +213,19 @@ static ttr_status read_dry_inputs(struct merger *merger)
             merger->is_filled = true;
             return TTR_OK;
         }
-        if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
+        if (read_input(merger, merger->dry, &has_more) != TTR_OK)
             return TTR_AGAIN;
         if (has_more)
-            input_queue_add(&merger->queue, merger->dry, rank_of(merger, merger->dry));
+            input_queue_add(&merger->queue, merger->dry, next_event_rank(merger, merger->dry));
         merger->dry++;
     }
     if (merger->dry == merger->n)
         return TTR_OK;
-    if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
+    if (read_input(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
-    if (!is_two_inputs(merger) && has_more)
-        input_queue_move_top(&merger->queue, rank_of(merger, merger->dry));
-    else if (!is_two_inputs(merger))
+    if (!can_pick_from_two(merger) && has_more)
+        input_queue_move_top(&merger->queue, next_event_rank(merger, merger->dry));
+    else if (!can_pick_from_two(merger))
         input_queue_drop_top(&merger->queue);
     merger->dry = merger->n;
     return TTR_OK;
@@ -242,7 +243,7 @@ static inline void prefetch_event(const ttr_event *next)
 /* Copies events in order until the batch is full or an input must be read. */
 static uint32_t copy_events(struct merger *merger)
 {
-    bool is_mixed = !merger->base.apart;
+    bool is_mixed = !merger->base.per_source_format;
     uint32_t n = 0;
     while (n < BATCH && merger->queue.n > 0) {
         size_t top = input_queue_top(&merger->queue);
@@ -257,13 +258,13 @@ static uint32_t copy_events(struct merger *merger)
             break;
         }
         prefetch_event(ttr_batch_at(&lane->batch, lane->at));
-        input_queue_move_top(&merger->queue, rank_of_lane(lane));
+        input_queue_move_top(&merger->queue, next_event_rank_copied(lane));
     }
     return n;
 }
 
 /* Clears TTR_EVENT_RAW.  Returns false for a definition, which is omitted from a mixed merge. */
-static inline bool strip_mixed(ttr_event *event)
+static inline bool clear_raw_flag(ttr_event *event)
 {
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     return event->kind != TTR_KIND_DEFINITION;
@@ -274,7 +275,7 @@ static inline bool strip_mixed(ttr_event *event)
 static uint32_t pick_events(struct merger *merger)
 {
     struct input_queue *queue = &merger->queue;
-    const bool is_mixed = !merger->base.apart;
+    const bool is_mixed = !merger->base.per_source_format;
     ttr_event *const events = merger->out;
     uint32_t *pick = merger->pick, n = 0;
     while (n < BATCH && queue->n > 0) {
@@ -286,7 +287,7 @@ static uint32_t pick_events(struct merger *merger)
         uint64_t rank;
         do {
             pick[n] = at;
-            n += is_mixed ? strip_mixed(&events[at]) : 1;
+            n += is_mixed ? clear_raw_flag(&events[at]) : 1;
             if (++at == end) {
                 merger->dry = top;
                 return n;
@@ -329,7 +330,7 @@ static uint32_t pick_from_two(struct merger *merger)
 /* Returns true if an input may have more events. */
 static bool has_more_events(const struct merger *merger)
 {
-    return is_two_inputs(merger) ? merger->dry != merger->n : merger->queue.n > 0;
+    return can_pick_from_two(merger) ? merger->dry != merger->n : merger->queue.n > 0;
 }
 
 static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
@@ -343,7 +344,7 @@ static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr
 
 /* Returns the next batch, reading the inputs one after another. Frees an input's buffers at its
  * end. */
-static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status next_unmerged_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_error ctx;
     for (; merger->dry < merger->n; merger->dry++) {
@@ -361,7 +362,7 @@ static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_e
 }
 
 /* Returns the next events in order. */
-static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
     ttr_status status = merger->is_ready ? TTR_OK : prepare_merge(merger, error);
@@ -373,9 +374,9 @@ static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_erro
         status = read_dry_inputs(merger);
         if (status != TTR_OK)
             return status;
-        n = is_two_inputs(merger) ? pick_from_two(merger)
-            : merger->row         ? pick_events(merger)
-                                  : copy_events(merger);
+        n = can_pick_from_two(merger) ? pick_from_two(merger)
+            : merger->row             ? pick_events(merger)
+                                      : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
     *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
     if (n > 0)
@@ -393,8 +394,8 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (merger->rest.n)
         *batch = merger->rest;
     else
-        status = merger->is_one_by_one ? next_one_by_one(merger, batch, error)
-                                       : next_ordered(merger, batch, error);
+        status = merger->is_one_by_one ? next_unmerged_batch(merger, batch, error)
+                                       : next_ordered_batch(merger, batch, error);
     if (status == TTR_OK && !merger->is_one_by_one)
         pending_names_split_batch(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
@@ -433,10 +434,10 @@ static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
         reader_set_range(merger->in[i], from_ns, to_ns);
 }
 
-static bool merger_scatter(ttr_reader *base)
+static bool merger_allow_stream_order(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    merger->is_one_by_one = base->apart != NULL;
+    merger->is_one_by_one = base->per_source_format != NULL;
     for (size_t i = 0; i < merger->n && merger->is_one_by_one; i++)
         (void)reader_allow_stream_order(merger->in[i]);
     return merger->is_one_by_one;
@@ -458,12 +459,12 @@ static struct diagnostics *merger_notes(ttr_reader *base)
 }
 
 /* Returns the format of all inputs if it keeps their tables separate (struct format_reader,
- * `apart`), else NULL. */
-static const struct format *common_separator(ttr_reader *const *in, size_t n)
+ * `per_source_format`), else NULL. */
+static const struct format *common_per_source_format(ttr_reader *const *in, size_t n)
 {
-    const struct format *apart = n ? in[0]->apart : NULL;
+    const struct format *apart = n ? in[0]->per_source_format : NULL;
     for (size_t i = 1; i < n; i++)
-        apart = in[i]->apart == apart ? apart : NULL;
+        apart = in[i]->per_source_format == apart ? apart : NULL;
     return apart;
 }
 
@@ -472,8 +473,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     static const struct reader_ops ops = {.next = merger_next,
                                           .close = merger_close,
                                           .range = merger_range,
-                                          .set_batch_size = merger_crowd,
-                                          .allow_stream_order = merger_scatter,
+                                          .set_batch_size = merger_set_batch_size,
+                                          .allow_stream_order = merger_allow_stream_order,
                                           .kinds = merger_kinds,
                                           .rank = merger_rank,
                                           .report = merger_report,
@@ -500,7 +501,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->by_report = by_report;
     merger->n = n;
     merger->ending = TTR_END;
-    merger->base.apart = common_separator(in, n);
+    merger->base.per_source_format = common_per_source_format(in, n);
     pending_names_init(&merger->renames, t);
     for (size_t i = 0; i < n; i++)
         reader_set_pending_names(list[i], &merger->renames, (uint32_t)i);
@@ -531,7 +532,7 @@ ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
         return sort_readers(t, in, n, &sort_limits_default, error);
     if (unordered == 1)
         in[at] = ttr_sort(in[at], error);
-    if (n == 1 && in[0] && in[0]->apart)
+    if (n == 1 && in[0] && in[0]->per_source_format)
         return in[0];
     if (n == 0 || in[at])
         return merge_ordered(t, in, n, error);

@@ -39,7 +39,7 @@ static void join_blocks(ttr_order_index *disorder)
     disorder->shift++;
 }
 
-static bool add_event(ttr_order_index *disorder, const ttr_event *event)
+static bool index_event(ttr_order_index *disorder, const ttr_event *event)
 {
     if (disorder->events >> disorder->shift == BLOCKS_MAX)
         join_blocks(disorder);
@@ -67,7 +67,7 @@ static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
     bool is_fine = true;
     for (uint32_t i = 0; i < batch->n && is_fine; i++)
         is_fine = ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION ||
-                  add_event(ctx, ttr_batch_at(batch, i));
+                  index_event(ctx, ttr_batch_at(batch, i));
     return is_fine ? TTR_OK : fail_memory(error);
 }
 

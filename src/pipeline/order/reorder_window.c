@@ -22,7 +22,7 @@ void reorder_free(struct reorder *window)
     alloc_free(window->alloc, window->free, window->free_room, sizeof *window->free);
 }
 
-static bool grow(struct reorder *window)
+static bool grow_window(struct reorder *window)
 {
     const struct alloc *alloc = window->alloc;
     size_t need = window->n + 1;
@@ -38,7 +38,7 @@ static bool grow(struct reorder *window)
                          sizeof *window->key);
 }
 
-static int64_t end_of(const struct event_ref *event)
+static int64_t span_end(const struct event_ref *event)
 {
     if (event->kind != TTR_KIND_SPAN)
         return event->time;
@@ -48,12 +48,12 @@ static int64_t end_of(const struct event_ref *event)
 
 bool reorder_add(struct reorder *window, const struct event_ref *event)
 {
-    if (window->n == window->key_room && !grow(window))
+    if (window->n == window->key_room && !grow_window(window))
         return false;
     size_t place = window->free_n ? window->free[--window->free_n] : window->n;
     window->event[place] = *event;
     window->key[window->n++] =
-        (struct order_key){.rank = order_time(end_of(event)), .index = (uint32_t)place};
+        (struct order_key){.rank = order_time(span_end(event)), .index = (uint32_t)place};
     return true;
 }
 
@@ -107,7 +107,7 @@ static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t 
 }
 
 /* Orders the spans with equal ends among the first n keys. */
-static void settle_ties(struct reorder *window, size_t n)
+static void order_all_ties(struct reorder *window, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && window->key[end].rank == window->key[begin].rank;)
@@ -134,7 +134,7 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
            window->key[before_tie].rank == window->key[before_tie - 1].rank)
         before_tie--;
     n = before_tie > n / 2 ? before_tie : n;
-    settle_ties(window, n);
+    order_all_ties(window, n);
     return n;
 }
 

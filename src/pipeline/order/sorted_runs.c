@@ -113,7 +113,7 @@ static size_t stored_size(const struct run_cursor *cursor)
 }
 
 /* Returns the size of the next record of a cursor; 0 if it is not completely in the buffer. */
-static size_t head_size(const struct run_cursor *cursor)
+static size_t head_record_size(const struct run_cursor *cursor)
 {
     const size_t have = cursor->n - cursor->head;
     return have >= PREFIX && have >= stored_size(cursor) ? stored_size(cursor) : 0;
@@ -129,7 +129,7 @@ static size_t needed_size(const struct runs *runs, const struct run_cursor *curs
 /* Reads more bytes of a run until the buffer has a complete record. */
 static ttr_status fill_cursor(struct runs *runs, struct run_cursor *cursor, ttr_error *error)
 {
-    while (head_size(cursor) == 0 && cursor->at < cursor->end) {
+    while (head_record_size(cursor) == 0 && cursor->at < cursor->end) {
         size_t wanted = needed_size(runs, cursor);
         if (wanted > cursor->capacity) {
             uint8_t *bytes = alloc_resize(runs->alloc, cursor->bytes, cursor->capacity, wanted, 1);
@@ -189,7 +189,7 @@ static void push_cursor(struct runs *runs, uint32_t cursor)
 static ttr_status decode_head(struct run_cursor *cursor, ttr_error *error)
 {
     ttr_event difference;
-    cursor->size = head_size(cursor);
+    cursor->size = head_record_size(cursor);
     if (cursor->size == 0)
         return TTR_OK;
     cursor->packed = cursor_init(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
@@ -224,7 +224,7 @@ static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error
 }
 
 /* Returns true if the payload buffer has space.  It grows for the first payload of a call only. */
-static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
+static bool has_payload_space(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
 {
     if (size <= runs->payloads_room - runs->payloads_n)
         return true;
@@ -283,7 +283,8 @@ ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32
     ttr_status status = fill_dry_cursor(runs, error);
     while (status == TTR_OK && *n < room && runs->heap_n > 0) {
         struct run_cursor *cursor = &runs->cursor[runs->heap[0]];
-        if (!has_room(runs, packed_words_padded_size(cursor->event.payload_size), &status, error))
+        if (!has_payload_space(runs, packed_words_padded_size(cursor->event.payload_size), &status,
+                               error))
             break;
         status = pop_event(runs, cursor, &events[(*n)++], error);
         if (cursor->size) {

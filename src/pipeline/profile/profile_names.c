@@ -11,7 +11,7 @@
 
 /* Returns the name of the function that the symbolizer finds at an address of a mapped file; 0 if
  * unknown. */
-static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
+static ttr_id locate_function(const struct ttr_profile *profile, const struct profile_place *place)
 {
     ttr *t = profile->t;
     ttr_location found = {
@@ -45,8 +45,8 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
 }
 
 /* Returns the string "module!function", or the known part of it. */
-static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place,
-                              ttr_id *module)
+static ttr_id resolve_address_name(struct ttr_profile *profile, const struct profile_place *place,
+                                   ttr_id *module)
 {
     struct buffer text;
     ttr_symbol symbol;
@@ -56,7 +56,7 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
     (void)ttr_symbol_get(profile->t, place->thread, place->address, place->first_ns, &symbol);
     *module = symbol.module;
     if (!symbol.name)
-        symbol.name = located(profile, place);
+        symbol.name = locate_function(profile, place);
     if (symbol.module || is_managed) {
         ttr_text name = symbol.module
                             ? ttr_text_get(profile->t, symbol.module)
@@ -80,8 +80,8 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
 
 /* Returns the number of the frame with a name, adding it if it is new; PROFILE_NONE if memory is
  * exhausted. */
-static uint32_t frame_of(struct ttr_profile *profile, struct pair_map *known,
-                         const ttr_profile_frame *frame)
+static uint32_t find_or_add_frame(struct ttr_profile *profile, struct pair_map *known,
+                                  const ttr_profile_frame *frame)
 {
     const uint32_t *there = pair_map_get(known, frame->name, frame->is_state);
     if (there)
@@ -104,10 +104,11 @@ static bool name_places(struct ttr_profile *profile)
         struct profile_place *place = &profile->place[i];
         bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
         ttr_profile_frame frame = {.is_state = place->kind == PLACE_STATE};
-        frame.name = has_address ? name_of_address(profile, place, &frame.module) : place->name;
+        frame.name =
+            has_address ? resolve_address_name(profile, place, &frame.module) : place->name;
         if (!frame.name && !has_address)
             frame.name = ttr_text_add(profile->t, "(no name)", 9);
-        uint32_t at = frame.name ? frame_of(profile, &known, &frame) : PROFILE_NONE;
+        uint32_t at = frame.name ? find_or_add_frame(profile, &known, &frame) : PROFILE_NONE;
         place->address = at;
         is_fine = at != PROFILE_NONE;
     }
@@ -117,7 +118,7 @@ static bool name_places(struct ttr_profile *profile)
 
 /* Returns the node for a profile_met, adding it if it is new; PROFILE_NONE if memory is exhausted.
  */
-static uint32_t node_for(struct ttr_profile *profile, const struct profile_met *met)
+static uint32_t find_or_add_node(struct ttr_profile *profile, const struct profile_met *met)
 {
     uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
     uint32_t frame = (uint32_t)profile->place[met->place].address;
@@ -145,7 +146,7 @@ static bool make_nodes(struct ttr_profile *profile)
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
     pair_map_free(&profile->met_of); /* the map is used again, for nodes */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
-        uint32_t at = node_for(profile, &profile->met[i]);
+        uint32_t at = find_or_add_node(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
             return false;
         profile->renumber[i] = at;
@@ -172,7 +173,7 @@ static void link_nodes(struct ttr_profile *profile)
 
 /* Adds the nodes of a sibling list and those below to the totals of their frames. A node counts
  * only if no node above it has the same frame (recursion). */
-static void sum_chain(struct ttr_profile *profile, uint32_t *running, uint32_t root)
+static void sum_sibling_totals(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;
     while (at != PROFILE_NONE) {
@@ -196,7 +197,7 @@ static bool sum_frames(struct ttr_profile *profile)
 {
     uint32_t *running = alloc_zero(profile->alloc, profile->frames_n, sizeof *running);
     for (size_t i = 0; i < profile->lanes_n && running; i++)
-        sum_chain(profile, running, profile->lane[i].first_root);
+        sum_sibling_totals(profile, running, profile->lane[i].first_root);
     alloc_free(profile->alloc, running, profile->frames_n, sizeof *running);
     return running;
 }

@@ -15,7 +15,7 @@ static int64_t end_of(const ttr_tree_span *span)
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
 
-static bool enter(struct spans *spans, uint32_t at)
+static bool enter_span(struct spans *spans, uint32_t at)
 {
     struct ttr_profile *profile = spans->profile;
     const ttr_tree_span *span = &spans->span[at];
@@ -38,7 +38,7 @@ static bool enter(struct spans *spans, uint32_t at)
     return profile_line_put(profile, spans->lane, span->begin_ns, node);
 }
 
-static bool leave(struct spans *spans, uint32_t at)
+static bool leave_span(struct spans *spans, uint32_t at)
 {
     const ttr_tree_span *span = &spans->span[at];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
@@ -47,21 +47,21 @@ static bool leave(struct spans *spans, uint32_t at)
 
 /* Adds a list of root spans and all spans below them. Does not recurse, since a file may nest spans
  * to any depth. */
-static bool add_chain(struct spans *spans, uint32_t root)
+static bool add_span_list(struct spans *spans, uint32_t root)
 {
     uint32_t at = root;
     while (at != TTR_TREE_NONE) {
-        if (!enter(spans, at))
+        if (!enter_span(spans, at))
             return false;
         if (spans->span[at].first_child != TTR_TREE_NONE) {
             at = spans->span[at].first_child;
             continue;
         }
-        if (!leave(spans, at))
+        if (!leave_span(spans, at))
             return false;
         while (spans->span[at].next == TTR_TREE_NONE && spans->span[at].parent != TTR_TREE_NONE) {
             at = spans->span[at].parent;
-            if (!leave(spans, at))
+            if (!leave_span(spans, at))
                 return false;
         }
         at = spans->span[at].next;
@@ -81,7 +81,7 @@ bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
         if (spans.span[roots[i]].activity)
             continue;
         spans.lane = profile_lane(profile, spans.span[roots[i]].thread);
-        is_fine = spans.lane != SIZE_MAX && add_chain(&spans, roots[i]);
+        is_fine = spans.lane != SIZE_MAX && add_span_list(&spans, roots[i]);
     }
     alloc_free(profile->alloc, spans.node, n, sizeof *spans.node);
     profile->unit = TTR_PROFILE_NS;

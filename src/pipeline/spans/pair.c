@@ -69,7 +69,7 @@ static ttr_event *append_event(struct pairer *pairer, const ttr_event *event)
     return &pairer->out[pairer->n++];
 }
 
-static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *event)
+static bool store_begin(struct pairer *pairer, uint32_t slot, const ttr_event *event)
 {
     const struct alloc *alloc = &pairer->base.t->counted;
     size_t before = pairer->slots_n;
@@ -124,7 +124,7 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
     span->category = span->category ? span->category : end->category;
 }
 
-static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
+static struct open_id span_identity(const struct pairer *pairer, const ttr_event *event)
 {
     return open_id_of(pairer->base.t,
                       &(struct open_event){.kind = event->kind,
@@ -137,14 +137,14 @@ static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
                                            .link = event->link});
 }
 
-static bool take_begin(struct pairer *pairer, const ttr_event *event)
+static bool pair_begin(struct pairer *pairer, const ttr_event *event)
 {
-    struct open_id id = id_of(pairer, event);
+    struct open_id id = span_identity(pairer, event);
     uint32_t slot;
     if (!open_push(&pairer->open, &id, &slot))
         return false;
     if (slot != OPEN_FULL)
-        return keep_begin(pairer, slot, event);
+        return store_begin(pairer, slot, event);
     stage_notes_add(
         &pairer->stage_notes, TTR_SEVERITY_REMARK, event->offset, "pair.too-many-open",
         "more than %u spans are open at once: further begins and their ends are not paired",
@@ -153,9 +153,9 @@ static bool take_begin(struct pairer *pairer, const ttr_event *event)
     return true;
 }
 
-static void take_end(struct pairer *pairer, const ttr_event *event)
+static void pair_end(struct pairer *pairer, const ttr_event *event)
 {
-    struct open_id id = id_of(pairer, event);
+    struct open_id id = span_identity(pairer, event);
     uint32_t slot = open_pop(&pairer->open, &id);
     if (slot != OPEN_NONE && slot != OPEN_FULL) {
         end_span(pairer, slot, event);
@@ -167,7 +167,7 @@ static void take_end(struct pairer *pairer, const ttr_event *event)
     (void)append_event(pairer, event);
 }
 
-static bool take(struct pairer *pairer, const ttr_event *event)
+static bool pair_event(struct pairer *pairer, const ttr_event *event)
 {
     if (event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME) &&
         event->time > pairer->last_time)
@@ -175,10 +175,10 @@ static bool take(struct pairer *pairer, const ttr_event *event)
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
-        return take_begin(pairer, event);
+        return pair_begin(pairer, event);
     case TTR_KIND_END:
     case TTR_KIND_ASYNC_END:
-        take_end(pairer, event);
+        pair_end(pairer, event);
         return true;
     default:
         (void)append_event(pairer, event);
@@ -197,7 +197,7 @@ static void append_open_spans(struct pairer *pairer)
 
 /* Fills the output from one batch of the input. After the input has ended or failed, fills it from
  * the open spans. */
-static ttr_status fill(struct pairer *pairer, ttr_error *error)
+static ttr_status fill_batch(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
         pairer->at = 0;
@@ -211,7 +211,7 @@ static ttr_status fill(struct pairer *pairer, ttr_error *error)
             return fail_memory(error);
     }
     while (pairer->n < BATCH && pairer->at < pairer->batch.n)
-        if (!take(pairer, ttr_batch_at(&pairer->batch, pairer->at++)))
+        if (!pair_event(pairer, ttr_batch_at(&pairer->batch, pairer->at++)))
             return fail_memory(error);
     if (pairer->is_at_end)
         append_open_spans(pairer);
@@ -219,7 +219,7 @@ static ttr_status fill(struct pairer *pairer, ttr_error *error)
 }
 
 /* Sets the payload pointers of the batch, now that the buffer no longer grows. */
-static void settle(struct pairer *pairer)
+static void set_payload_pointers(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)
         if (pairer->payload_at[i] && pairer->out[i].payload_size)
@@ -232,7 +232,7 @@ static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     pairer->n = 0;
     buffer_clear(&pairer->fields);
     while (pairer->n == 0) {
-        ttr_status status = fill(pairer, error);
+        ttr_status status = fill_batch(pairer, error);
         if (status != TTR_OK)
             return status;
         if (pairer->n == 0 && pairer->is_at_end) {
@@ -240,7 +240,7 @@ static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
             return pairer->ending;
         }
     }
-    settle(pairer);
+    set_payload_pointers(pairer);
     *batch = (ttr_batch){.event = pairer->out, .n = pairer->n};
     return TTR_OK;
 }

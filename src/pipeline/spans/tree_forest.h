@@ -47,7 +47,7 @@ struct ttr_tree {
 
 /* Stores the ids of an activity's begin and returns its number for span_stream_add; 0 if memory is
  * exhausted. */
-uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event);
+uint32_t tree_add_activity(struct ttr_tree *tree, const ttr_event *event);
 
 /* Builds the lists of activity spans, nested by their ids, as one more list of roots, for which
  * space exists. `keys` and `spare` are scratch space for all spans. Returns false if memory runs

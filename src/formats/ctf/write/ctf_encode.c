@@ -74,8 +74,8 @@ static const struct ctf_trace *ctf_source_of_event(const struct ttr_writer *out,
                                                    const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->beneath) /* sorted events have a schema that refers to the original one */
-        schema = context_schema(out->t, schema->beneath);
+    if (schema->base_schema) /* sorted events have a schema that refers to the original one */
+        schema = context_schema(out->t, schema->base_schema);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
     return ctx ? ctx->trace : NULL;
 }
