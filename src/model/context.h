@@ -307,8 +307,7 @@ static inline const struct type *fields_declared_type(const ttr_fields *fields)
 
 /* Returns true if the text that was returned last has nonzero bytes after its terminating zero.
  * Returns false if the value is not a text. */
-*false if the value is not a text.* /
-    static inline bool text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *value)
+static inline bool text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *value)
 {
     const struct field_ops *ops = fields->ops;
     return value->type == TTR_TYPE_TEXT && ops && ops->has_bytes_after_end &&
