@@ -10,7 +10,7 @@
 
 struct call;
 
-/* Whether a word is the pid of a process, its name, or its program with ".dll". */
+/* Returns true if a word is the pid of a process, its name, or its program with ".dll". */
 bool dotnet_matches(const char *word, const ttr_dotnet_process *process);
 
 /* Reports that no process matches a word. Returns OUTCOME_INPUT. */
