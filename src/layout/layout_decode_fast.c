@@ -1,27 +1,27 @@
-/* The fast path for fields: decodes a whole record into fields that stay in memory from one event
- * of a class to the next, so that only values are written.
+/* The fast path for fields: decodes a complete record into fields that stay in memory from one
+ * event of a class to the next, so that only values are written.
  *
- * Order of calls: fast_program_compile compiles, beside each step of a walk, a step of the fast
- * path.  For each event layout_fields_decode_cached (or layout_decode_complete) copies the prepared
- * fields if they are not in memory yet, and calls the first step.  Each step writes a value and
- * calls the next one.
+ * Order of calls: fast_program_compile compiles each step of the field iterator's program to a step
+ * of the fast program. For each event layout_fields_decode_cached (or layout_decode_complete)
+ * copies the templates of the fields, if they are not in the cache yet, and calls the first step.
+ * Each step writes a value and calls the next step.
  *
- *     walk:   FIELD_NUMBER   FIELD_STRING8   FIELD_NUMBER   STEP_END
- *     fast:   decode_u32le -> decode_string -> decode_u16le -> decode_end
- *     bytes:  |<-- reach -->|  text..0     |<- reach -->|
+ *   iterator: FIELD_NUMBER   FIELD_STRING8   FIELD_NUMBER   STEP_END
+ *   fast:     decode_u32le -> decode_string -> decode_u16le -> decode_end
+ *   bytes:    |<-- reach -->|  text..0     |<- reach -->|
  *
- * Algorithm: threaded code.  Steps are functions that call their successor in tail position, so all
- * state is in registers.  If events of many classes come in random order, a processor does not
- * predict one shared jump from step to step, but it does predict many separate ones.  If a compiler
+ * Algorithm: threaded code. Steps are functions that call their successor in tail position, so all
+ * state is in registers. If events of many classes come in random order, a processor does not
+ * predict one shared jump from step to step, but it does predict many separate ones. If a compiler
  * does not turn these calls into jumps, their depth is the number of fields, which is limited.
  *
- * Invariants: `p` is the byte at which the last step of variable size ended.  After each such step
- * one check covers all bytes up to the next one (`reach`), so fixed fields need no check.  All
- * fields up to the next array are prepared; an array whose number of elements differs from the
- * event before prepares its elements and the fields after them.
+ * Invariants: `p` is the byte at which the last field of variable size ended. After each such field
+ * one check covers all bytes up to the next one (`reach`), so fixed-size fields need no check. The
+ * templates of all fields up to the next array are in the cache. An array whose element count
+ * differs from that of the previous event prepares its elements and the fields after them.
  *
- * Left out: bit fields, LEB128 numbers, loops and choices.  At such a step, at the end of a cut
- * record, or if an array does not fit, the walk continues one field at a time
+ * Left out: bit fields, LEB128 numbers, loops and variants. At such a step, at the end of a
+ * truncated record, or if an array does not fit, the field iterator continues
  * (layout_field_iter.c). */
 #include "layout/layout_program.h"
 

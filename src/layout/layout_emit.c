@@ -53,7 +53,7 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
     return true;
 }
 
-/* Emits the members [from, to) of a struct. */
+/* Emits members `from` to `to` - 1 of a struct. */
 static bool emit_member_range(struct compiler *c, const struct type *type, uint32_t from,
                               uint32_t to)
 {
@@ -148,8 +148,8 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     return true;
 }
 
-/* Selects the steps for an array. `align`: log2 of the alignment that the first element needs at
- * run time; 0 if the position is already aligned. */
+/* Selects the steps for an array, by the size of its elements. `align`: log2 of the alignment that
+ * the first element needs at run time; 0 if the position is already aligned. */
 static bool emit_array_elements(struct compiler *c, const struct type *type,
                                 const struct emit_count *count, unsigned align)
 {

@@ -46,7 +46,7 @@ static uint64_t align_up(uint64_t at, uint64_t mask)
     return (at + mask) & ~mask;
 }
 
-/* Moves forward to a bit offset. Fails if that exceeds the record. */
+/* Moves the read position to bit offset `to`. Fails if the record ends before it. */
 static uint32_t move_to(const struct step *step, struct layout_cursor *run, uint64_t to,
                         enum layout_status *end)
 {
@@ -56,7 +56,7 @@ static uint32_t move_to(const struct step *step, struct layout_cursor *run, uint
     return 0;
 }
 
-/* Skips `count` elements of fixed size. */
+/* Skips an array of `count` elements of fixed size. */
 static uint32_t skip_elements(const struct step *step, struct layout_cursor *run, uint64_t count,
                               enum layout_status *end)
 {

@@ -73,9 +73,9 @@ static inline uint64_t layout_byte_shape_rest(const struct layout_byte_shape *by
            bytes->rest;
 }
 
-/* Returns the end of a record as an offset from `base`; `first` is the end of its fixed part, where
- * LAYOUT_BYTE_SHAPE_LOOKAHEAD bytes must be readable. Returns UINT64_MAX if the text is longer and
- * must be scanned. */
+/* Returns the end of a record as an offset from `base`. `first`: end of the record's first
+ * fixed-size part, where LAYOUT_BYTE_SHAPE_LOOKAHEAD bytes must be readable. Returns UINT64_MAX if
+ * the text is longer than these bytes and must be scanned. */
 static inline uint64_t layout_byte_shape_find_end(const struct layout_byte_shape *bytes,
                                                   const uint8_t *base, uint64_t first)
 {
@@ -85,9 +85,9 @@ static inline uint64_t layout_byte_shape_find_end(const struct layout_byte_shape
                                            : UINT64_MAX;
 }
 
-/* Finds the end of the record at bit offset `at`, a whole byte. Returns false if the record exceeds
- * bits->end, has no shape, or ends its fixed part within 64 bits of bits->base; then use
- * layout_find_record_end. */
+/* Finds the end of the record at bit offset `at`, a byte boundary. Returns false if the record
+ * exceeds bits->end, if it has no formula, or if its first fixed-size part ends within 64 bits of
+ * bits->base; the caller then uses layout_find_record_end. */
 static inline bool layout_shape_find_end(const struct layout_shape *shape, const struct bits *bits,
                                          uint64_t at, uint64_t *behind)
 {

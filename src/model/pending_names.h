@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 
-/* A new name for a thread or process. */
+/* A name change of a thread or process. */
 struct rename {
     ttr_id thread;
     bool is_of_process; /* the name is that of the thread's process, not of the thread */

@@ -1,11 +1,11 @@
 /* ttr_debug_info: adds the field "debug_info" to the common context of events that have the
  * contexts "ip" and "vpid".
  *
- * The loaded modules (module_map.h) are learned from events of LTTng-UST: lttng_ust_statedump
- * (loaded when tracing starts), lttng_ust_lib and lttng_ust_dl (loaded and unloaded later).  Such
- * an event is applied before its own address is looked up, as in babeltrace2.  The caller's
- * symbolizer finds functions and lines; answers are cached by binary and address.  Left out: kernel
- * addresses, and stacks (context "ips"). */
+ * The loaded modules (module_map.h) are known from events of LTTng-UST: lttng_ust_statedump
+ * (modules loaded when tracing starts), lttng_ust_lib and lttng_ust_dl (loaded and unloaded later).
+ * The module map is updated by such an event before the event's own address is looked up, as in
+ * babeltrace2. The caller's symbolizer finds functions and lines; its results are cached by binary
+ * and address. Left out: kernel addresses, and stacks (context "ips"). */
 #include <string.h>
 
 #include "base/status.h"
@@ -406,10 +406,9 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
         (void)fail_memory(error);
         return NULL;
     }
-    return field_injector_new(in,
-                              &(struct field_injector_options){.add = add_debug_info,
-                                                               .refresh = clear_full_cache,
-                                                               .close = close,
-                                                               .ctx = info},
-                              error);
+    return field_injector_new(
+        in,
+        &(struct field_injector_options){
+            .add = add_debug_info, .refresh = clear_full_cache, .close = close, .ctx = info},
+        error);
 }

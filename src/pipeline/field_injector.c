@@ -1,11 +1,9 @@
-/* Adding fields: copies of the events with a schema that wraps the original one.  Its field
- * iterator returns the fields of the wrapped iterator, and inserts the added fields after the last
- * field of their group.
- *
- * ttr_event.stack is the index of an event's added fields in a table of the batch.  The iterator
- * reads one field ahead to find the end of the group.  Stages that keep events longer (sorting)
- * copy all fields, the added ones too.  Events lose TTR_EVENT_RAW and definitions are omitted, so
- * that no writer copies the original record. */
+/* Field injector: returns copies of events with a schema that wraps the original one. The wrapping
+ * schema's field iterator returns the fields of the original iterator, and inserts the added fields
+ * after the last field of their group. ttr_event.stack of a copy is the index of the event's added
+ * fields in a table of the batch. The iterator reads one field ahead to find the end of the group.
+ * Stages that keep events longer (sorting) copy all fields, including the added ones. Events lose
+ * TTR_EVENT_RAW and definitions are omitted, so that no writer copies the original record. */
 #include "pipeline/field_injector.h"
 
 #include <string.h>

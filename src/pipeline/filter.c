@@ -1,9 +1,8 @@
-/* Filtering by selection: a batch is passed on with the indices of the matching events; nothing is
- * copied.
- *
- * Patterns are matched once per string, not per event: each condition caches its results by string
- * id. Definitions always pass, inverted or not.  Objects and gaps pass if only time, thread,
- * process and CPU are filtered, since they describe the trace rather than a point in time. */
+/* Filter: returns each batch of the input with a list of the indices of matching events; events are
+ * not copied. Patterns are matched once per string, not per event: each condition caches its
+ * results by string id. Definitions always match, also if the filter is inverted. Objects and gaps
+ * match if only time, thread, process and CPU are filtered, since they describe the trace rather
+ * than a point in time. */
 #include <string.h>
 
 #include "base/arena.h"

@@ -1,12 +1,14 @@
 /* Construction of a profile.
  *
- *     profile.c        reads samples; public functions
- *     profile_tree.c   tree of places (addresses, names) under their callers; timelines
- *     profile_spans.c  converts a span forest to such a tree
- *     profile_names.c  at the end: resolves addresses to names, joins places of one name to a frame
+ *   profile.c        reads samples; public functions
+ *   profile_tree.c   tree of frames (addresses or names) under their callers; timelines
+ *   profile_spans.c  converts a span forest to such a tree
+ *   profile_names.c  at the end: resolves addresses to names, joins frames with equal names
  *
- * Order: profile_lane, profile_place and profile_call per frame of each sample, then
- * profile_finish. Until then frames are addresses, because traces record symbols at their end.
+ * Before names are resolved, a frame is called a place. The samples of one thread are a lane.
+ *
+ * Order of calls: profile_lane, then profile_place and profile_call per frame of each sample, then
+ * profile_finish. Names are resolved last, because traces record symbols at their end.
  *
  * Invariants: a parent has a lower number than its children; a place exists once per caller and
  * lane. Cost: one hash lookup for a stack that was seen before, one per frame for a new one. */

@@ -1,12 +1,12 @@
-/* The span forest: the claim algorithm of nesting.h, with all spans in memory.
+/* The span forest, built with the claim algorithm of nesting.h, with all spans in memory.
  *
- * During construction, the unclaimed spans of a lane are a list through `next`, newest first.  A
- * span claims the front part of the list, and becomes its new front.  If spans arrive out of order,
- * later than the window of the span stream permits, all lists are rebuilt from spans sorted by
- * their ends.  A partially overlapping span becomes a child of the span that contains it completely
- * and ends first; times are never changed.
+ * During construction, the unclaimed spans of a lane (thread or track) are a list linked by `next`,
+ * newest first. A span claims spans from the front of the list and becomes its new front. If spans
+ * arrive out of order, later than the reorder window permits, all lists are rebuilt from spans
+ * sorted by their ends. A partially overlapping span becomes a child of the span that contains it
+ * completely and ends first; times are never changed.
  *
- * Cost: amortized O(1) per span; a rebuild sorts all spans.  Memory: 72 bytes per span in the
+ * Cost: amortized O(1) per span; a rebuild sorts all spans. Memory: 72 bytes per span in the
  * result, twice that during construction. */
 #include <string.h>
 
