@@ -174,7 +174,7 @@ static bool texts_equal(ttr_text a, ttr_text b)
 /* Searches a root for a member and adds up the sizes before it. Returns false to end the search:
  * the member was found, or the sizes before it vary. */
 static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
-                        struct position *position, struct fold *fold,
+                        struct position *position, struct folded_size *folded_size,
                         struct layout_member_position *spot)
 {
     const struct type *type = c->layout->root[root];
@@ -183,10 +183,10 @@ static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
         uint64_t pad = (0 - (uint64_t)position->residue) & ((UINT64_C(1) << member->align) - 1);
         if (name.p && texts_equal(type->members[i].name, name) &&
             member->align <= position->known && !member->unit) {
-            *spot = (struct layout_member_position){.bit = fold->bits + pad, .type = member};
+            *spot = (struct layout_member_position){.bit = folded_size->bits + pad, .type = member};
             return false;
         }
-        if (!fold_type_size(c, member, position, fold))
+        if (!fold_type_size(c, member, position, folded_size))
             return false;
     }
     return true;
@@ -199,7 +199,7 @@ bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_
     struct layout copy = *layout;
     struct compiler c = {.layout = &copy};
     struct position position = {.known = 3, .order = ORDER_START};
-    struct fold fold = {0};
+    struct folded_size folded_size = {0};
     spot->type = NULL;
     for (int r = 0; r < ROOT_COUNT && layout->start_mask <= 7; r++) {
         const struct type *type = layout->root[r];
@@ -207,8 +207,9 @@ bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_
         const struct type outside = {.kind = TYPE_STRUCT, .align = type ? type->align : 0};
         if (!type)
             continue;
-        if (!fold_type_size(&c, &outside, &position, &fold) ||
-            !search_root(&c, (enum type_root)r, wanted, &position, &fold, spot) || r == (int)root)
+        if (!fold_type_size(&c, &outside, &position, &folded_size) ||
+            !search_root(&c, (enum type_root)r, wanted, &position, &folded_size, spot) ||
+            r == (int)root)
             break;
     }
     return spot->type != NULL;

@@ -152,22 +152,22 @@ TTR_MUST bool compile_program(struct compiler *c, enum program program);
 
 /* Computes the size of a type that starts at `position`, if it is the same in every record, and
  * advances `position` past it. Returns false if the size varies or compilation failed. */
-struct fold {
+struct folded_size {
     uint64_t bits;
     uint64_t spins; /* array elements of size 0 within; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
 };
 TTR_MUST bool fold_type_size(struct compiler *c, const struct type *type, struct position *position,
-                             struct fold *fold);
+                             struct folded_size *folded_size);
 
 /* Computes size and distance of an array's elements: `bits` bits each, one every `stride` bits.
  * `position` is that of the first element, already aligned; only its byte order is updated, to that
  * after the last element. Returns false if element sizes vary. */
-struct fold_element {
+struct folded_element {
     uint64_t bits, stride;
     uint64_t spins; /* array elements of size 0 within each element */
 };
 TTR_MUST bool fold_element_size(struct compiler *c, const struct type *element,
-                                struct position *position, struct fold_element *fold);
+                                struct position *position, struct folded_element *folded_size);
 
 /* position_advance adds bits to a position. position_join returns what two positions have in
  * common, for a point that is reached on two paths. */

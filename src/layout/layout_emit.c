@@ -153,7 +153,7 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
 static bool emit_array_elements(struct compiler *c, const struct type *type,
                                 const struct emit_count *count, unsigned align)
 {
-    struct fold_element each;
+    struct folded_element each;
     struct position first =
         align ? (struct position){.known = (uint8_t)align, .order = c->position.order}
               : c->position;

@@ -53,17 +53,17 @@ struct emit_count {
     uint8_t slot;
     bool is_fixed;
 };
-TTR_MUST bool emit_skip_elements(struct compiler *c, const struct fold_element *each,
+TTR_MUST bool emit_skip_elements(struct compiler *c, const struct folded_element *each,
                                  const struct emit_count *count, unsigned align);
 
 /* Returns true if the elements are numbers of whole bytes at byte boundaries, so that two steps
  * return all of them without a loop. */
 bool emit_has_plain_elements(const struct type *element, const struct position *position,
-                             const struct fold_element *each);
+                             const struct folded_element *each);
 
 /* Emits the step of the array field and the two steps that return its elements. */
 TTR_MUST bool emit_elements(struct compiler *c, const struct type *type,
-                            const struct fold_element *each, const struct emit_count *count,
+                            const struct folded_element *each, const struct emit_count *count,
                             unsigned align);
 
 /* Build lookup tables in the layout's arena. Return NULL if memory runs out. */

@@ -417,7 +417,7 @@ static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_
 
 /* Updates the position past a variable number of elements, possibly none. `align`: log2 of the
  * alignment of the first element. */
-static void position_after_elements(struct position *position, const struct fold_element *each,
+static void position_after_elements(struct position *position, const struct folded_element *each,
                                     unsigned align)
 {
     struct position none = *position, some = *position;
@@ -430,7 +430,7 @@ static void position_after_elements(struct position *position, const struct fold
     *position = position_join(none, some);
 }
 
-static bool emit_spins(struct compiler *c, const struct fold_element *each,
+static bool emit_spins(struct compiler *c, const struct folded_element *each,
                        const struct emit_count *count)
 {
     if (each->spins == 0)
@@ -446,7 +446,7 @@ static bool emit_spins(struct compiler *c, const struct fold_element *each,
     return true;
 }
 
-bool emit_skip_elements(struct compiler *c, const struct fold_element *each,
+bool emit_skip_elements(struct compiler *c, const struct folded_element *each,
                         const struct emit_count *count, unsigned align)
 {
     bool fits =
@@ -484,7 +484,7 @@ static bool emit_unit_check(struct compiler *c, const struct type *type, uint8_t
 
 bool emit_bytes(struct compiler *c, const struct type *type)
 {
-    static const struct fold_element byte = {.bits = 8, .stride = 8};
+    static const struct folded_element byte = {.bits = 8, .stride = 8};
     bool is_text = type->kind == TYPE_TEXT, is_inline = type->has_inline_length,
          is_counted = is_inline || type->reference.names_n > 0;
     struct emit_count count = {
@@ -525,7 +525,7 @@ bool emit_bytes(struct compiler *c, const struct type *type)
 /* --- Arrays of numbers --- */
 
 bool emit_has_plain_elements(const struct type *element, const struct position *position,
-                             const struct fold_element *each)
+                             const struct folded_element *each)
 {
     if (!type_is_number(element) || element->kind == TYPE_BOOL || element->kind == TYPE_NULL ||
         each->stride % 8 || select_load(element, position) == LOAD_BITS)
@@ -535,7 +535,7 @@ bool emit_has_plain_elements(const struct type *element, const struct position *
 }
 
 static bool emit_elements_field(struct compiler *c, const struct type *type,
-                                const struct fold_element *each, const struct emit_count *count,
+                                const struct folded_element *each, const struct emit_count *count,
                                 unsigned align)
 {
     struct step *step = emit_counted(c, FIELD_ELEMENTS, count->slot, count->is_fixed);
@@ -553,7 +553,7 @@ static bool emit_elements_field(struct compiler *c, const struct type *type,
 
 /* Emits the step that returns the first element, or (is_second) the one that returns all others. */
 static bool emit_element_field(struct compiler *c, const struct type *element,
-                               const struct fold_element *each, uint32_t is_second)
+                               const struct folded_element *each, uint32_t is_second)
 {
     struct position at_byte = {.known = 3};
     enum step_code code = select_number_code(element, select_load(element, &at_byte));
@@ -568,7 +568,7 @@ static bool emit_element_field(struct compiler *c, const struct type *element,
     return true;
 }
 
-bool emit_elements(struct compiler *c, const struct type *type, const struct fold_element *each,
+bool emit_elements(struct compiler *c, const struct type *type, const struct folded_element *each,
                    const struct emit_count *count, unsigned align)
 {
     ttr_field field = c->field;

@@ -102,7 +102,7 @@ void ttr_event_set_provider(ttr_builder *builder, const char *provider)
 
 /* Returns the reason why a field is invalid, or NULL. Does not check that element counts match the
  * nesting depths; writers do that. */
-static const char *field_flaw(const ttr_builder *builder, const ttr_field *field)
+static const char *find_field_error(const ttr_builder *builder, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     const uint32_t strings = builder->t->strings.n;
@@ -123,7 +123,7 @@ static const char *field_flaw(const ttr_builder *builder, const ttr_field *field
 void ttr_add_field(ttr_builder *builder, const ttr_field *field)
 {
     char why[sizeof builder->why];
-    const char *flaw = field_flaw(builder, field);
+    const char *flaw = find_field_error(builder, field);
     const bool is_deep = !flaw && field->depth > EVENT_COPY_DEPTH_MAX;
     if (is_deep)
         flaw = "it is nested deeper than 255 levels";

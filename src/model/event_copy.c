@@ -25,8 +25,8 @@
 #define HAS_TYPE 1u
 /* bit of copy_more.flags: the original text had nonzero bytes after its terminating zero, which
  * were not copied */
-#define GOES_ON 2u
-#define PACKED_DEPTH 16u /* nesting levels for which declared types are known */
+#define HAS_BYTES_AFTER_END 2u
+#define TYPES_DEPTH_MAX 16u /* nesting levels for which declared types are known */
 
 struct copy_head {
     uint8_t type, hint, bits, depth;
@@ -36,7 +36,7 @@ struct copy_head {
 /* Rare properties of a field. */
 struct copy_more {
     uint8_t group, base, choices;
-    uint8_t flags;   /* HAS_TYPE, GOES_ON */
+    uint8_t flags;   /* HAS_TYPE, HAS_BYTES_AFTER_END */
     uint32_t labels; /* number of label ids that follow */
 };
 
@@ -50,17 +50,17 @@ struct copy_iter {
     const struct type *
         /* declared types of the last field (at its depth) and of the structs and arrays around it
          */
-        type[PACKED_DEPTH];
-    uint32_t next[PACKED_DEPTH]; /* per depth: index of the member after the one found last */
-    const struct type *root;     /* declared type of the root that contains the last field */
-    ttr_field repeated;          /* in a row: template of the elements, without values */
-    uint32_t repeats;            /* in a row: number of elements left */
+        type[TYPES_DEPTH_MAX];
+    uint32_t next[TYPES_DEPTH_MAX]; /* per depth: index of the member after the one found last */
+    const struct type *root;        /* declared type of the root that contains the last field */
+    ttr_field repeated;             /* in a row: template of the elements, without values */
+    uint32_t repeats;               /* in a row: number of elements left */
     /* declared type stored with the last field, or NULL; valid as long as `about` */
     const struct type *chosen;
     uint16_t depth;
     /* in a row: bytes per value, and bytes of padding after the last value */
     uint8_t width, behind;
-    bool has_bytes_after_end; /* the last field has the flag GOES_ON */
+    bool has_bytes_after_end; /* the last field has the flag HAS_BYTES_AFTER_END */
 };
 _Static_assert(sizeof(struct copy_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct copy_head) == HEAD, "head is 16 bytes");
@@ -112,7 +112,7 @@ static bool read_more(struct copy_iter *iter, struct cursor *from, ttr_field *fi
         memcpy(&iter->chosen, type, sizeof iter->chosen);
     field->group = more.group;
     field->choices = more.choices;
-    iter->has_bytes_after_end = more.flags & GOES_ON;
+    iter->has_bytes_after_end = more.flags & HAS_BYTES_AFTER_END;
     field->value.base = more.base;
     if (more.labels)
         field->value.text = label_at(iter, 0);
@@ -192,7 +192,7 @@ static void follow_types(struct copy_iter *iter, const ttr_field *field)
                                     [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT,
                                     [TTR_GROUP_PACKET] = ROOT_PACKET_CONTEXT};
     iter->depth = field->depth;
-    if (!iter->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
+    if (!iter->about || field->depth >= TYPES_DEPTH_MAX || field->group >= sizeof roots)
         return;
     const struct type *const *root = iter->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT &&
@@ -206,7 +206,7 @@ static void follow_types(struct copy_iter *iter, const ttr_field *field)
         iter->root = outer;
         iter->next[0] = 0;
     }
-    if (field->depth + 1u < PACKED_DEPTH)
+    if (field->depth + 1u < TYPES_DEPTH_MAX)
         iter->next[field->depth + 1u] = 0;
     const struct type *declared = find_member_type(outer, field, &iter->next[field->depth]);
     iter->type[field->depth] = iter->chosen ? iter->chosen : resolve_type(declared, &field->value);
@@ -215,7 +215,7 @@ static void follow_types(struct copy_iter *iter, const ttr_field *field)
 static const struct type *copy_iter_type(const ttr_fields *fields)
 {
     const struct copy_iter *iter = (const struct copy_iter *)fields->state;
-    return iter->about && iter->depth < PACKED_DEPTH ? iter->type[iter->depth] : NULL;
+    return iter->about && iter->depth < TYPES_DEPTH_MAX ? iter->type[iter->depth] : NULL;
 }
 
 /* Returns the bytes per value in a row of elements of this type and width. */
@@ -406,7 +406,7 @@ static void append_rare_properties(ttr *t, struct buffer *to, const ttr_field *f
                              .base = value->base,
                              .choices = field->choices,
                              .flags = chosen ? HAS_TYPE : 0};
-    more.flags |= fields && text_has_bytes_after_end(fields, value) ? GOES_ON : 0;
+    more.flags |= fields && text_has_bytes_after_end(fields, value) ? HAS_BYTES_AFTER_END : 0;
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {

@@ -173,11 +173,11 @@ static uint32_t outer_frames(const void *ctx, const ttr_event *event, uint64_t *
 {
     const struct outer_schema *schema = ctx;
     const struct field_injector *field_injector = schema->field_injector;
-    ttr_event beneath = *event;
-    beneath.stack =
+    ttr_event base_schema_id = *event;
+    base_schema_id.stack =
         event->stack <= field_injector->added_n ? field_injector->added[event->stack - 1].stack : 0;
-    return beneath.stack && schema->ops && schema->ops->frames
-               ? schema->ops->frames(schema->ctx, &beneath, addresses, room)
+    return base_schema_id.stack && schema->ops && schema->ops->frames
+               ? schema->ops->frames(schema->ctx, &base_schema_id, addresses, room)
                : 0;
 }
 
@@ -214,11 +214,11 @@ static void injector_close(ttr_reader *base)
 }
 
 /* Returns the id of a new schema that wraps another one; 0 if memory runs out. */
-static ttr_id create_wrapping_schema(struct field_injector *field_injector, ttr_id beneath)
+static ttr_id create_wrapping_schema(struct field_injector *field_injector, ttr_id base_schema_id)
 {
     ttr *t = field_injector->base.t;
     const struct alloc *alloc = &t->counted;
-    struct schema schema = *context_schema(t, beneath);
+    struct schema schema = *context_schema(t, base_schema_id);
     if (!alloc_reserve(alloc, (void **)&field_injector->outer, &field_injector->outer_room,
                        field_injector->outer_n + 1, sizeof *field_injector->outer))
         return 0;
@@ -230,27 +230,28 @@ static ttr_id create_wrapping_schema(struct field_injector *field_injector, ttr_
     return context_add_schema(t, &(struct schema){.ops = &outer_ops,
                                                   .ctx = outer,
                                                   .event_class = schema.event_class,
-                                                  .base_schema = beneath,
+                                                  .base_schema = base_schema_id,
                                                   .has_number = schema.has_number,
                                                   .number = schema.number,
                                                   .version = schema.version,
                                                   .has_texts = schema.has_texts});
 }
 
-static ttr_id find_wrapping_schema(struct field_injector *field_injector, ttr_id beneath)
+static ttr_id find_wrapping_schema(struct field_injector *field_injector, ttr_id base_schema_id)
 {
     size_t before = field_injector->over_n;
-    if (beneath >= before) {
+    if (base_schema_id >= before) {
         if (!alloc_reserve(&field_injector->base.t->counted, (void **)&field_injector->over,
-                           &field_injector->over_n, (size_t)beneath + 1,
+                           &field_injector->over_n, (size_t)base_schema_id + 1,
                            sizeof *field_injector->over))
             return 0;
         memset(field_injector->over + before, 0,
                (field_injector->over_n - before) * sizeof *field_injector->over);
     }
-    if (!field_injector->over[beneath])
-        field_injector->over[beneath] = create_wrapping_schema(field_injector, beneath);
-    return field_injector->over[beneath];
+    if (!field_injector->over[base_schema_id])
+        field_injector->over[base_schema_id] =
+            create_wrapping_schema(field_injector, base_schema_id);
+    return field_injector->over[base_schema_id];
 }
 
 /* Adds the fields to an event of the batch.  Returns false if memory is exhausted. */

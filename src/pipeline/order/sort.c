@@ -293,8 +293,9 @@ static void sort_collected(struct collected *collected_events)
     order_keys(collected_events->key, collected_events->spare, collected_events->n);
     for (size_t i = 0; i < collected_events->n; i++)
         if (collected_events->event[i].payload_size)
-            event_copy_settle(&collected_events->event[i],
-                              collected_events->bytes.bytes + collected_events->payload_at[i]);
+            event_copy_set_pointers(&collected_events->event[i],
+                                    collected_events->bytes.bytes +
+                                        collected_events->payload_at[i]);
 }
 
 /* Writes the first n sorted events as a run. */
@@ -448,7 +449,7 @@ static ttr_status collect_until_ready(struct sorter *sorter, ttr_error *error)
 }
 
 /* Collects events until some can be returned. At the end of the inputs, that is all of them. */
-static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
+static ttr_status collect_until_batch(struct sorter *sorter, ttr_error *error)
 {
     ttr_status status = collect_until_ready(sorter, error);
     if (status != TTR_OK || sorter->state != COLLECTING)
@@ -531,7 +532,7 @@ static ttr_status next_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr
         if (sorter->state != COLLECTING)
             status = restart_collecting(sorter, error);
         if (status == TTR_OK)
-            status = collect_more(sorter, error);
+            status = collect_until_batch(sorter, error);
     }
     if (status != TTR_OK)
         return status;

@@ -250,7 +250,7 @@ static ttr_status pop_event(struct runs *runs, struct run_cursor *cursor, ttr_ev
         uint8_t *payload = runs->payloads + runs->payloads_n;
         if (!packed_words_read(&cursor->packed, payload, event->payload_size))
             return spill_fail_corrupted(error);
-        event_copy_settle(event, payload);
+        event_copy_set_pointers(event, payload);
     }
     runs->payloads_n += packed_words_padded_size(event->payload_size);
     cursor->head += cursor->size;

@@ -187,7 +187,7 @@ uint32_t open_pop(struct open_spans *open, const struct open_id *id)
     return slot;
 }
 
-bool open_list_left(struct open_spans *open)
+bool open_list_remaining(struct open_spans *open)
 {
     /* The second half of the array is scratch space for sorting. */
     if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n,

@@ -1,7 +1,7 @@
 /* Finds the begin that belongs to an end.
  *
  *     open_init, { open_id_of, open_push per begin | open_id_of, open_pop per end },
- * open_list_left, open_free
+ * open_list_remaining, open_free
  *
  * Spans of a lane (a thread, or a track without threads) nest: an end closes the innermost span,
  * the top of a stack.  Async spans are found by (process, category, id), activities by (task,
@@ -58,7 +58,7 @@ struct open_spans {
      */
     struct pair_map by_scope, by_link;
     uint64_t sequence;
-    struct order_key *left; /* result of open_list_left; key.index is the slot */
+    struct order_key *left; /* result of open_list_remaining; key.index is the slot */
     size_t left_n, left_capacity;
 };
 
@@ -93,6 +93,6 @@ uint32_t open_pop(struct open_spans *open, const struct open_id *id);
 
 /* Lists the slots of all open spans in open->left, the most recent begin first.  Returns false if
  * memory is exhausted. */
-TTR_MUST bool open_list_left(struct open_spans *open);
+TTR_MUST bool open_list_remaining(struct open_spans *open);
 
 #endif

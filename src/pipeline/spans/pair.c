@@ -207,7 +207,7 @@ static ttr_status fill_batch(struct pairer *pairer, ttr_error *error)
         if (pairer->ending == TTR_AGAIN)
             return TTR_AGAIN;
         pairer->is_at_end = pairer->ending != TTR_OK;
-        if (pairer->is_at_end && !open_list_left(&pairer->open))
+        if (pairer->is_at_end && !open_list_remaining(&pairer->open))
             return fail_memory(error);
     }
     while (pairer->n < BATCH && pairer->at < pairer->batch.n)
@@ -223,7 +223,8 @@ static void set_payload_pointers(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)
         if (pairer->payload_at[i] && pairer->out[i].payload_size)
-            event_copy_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
+            event_copy_set_pointers(&pairer->out[i],
+                                    pairer->fields.bytes + pairer->payload_at[i] - 1);
 }
 
 static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)

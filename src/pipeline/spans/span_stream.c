@@ -152,7 +152,7 @@ bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_
 
 bool span_stream_end(struct span_stream *stream)
 {
-    if (!emit_ready_spans(stream, true) || !open_list_left(&stream->open))
+    if (!emit_ready_spans(stream, true) || !open_list_remaining(&stream->open))
         return false;
     for (size_t i = 0; i < stream->open.left_n; i++) {
         struct complete_span span = {
