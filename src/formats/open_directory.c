@@ -540,8 +540,8 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
             search->part[left++] = *part;
             continue;
         }
-        first = !first && !part->found.untold ? part->found.folder : first;
-        traces_n += !part->found.untold;
+        first = !first && !part->found.unreadable_reason ? part->found.folder : first;
+        traces_n += !part->found.unreadable_reason;
         found[n++] = part->found;
     }
     size_t capacity = search->parts_n;
@@ -584,7 +584,7 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
                        sizeof(ttr_reader *)))
         return fail_memory(error) == TTR_OK;
     for (size_t i = 0; i < search->unreadable_n; i++) {
-        search->unreadable[i]->apart = search->reader[0]->apart;
+        search->unreadable[i]->per_source_format = search->reader[0]->per_source_format;
         search->reader[search->readers_n++] = search->unreadable[i];
     }
     search->unreadable_n = 0;

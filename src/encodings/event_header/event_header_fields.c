@@ -379,7 +379,7 @@ static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *a
 
 const struct field_ops event_header_field_ops = {.begin = begin_fields,
                                                  .next = next_event_field,
-                                                 .take = read_fields,
+                                                 .decode_batch = read_fields,
                                                  .begin_group = begin_field_group,
                                                  .frames = copy_frames};
 

@@ -206,7 +206,7 @@ static uint32_t copy_record_frames(const void *ctx, const ttr_event *event, uint
 
 const struct field_ops tracepoint_field_ops = {.begin = begin_record_fields,
                                                .next = next_record_field,
-                                               .take = read_record_fields,
+                                               .decode_batch = read_record_fields,
                                                .begin_group = begin_record_group,
                                                .label = find_value_label,
                                                .frames = copy_record_frames};

@@ -398,14 +398,14 @@ bool tracepoint_decode_record(struct tracepoints *all, struct tracepoint_raw raw
 const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event)
 {
     for (const struct schema *schema = context_schema(t, event->schema);;
-         schema = context_schema(t, schema->beneath)) {
+         schema = context_schema(t, schema->base_schema)) {
         if (schema->ops == &tracepoint_field_ops)
             return schema->ctx;
         if (event_header_schema_owner(schema))
             return event_header_schema_owner(schema);
         if (clr_user_schema_owner(schema))
             return clr_user_schema_owner(schema);
-        if (!schema->beneath || schema->ops == &event_copy_field_ops)
+        if (!schema->base_schema || schema->ops == &event_copy_field_ops)
             return NULL;
     }
 }

@@ -421,4 +421,4 @@ static uint32_t fxt_read_fields(ttr_fields *fields, ttr_field *field, uint32_t r
 }
 
 const struct field_ops fxt_field_ops = {
-    .begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_read_fields};
+    .begin = fxt_fields_begin, .next = fxt_fields_next, .decode_batch = fxt_read_fields};

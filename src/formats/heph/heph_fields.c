@@ -146,6 +146,6 @@ static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 }
 
 const struct field_ops heph_field_ops = {
-    .begin = flat_fields_begin, .next = next_field, .take = read_fields};
+    .begin = flat_fields_begin, .next = next_field, .decode_batch = read_fields};
 const struct field_ops heph_nested_ops = {
-    .begin = nested_fields_begin, .next = next_field, .take = read_fields};
+    .begin = nested_fields_begin, .next = next_field, .decode_batch = read_fields};

@@ -335,7 +335,7 @@ static const struct type *nettrace_fields_type(const ttr_fields *fields)
 
 const struct field_ops nettrace_field_ops = {.begin = nettrace_fields_begin,
                                              .next = nettrace_fields_next,
-                                             .hold = nettrace_fields_hold,
+                                             .decode_cached = nettrace_fields_hold,
                                              .label = nettrace_fields_label,
                                              .frames = nettrace_copy_frames,
                                              .type = nettrace_fields_type,

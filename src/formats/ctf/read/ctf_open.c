@@ -516,7 +516,8 @@ static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
     folder_close(found->folder);
     set->folders++;
-    return add_unreadable_trace(set, path, "directory.untold", found->untold, error);
+    return add_unreadable_trace(set, path, "directory.unreadable_reason", found->unreadable_reason,
+                                error);
 }
 
 /* Adds the inputs of one of several folders. If the folder is unreadable, reports it, increments
@@ -602,10 +603,10 @@ static ttr_reader *open_folder_list(struct ctf_stream_set *set, const struct fou
     set->chunk = source_chunk_size(set->files * count_readers_sharing_windows(set->options));
     status = compare_folder_metadata(set, found, &ctx);
     for (size_t i = 0; i < n; i++) {
-        told += !folders[i].untold;
+        told += !folders[i].unreadable_reason;
         if (status != TTR_OK)
             folder_close(folders[i].folder);
-        else if (folders[i].untold)
+        else if (folders[i].unreadable_reason)
             status = add_folder_without_metadata(set, &folders[i], &ctx);
         else if (n > 1 || found->has_others)
             status = open_folder_or_report(set, folders[i].folder, &bad, &ctx);

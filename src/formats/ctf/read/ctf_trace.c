@@ -94,7 +94,7 @@ void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *
     trace->users++;
     trace->thread_source = trace->thread_source ? trace->thread_source : in->id;
     in->version = trace->class->version;
-    in->base.apart = trace->format;
+    in->base.per_source_format = trace->format;
 }
 
 /* Returns how many elements to insert at the start of `readers` for a source id below all others.

@@ -77,8 +77,8 @@ static const struct ctf_trace *find_ctf_source(const struct ttr_writer *out, con
 {
     const struct schema *schema = context_schema(out->t, event->schema);
     /* a sorted event has a schema of its own, which refers to that of its reader */
-    if (schema->beneath)
-        schema = context_schema(out->t, schema->beneath);
+    if (schema->base_schema)
+        schema = context_schema(out->t, schema->base_schema);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
     return ctx ? ctx->trace : NULL;
 }

@@ -57,7 +57,7 @@ struct packet_filter {
     struct buffer bytes;
     struct bit_writer put;
     const uint8_t
-        *source; /* bytes that bit_offsets_walk reads values from, in copy_event_by_value */
+        *source; /* bytes that bit_offsets_visit_root reads values from, in copy_event_by_value */
     /* bits; width of the narrowest timestamp in event headers; 64 = timestamps cannot wrap */
     unsigned time_width;
     unsigned header_align;
@@ -116,8 +116,8 @@ static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *n
     places->ctx = number_pos;
     places->value = record_role;
     places->align = NULL;
-    return (!header || bit_offsets_walk(places, ROOT_PACKET_HEADER, header)) &&
-           (!context || bit_offsets_walk(places, ROOT_PACKET_CONTEXT, context));
+    return (!header || bit_offsets_visit_root(places, ROOT_PACKET_HEADER, header)) &&
+           (!context || bit_offsets_visit_root(places, ROOT_PACKET_CONTEXT, context));
 }
 
 /* --- UUID --- */
@@ -386,12 +386,13 @@ static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *
     places->value = copy_value;
     r->source = image;
     return (!class->event_header ||
-            bit_offsets_walk(places, ROOT_EVENT_HEADER, class->event_header)) &&
+            bit_offsets_visit_root(places, ROOT_EVENT_HEADER, class->event_header)) &&
            (!class->event_context ||
-            bit_offsets_walk(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
+            bit_offsets_visit_root(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
            (!kept->event->context ||
-            bit_offsets_walk(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
-           (!kept->event->payload || bit_offsets_walk(places, ROOT_PAYLOAD, kept->event->payload));
+            bit_offsets_visit_root(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
+           (!kept->event->payload ||
+            bit_offsets_visit_root(places, ROOT_PAYLOAD, kept->event->payload));
 }
 
 static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)

@@ -42,8 +42,8 @@ static const struct ctf_schema *find_ctf_schema(const struct ttr_writer *out,
                                                 const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->beneath)
-        schema = context_schema(out->t, schema->beneath);
+    if (schema->base_schema)
+        schema = context_schema(out->t, schema->base_schema);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
     return ctx && ctf_find_event_origin(ctx, event).stream ? ctx : NULL;
 }
