@@ -413,10 +413,10 @@ static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const ui
         to = put_number(to, number);      \
         continue
 
-/* Appends the values of an event. Returns NULL if the event does not fit the plan. Long, since it
- * has one case per operation. */
+/* Appends the values of an event. Returns NULL if the event does not fit the plan. */
 static char *run_plan_ops(const struct plan_run *run, char *to)
 {
+    /* long: one case per operation */
     const uint8_t *const base = run->record.base, *const end = run->record.end,
                          *p = run->record.begin;
     const struct plan_op *op = run->plan->op;
