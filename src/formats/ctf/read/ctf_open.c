@@ -516,8 +516,7 @@ static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
     folder_close(found->folder);
     set->folders++;
-    return add_unreadable_trace(set, path, "directory.unreadable_reason", found->unreadable_reason,
-                                error);
+    return add_unreadable_trace(set, path, "directory.untold", found->unreadable_reason, error);
 }
 
 /* Adds the inputs of one of several folders. If the folder is unreadable, reports it, increments
