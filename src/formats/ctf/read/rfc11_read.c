@@ -349,7 +349,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
         return error_set_option(
             reader->error,
             report_lost_content(reader, content, "ctf.no-key",
-                                "it is encrypted: give its key with " RFC11_KEY_ADVICE),
+                                "it is encrypted: specify its key with " RFC11_KEY_ADVICE),
             RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return report_lost_content(reader, content, "ctf.unknown-scheme",
