@@ -15,7 +15,7 @@
  *
  * Doubles, in the order of calls: number_format_double handles the sign, nan, inf and small
  * integers. Others go to shortest_decimal (shortest_double.c, the Schubfach algorithm), which
- * returns at most 17 digits and an exponent. put_shortest_double chooses the notation: plain for
+ * returns at most 17 digits and an exponent. format_shortest_double chooses the notation: plain for
  * exponents -4 to 14, else scientific.
  *
  * Invariants: no function writes more than NUMBER_MAX bytes or a terminating zero; the text of a
@@ -86,7 +86,7 @@ static inline uint64_t split_8_digits(uint32_t x)
     return high | (lanes - high * 10) << 8;
 }
 
-static inline void put_8_digits(char *to, uint32_t x)
+static inline void format_8_digits(char *to, uint32_t x)
 {
     uint64_t digits = split_8_digits(x) | UINT64_C(0x3030303030303030);
     memcpy(to, &digits, 8);
@@ -94,7 +94,7 @@ static inline void put_8_digits(char *to, uint32_t x)
 
 /* Writes x < 10^8 without leading zeros. Always stores eight bytes and shifts the zeros out, so
  * numbers of all lengths cost the same; no branch depends on the length. */
-static inline size_t put_1_to_8_digits(char *to, uint32_t x)
+static inline size_t format_1_to_8_digits(char *to, uint32_t x)
 {
     uint64_t digits = split_8_digits(x);
     unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
@@ -103,17 +103,17 @@ static inline size_t put_1_to_8_digits(char *to, uint32_t x)
     return 8 - zeros;
 }
 #else
-static void put_8_digits(char *to, uint32_t x)
+static void format_8_digits(char *to, uint32_t x)
 {
     for (unsigned i = 8; i > 0; x /= 10)
         to[--i] = (char)('0' + x % 10);
 }
 
-static size_t put_1_to_8_digits(char *to, uint32_t x)
+static size_t format_1_to_8_digits(char *to, uint32_t x)
 {
     char digits[8];
     unsigned n = count_digits(x);
-    put_8_digits(digits, x);
+    format_8_digits(digits, x);
     memcpy(to, digits + 8 - n, n);
     return n;
 }
@@ -124,7 +124,7 @@ void number_format_digits(char *to, uint64_t x, unsigned n)
     char *at = to + n;
     for (; at - to >= 8; x /= 100000000) {
         at -= 8;
-        put_8_digits(at, (uint32_t)(x % 100000000));
+        format_8_digits(at, (uint32_t)(x % 100000000));
     }
     for (; at - to >= 2; x /= 100) {
         at -= 2;
@@ -137,7 +137,7 @@ void number_format_digits(char *to, uint64_t x, unsigned n)
 void number_format_9_digits(char *to, uint32_t x)
 {
     *to = (char)('0' + x / 100000000);
-    put_8_digits(to + 1, x % 100000000);
+    format_8_digits(to + 1, x % 100000000);
 }
 
 static uint64_t absolute_i64(int64_t x)
@@ -146,7 +146,7 @@ static uint64_t absolute_i64(int64_t x)
 }
 
 /* Writes n / 10^decimals in plain notation; `n` is the absolute value. */
-static size_t put_plain_notation(char *to, uint64_t n, unsigned decimals)
+static size_t format_plain_notation(char *to, uint64_t n, unsigned decimals)
 {
     char digits[20];
     unsigned count = count_digits(n), zeros = count > decimals ? 0 : decimals + 1 - count, at = 0;
@@ -164,7 +164,7 @@ static size_t put_plain_notation(char *to, uint64_t n, unsigned decimals)
 }
 
 /* Writes digits * 10^exponent in scientific notation: "1.5e-07". */
-static size_t put_scientific_notation(char *to, uint64_t digits, int exponent)
+static size_t format_scientific_notation(char *to, uint64_t digits, int exponent)
 {
     char text[20];
     unsigned count = count_digits(digits), n = 1;
@@ -186,14 +186,14 @@ static size_t put_scientific_notation(char *to, uint64_t digits, int exponent)
 
 /* Writes x in plain notation if 0.0001 <= x < 10^15 (10^17 if all 17 digits are significant), else
  * in scientific notation. */
-static size_t put_shortest_double(char *to, double x)
+static size_t format_shortest_double(char *to, double x)
 {
     struct decimal decimal = shortest_decimal(x);
     int count = (int)count_digits(decimal.digits), power = decimal.exponent + count - 1;
     if (power < -4 || power >= (count > 15 ? count : 15))
-        return put_scientific_notation(to, decimal.digits, decimal.exponent);
+        return format_scientific_notation(to, decimal.digits, decimal.exponent);
     if (decimal.exponent < 0)
-        return put_plain_notation(to, decimal.digits, (unsigned)-decimal.exponent);
+        return format_plain_notation(to, decimal.digits, (unsigned)-decimal.exponent);
     size_t n = number_format_u64(to, decimal.digits);
     memset(to + n, '0', (size_t)decimal.exponent);
     n += (size_t)decimal.exponent;
@@ -218,16 +218,16 @@ size_t number_format_u64(char *to, uint64_t x)
         return 1;
     }
     if (x < eight)
-        return put_1_to_8_digits(to, (uint32_t)x);
+        return format_1_to_8_digits(to, (uint32_t)x);
     if (x < eight * eight) {
-        size_t n = put_1_to_8_digits(to, (uint32_t)(x / eight));
-        put_8_digits(to + n, (uint32_t)(x % eight));
+        size_t n = format_1_to_8_digits(to, (uint32_t)(x / eight));
+        format_8_digits(to + n, (uint32_t)(x % eight));
         return n + 8;
     }
-    size_t n = put_1_to_8_digits(to, (uint32_t)(x / (eight * eight)));
+    size_t n = format_1_to_8_digits(to, (uint32_t)(x / (eight * eight)));
     x %= eight * eight;
-    put_8_digits(to + n, (uint32_t)(x / eight));
-    put_8_digits(to + n + 8, (uint32_t)(x % eight));
+    format_8_digits(to + n, (uint32_t)(x / eight));
+    format_8_digits(to + n + 8, (uint32_t)(x % eight));
     return n + 16;
 }
 
@@ -260,7 +260,7 @@ size_t number_format_double(char *to, double x)
         memcpy(to + n, ".0", 2);
         return n + 2;
     }
-    return sign + put_shortest_double(to + sign, size);
+    return sign + format_shortest_double(to + sign, size);
 }
 
 bool number_parse_u64(const char *p, size_t n, uint64_t *x)

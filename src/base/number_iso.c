@@ -7,7 +7,7 @@
 #define DAYS_FROM_0000_03_01_TO_1970 719468
 
 /* Writes x modulo 100 with two digits. */
-static size_t put_2_digits(char *to, uint64_t x)
+static size_t format_2_digits(char *to, uint64_t x)
 {
     to[0] = (char)('0' + x / 10 % 10);
     to[1] = (char)('0' + x % 10);
@@ -15,7 +15,7 @@ static size_t put_2_digits(char *to, uint64_t x)
 }
 
 /* Writes a year as printf("%04d") does. */
-static size_t put_year(char *to, int64_t year)
+static size_t format_year(char *to, int64_t year)
 {
     char digits[NUMBER_MAX];
     size_t n = number_format_u64(digits, year < 0 ? 0 - (uint64_t)year : (uint64_t)year), at = 0;
@@ -28,7 +28,7 @@ static size_t put_year(char *to, int64_t year)
     return at;
 }
 
-static size_t put_date(char *to, int64_t days)
+static size_t format_date(char *to, int64_t days)
 {
     /* Counts years from March, so that the leap day is the last day of a year, in cycles of 400
      * years or 146097 days (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"). */
@@ -41,24 +41,24 @@ static size_t put_date(char *to, int64_t days)
         day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
     uint64_t month_from_march = (5 * day_of_year + 2) / 153;
     uint64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-    size_t n = put_year(to, cycle * 400 + (int64_t)year_of_cycle + (month < 3));
+    size_t n = format_year(to, cycle * 400 + (int64_t)year_of_cycle + (month < 3));
     to[n++] = '-';
-    n += put_2_digits(to + n, month);
+    n += format_2_digits(to + n, month);
     to[n++] = '-';
-    return n + put_2_digits(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
+    return n + format_2_digits(to + n, day_of_year - (153 * month_from_march + 2) / 5 + 1);
 }
 
 size_t number_format_date_time(char *to, int64_t unix_s)
 {
     int64_t rest = unix_s % SECONDS_PER_DAY, days = unix_s / SECONDS_PER_DAY - (rest < 0);
     uint64_t of_day = (uint64_t)(rest < 0 ? rest + SECONDS_PER_DAY : rest);
-    size_t n = put_date(to, days);
+    size_t n = format_date(to, days);
     to[n++] = 'T';
-    n += put_2_digits(to + n, of_day / 3600);
+    n += format_2_digits(to + n, of_day / 3600);
     to[n++] = ':';
-    n += put_2_digits(to + n, of_day / 60 % 60);
+    n += format_2_digits(to + n, of_day / 60 % 60);
     to[n++] = ':';
-    return n + put_2_digits(to + n, of_day % 60);
+    return n + format_2_digits(to + n, of_day % 60);
 }
 
 size_t number_format_iso(char *to, int64_t unix_ns)

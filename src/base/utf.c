@@ -91,7 +91,7 @@ size_t utf8_truncated_length(const void *bytes, size_t n, size_t limit)
 
 /* Converts the non-ASCII character at unit `*at` and advances `*at` past it. Returns the number of
  * bytes. */
-static size_t put_non_ascii(char *to, const uint8_t *p, size_t units, size_t *at)
+static size_t convert_non_ascii(char *to, const uint8_t *p, size_t units, size_t *at)
 {
     uint32_t c = load_u16le(p + 2 * *at);
     ++*at;
@@ -118,7 +118,7 @@ static size_t put_non_ascii(char *to, const uint8_t *p, size_t units, size_t *at
 }
 
 /* Writes eight characters and returns true if all are ASCII; else writes nothing. */
-static inline bool put_8_ascii(char *to, const uint8_t *p)
+static inline bool copy_8_ascii(char *to, const uint8_t *p)
 {
     if ((load_u64le(p) | load_u64le(p + 8)) & UINT64_C(0xff80ff80ff80ff80))
         return false;
@@ -141,7 +141,7 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
     size_t n = 0, at = 0;
     while (at < units) {
         size_t begin = at;
-        while (units - at >= 8 && put_8_ascii(to + n, p + 2 * at)) {
+        while (units - at >= 8 && copy_8_ascii(to + n, p + 2 * at)) {
             n += 8;
             at += 8;
         }
@@ -150,7 +150,7 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
         /* Converts the last units together with some before them, which are written again with the
          * same bytes. */
         size_t rest = units - at;
-        if (at > begin && rest < 8 && put_8_ascii(to + n - (8 - rest), p + 2 * (units - 8)))
+        if (at > begin && rest < 8 && copy_8_ascii(to + n - (8 - rest), p + 2 * (units - 8)))
             return n + rest;
         uint64_t four = units - at >= 4 ? load_u64le(p + 2 * at) : UINT64_MAX;
         if (!(four & UINT64_C(0xff80ff80ff80ff80))) {
@@ -162,7 +162,7 @@ size_t utf8_from_utf16le(char *to, const uint8_t *p, size_t units)
         } else if (load_u16le(p + 2 * at) < 0x80) {
             to[n++] = (char)p[2 * at++];
         } else {
-            n += put_non_ascii(to + n, p, units, &at);
+            n += convert_non_ascii(to + n, p, units, &at);
         }
     }
     return n;
@@ -184,7 +184,7 @@ static size_t convert_ascii16_scalar(char *to, size_t n, const uint8_t *p, const
 #ifdef __SSE2__
 /* Writes eight characters as bytes. Returns a mask with two bits per character that is a zero or
  * not ASCII; `*zeros` has those of the zeros alone. */
-static inline uint32_t put_8_until_end(uint8_t *to, const uint8_t *p, uint32_t *zeros)
+static inline uint32_t copy_8_until_end(uint8_t *to, const uint8_t *p, uint32_t *zeros)
 {
     const __m128i none = _mm_setzero_si128(),
                   units = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -195,7 +195,7 @@ static inline uint32_t put_8_until_end(uint8_t *to, const uint8_t *p, uint32_t *
     return *zeros | (ascii ^ 0xffff);
 }
 
-/* Returns the length of a text of which `n` characters are converted and put_8_until_end returned
+/* Returns the length of a text of which `n` characters are converted and copy_8_until_end returned
  * `ends` and `zeros` for the next eight. SIZE_MAX if the first end is not a zero. */
 static inline size_t text_length(size_t n, uint32_t ends, uint32_t zeros)
 {
@@ -209,7 +209,7 @@ size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const 
     size_t n = 0;
     end -= (size_t)(end - p) & 1;
     for (; end - p >= STEP; p += STEP, n += STEP / 2) {
-        uint32_t ends = put_8_until_end((uint8_t *)to + n, p, &zeros);
+        uint32_t ends = copy_8_until_end((uint8_t *)to + n, p, &zeros);
         if (ends)
             return text_length(n, ends, zeros);
     }
@@ -219,7 +219,7 @@ size_t utf8_from_ascii16(char *to, const uint8_t *from, const uint8_t *p, const 
      * before p. */
     const unsigned before = STEP - (unsigned)(end - p);
     uint8_t eight[STEP / 2];
-    uint32_t ends = put_8_until_end(eight, end - STEP, &zeros);
+    uint32_t ends = copy_8_until_end(eight, end - STEP, &zeros);
     store_u64le(to + n, load_u64le(eight) >> 4 * before);
     return text_length(n, ends >> before, zeros >> before);
 }

@@ -28,8 +28,8 @@ void call_init(struct call *call, ttr_dotnet *target, const char *what);
  * command, and another error if the runtime refused it or the time limit has passed. */
 TTR_MUST ttr_status call_advance(struct call *call, ttr_error *error);
 
-/* Returns the descriptor and the poll events the call waits for. The descriptor is -1 while no
- * connection is open; the caller then polls with a timeout. */
+/* Returns the descriptor and the events to poll for. The descriptor is -1 while no connection is
+ * open; the caller then polls with a timeout. */
 struct pollfd call_poll_entry(const struct call *call);
 
 /* Calls call_advance and polls until the call is complete or fails. Returns TTR_AGAIN if the wake

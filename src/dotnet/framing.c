@@ -8,9 +8,11 @@
 /* payload size of the object "Trace", the only one without a size field */
 #define TRACE_BYTES 48u
 #define TAG_END 1u
-#define TAG_OBJECT 4u /* in netperf; 5 in nettrace */
+#define TAG_OBJECT 4u /* tag of an object in netperf; in nettrace it is 5 */
 #define TAG_CLOSE 6u
-#define TYPE_BYTES 15u /* object tag, type tag, null tag, two versions, length of the name */
+/* size of the fields before an object's name: object tag, type tag, null tag, two versions, length
+ * of the name */
+#define TYPE_BYTES 15u
 #define MAGIC_BYTES 8u
 /* nettrace 6, after the magic: [0..3] 0 | [4..7] version | [8..11] minor version */
 #define HEAD6_BYTES 12u
@@ -139,7 +141,7 @@ static void parse_field(struct framing *framing)
     case FRAMING_NAME:
         parse_type_name(framing);
         break;
-    case FRAMING_SIZE: /* the payload is aligned to 4 bytes of the stream */
+    case FRAMING_SIZE: /* payloads are aligned to 4 bytes, counted from the start of the stream */
         framing->skip = load_u32le(framing->part) + ((4 - framing->at % 4) & 3);
         expect_field(framing, FRAMING_CLOSE, 1);
         break;

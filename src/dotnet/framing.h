@@ -44,10 +44,11 @@ enum framing_state {
 
 struct framing {
     enum framing_state state;
-    uint64_t at;              /* bytes passed so far */
-    uint64_t complete_end;    /* stream offset after the last complete block */
-    uint64_t skip;            /* bytes of the current payload still to skip */
-    uint32_t part_n, field_n; /* bytes collected in `part`; bytes the current field has */
+    uint64_t at;           /* number of bytes scanned so far */
+    uint64_t complete_end; /* stream offset after the last complete block */
+    uint64_t skip;         /* bytes of the current payload still to skip */
+    /* number of bytes collected in `part`, and size of the current field */
+    uint32_t part_n, field_n;
     uint8_t part[FRAMING_FIELD_MAX];
 };
 

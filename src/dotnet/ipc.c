@@ -71,19 +71,22 @@ static void append_providers(struct buffer *to, enum ipc_command command,
         utf16_append(to, provider.name);
         utf16_append(to, provider.arguments);
         if (command >= IPC_COLLECT_FILTER)
-            buffer_add_zeros(to, 5); /* u8 0: no event id filter; u32 0: it has no ids */
+            /* the provider has no event filter: u8 0 (disabled) and u32 0 (number of event ids) */
+            buffer_add_zeros(to, 5);
     }
 }
 
-/* Appends the fields in order of the wire format. `>=` selects the fields that a version of the
- * command has. */
+/* Appends the fields of CollectTracing in wire order; `>=` tests whether the command's version has
+ * a field. */
 ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
                              const ttr_dotnet_config *wish, ttr_error *error)
 {
     size_t at = append_message_head(to, IPC_EVENTPIPE, command);
     if (command >= IPC_COLLECT_FILTER)
         append_u32(to,
-                   0); /* output format 0: stream over this connection, instead of user_events */
+                   /* output format 0: the event stream follows on this connection; the alternative
+                    * is user_events */
+                   0);
     append_u32(to, wish->buffer_mb ? wish->buffer_mb : BUFFER_MB);
     append_u32(to, wish->flags & TTR_DOTNET_NETPERF ? 0 : 1);
     if (command >= IPC_COLLECT_KEYWORD)
@@ -136,7 +139,7 @@ ttr_status ipc_parse_info(struct cursor from, enum ipc_command command, struct a
                                 &info->assembly, &info->runtime, &info->rid};
     size_t declared_n = command == IPC_INFO ? 3 : command == IPC_INFO2 ? 5 : 6;
     if (command == IPC_INFO3)
-        /* version of the structure; new fields are only added at its end */
+        /* skips the version of the structure; later versions only add fields at its end */
         (void)cursor_u32le(&from);
     info->pid = cursor_u64le(&from);
     const uint8_t *cookie = cursor_read_bytes(&from, sizeof info->cookie);

@@ -21,8 +21,8 @@ static int open_proc_file(uint64_t pid, const char *file)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Reads at most size - 1 bytes of a file and adds a zero byte. Returns the number of bytes read, 0
- * on failure. */
+/* Reads at most size - 1 bytes of a file and appends a zero byte. Returns the number of bytes read;
+ * 0 on failure. */
 static size_t read_proc_file(uint64_t pid, const char *file, char *to, size_t size)
 {
     int fd = open_proc_file(pid, file);
@@ -98,8 +98,8 @@ bool proc_read(struct proc *proc, uint64_t pid)
     read_tmpdir(proc);
     char root[64];
     (void)snprintf(root, sizeof root, "/proc/%" PRIu64 "/root/.", pid);
-    /* Without permission for its root, assume that it shares our file system; a socket in a shared
-     * /tmp is then still found. */
+    /* Without permission to read its root, assume that the process shares our file system; a socket
+     * in a shared /tmp is then still found. */
     proc->has_other_files = access(root, X_OK) == 0 &&
                             !(is_same_as_ours(pid, "root") && is_same_as_ours(pid, "ns/mnt"));
     return true;
@@ -111,7 +111,8 @@ static const char *path_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Names "dotnet app.dll" by its assembly, "app". Other programs keep the kernel's name. */
+/* Sets the name of "dotnet app.dll" to that of its assembly, "app". The names of other programs
+ * stay as the kernel reports them. */
 static void name_by_assembly(struct proc *proc, const char *words, size_t n)
 {
     static const char suffix[] = ".dll";

@@ -9,15 +9,16 @@
 #define PROC_PATH_MAX 4096u
 
 struct proc {
-    uint64_t pid, inner_pid; /* inner_pid: process id in its innermost PID namespace */
-    uint64_t start;          /* start time in clock ticks since boot */
+    /* process id as seen by us, and in the innermost PID namespace of the process */
+    uint64_t pid, inner_pid;
+    uint64_t start; /* start time in clock ticks since boot */
     /* root or mount namespace differs from ours: files must be opened through /proc/PID/root */
     bool has_other_files;
     char tmpdir[PROC_PATH_MAX]; /* value of TMPDIR, "" if unset or unreadable */
     char name[256], command[PROC_COMMAND_MAX], runtime[64];
 };
 
-/* Reads all members that are needed to find the socket. Returns false if the process has ended. */
+/* Reads the members that are needed to find the socket. Returns false if the process has ended. */
 bool proc_read(struct proc *proc, uint64_t pid);
 
 /* Reads the slower members: name, command line, and the runtime version from the path of

@@ -14,7 +14,9 @@
 #include "dotnet/framing.h"
 #include "io/socket.h"
 
-#define STOP_MS 3600000u /* an hour: a rundown lasts as long as the caller needs to read it */
+/* time limit for stopping: an hour, since the runtime sends the rundown only as fast as the caller
+ * reads it */
+#define STOP_MS 3600000u
 
 struct ttr_dotnet_session {
     ttr_dotnet *target;
@@ -25,12 +27,12 @@ struct ttr_dotnet_session {
     uint64_t rundown;
     struct framing framing;
     struct call stop;
-    bool is_stopping; /* the call `stop` is started and has no answer yet */
+    bool is_stopping; /* StopTracing was sent and not answered yet */
     bool is_stop_confirmed, has_ended;
 };
 
-/* Records the requested options that the command version lacks, and the rundown the runtime really
- * does. */
+/* Stores which requested options this version of the command does not support, and which rundown
+ * the runtime sends instead. */
 static void record_ignored_options(struct ttr_dotnet_session *session,
                                    const ttr_dotnet_config *wish)
 {
@@ -120,8 +122,8 @@ ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error)
     return session->stop.out.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Advances StopTracing without blocking. Errors of it reach the caller only if the stream has not
- * ended. */
+/* Sends StopTracing and receives its answer as far as possible without blocking. Its errors are
+ * ignored if the stream has ended. */
 static ttr_status advance_stop(struct ttr_dotnet_session *session, ttr_error *error)
 {
     if (!session->is_stopping)

@@ -1,4 +1,4 @@
-/* Connecting and accepting; the head page is in target.h. */
+/* Connections to runtimes; target.h describes the protocol. */
 #include "dotnet/target.h"
 
 #include <errno.h>
@@ -125,8 +125,8 @@ static bool was_resumed_before(const ttr_dotnet *target, const struct guest *gue
     return false;
 }
 
-/* Handles a complete advertise message: keeps a connection of the target as the spare, resumes any
- * other runtime. */
+/* Handles a complete advertise message: keeps a connection of the target runtime as the spare one,
+ * and resumes any other runtime. */
 static void assign_guest(ttr_dotnet *target, struct guest *guest)
 {
     struct ipc_advertise who;
@@ -169,8 +169,8 @@ static void read_guest(ttr_dotnet *target, struct guest *guest)
         assign_guest(target, guest);
 }
 
-/* Returns a slot for the next guest. Free slots that remember a resumed runtime are used last. NULL
- * if all are in use. */
+/* Returns a free slot for the next connection, preferably one that does not remember a resumed
+ * runtime. Returns NULL if all are in use. */
 static const struct guest *find_free_guest(const ttr_dotnet *target)
 {
     const struct guest *found = NULL;
@@ -204,8 +204,8 @@ size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits)
     waits[n++] = (struct pollfd){.fd = target->wake, .events = POLLIN};
     if (target->listener < 0)
         return n;
-    /* without a free slot the listener must not be polled: it would stay readable and poll() would
-     * spin */
+    /* without a free slot the listening socket must not be polled: it would stay readable, and
+     * poll() would return at once */
     if (find_free_guest(target))
         waits[n++] = (struct pollfd){.fd = target->listener, .events = POLLIN};
     for (size_t i = 0; i < GUESTS_MAX; i++)

@@ -18,7 +18,8 @@
 
 #include "dotnet/ipc.h"
 
-#define GUESTS_MAX 64u /* connections to our socket that are not the spare */
+/* maximum number of connections to our socket, the spare one not counted */
+#define GUESTS_MAX 64u
 #define TARGET_WAITS (2 + GUESTS_MAX)
 
 /* A connection to our socket that is still advertising, or belongs to another runtime. */
@@ -36,11 +37,12 @@ struct ttr_dotnet {
     int spare;    /* connection of the target that waits for a command, -1 if none */
     int wake;
     unsigned limit_ms;
-    bool is_known; /* a runtime has advertised, so `who` is valid */
+    bool is_known; /* `who` is valid: a runtime has advertised itself */
     struct ipc_advertise who;
     struct guest guests[GUESTS_MAX];
-    size_t others;                   /* number of other runtimes that were resumed */
-    struct arena about, environment; /* hold the strings of the last info and environment answers */
+    size_t others; /* number of other runtimes that were resumed */
+    /* memory of the last process description and of the last environment */
+    struct arena about, environment;
     const char **variables;
     size_t variables_n;
 };

@@ -46,8 +46,8 @@ static int build_socket_address(const char *path, struct sockaddr_un *address, i
     return -1;
 }
 
-/* Closes the directory descriptor, and the socket too unless `is_fine`. Returns the socket, or -1
- * with the errno of the failed call. */
+/* Closes the directory descriptor. Unless `is_fine`, also closes the socket and returns -1 with the
+ * errno of the failed call. Otherwise returns the socket. */
 static int close_after_attempt(int fd, int folder, bool is_fine)
 {
     int reason = errno;
@@ -72,7 +72,7 @@ int unix_socket_connect(const char *path)
         fd, folder, fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0);
 }
 
-/* Removes the socket file of a process that has ended; bind() would fail with EADDRINUSE. */
+/* Removes a socket file on which no process listens, since bind() would fail with EADDRINUSE. */
 static void remove_unserved_socket(const char *path)
 {
     struct stat about;

@@ -1,6 +1,6 @@
-/* Format detection: each format bids the number of bits that it verified, so bids of independent
- * formats are comparable. A tie is an error that names both formats. File suffixes and the order of
- * the list never decide. */
+/* Format detection. Each format inspects the first bytes of an input and returns a bid: the number
+ * of bits that it verified. The highest bid wins; a tie is an error that names both formats. File
+ * suffixes and the order of formats have no influence. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,13 +13,15 @@
 #define PEEK_BYTES ((size_t)64 * 1024)
 #define PEEK_PADDING ((size_t)64)
 
-const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
-                                   ttr_read_options *ctx)
+const ttr_read_options *select_reader_options(const struct format *format,
+                                              const ttr_read_options *options,
+                                              ttr_read_options *ctx)
 {
     if (!options)
         return NULL;
     const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
-    /* packets are copied byte by byte, so their times cannot be shifted */
+    /* if events are written as they were read, their definitions allow copying whole packets; a
+     * time offset would change them */
     if (is_of_target && options->time_offset == 0)
         return options;
     *ctx = *options;
@@ -45,7 +47,7 @@ uint32_t format_abilities(const struct format *format)
            (format->hints && format->hints->is_general ? TTR_FORMAT_GENERAL : 0);
 }
 
-void format_names(uint32_t ability, char *to, size_t size)
+void list_format_names(uint32_t ability, char *to, size_t size)
 {
     size_t n = 0;
     to[0] = '\0';
@@ -54,12 +56,12 @@ void format_names(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
-/* Fails with what the input looks like, and how to read it anyway. */
+/* Fails with an error that describes the unknown input and suggests how to read it. */
 static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 {
     char names[128], begin[3 * 4 + 1] = "";
     struct file_kind kind = {0};
-    format_names(TTR_FORMAT_READS, names, sizeof names);
+    list_format_names(TTR_FORMAT_READS, names, sizeof names);
     if (file_kind_find(peek->bytes, peek->n, &kind) && kind.advice)
         return fail(error, TTR_E_UNSUPPORTED, 0, "not a trace: this is %s; %s", kind.name,
                     kind.advice);
@@ -87,19 +89,20 @@ static ttr_status fail_without_bid(const struct peek *peek, ttr_error *error)
                                     strstr(reason, "ttr_read_options.from") ? "from" : "");
     }
     char names[128];
-    format_names(TTR_FORMAT_READS, names, sizeof names);
+    list_format_names(TTR_FORMAT_READS, names, sizeof names);
     if (peek->n == 0)
         return fail(error, TTR_E_UNSUPPORTED, 0,
                     "file is empty: expected a trace of a known format (%s)", names);
     return fail_unknown(peek, error);
 }
 
-static unsigned format_bid(const struct format *format, const struct peek *peek)
+static unsigned get_format_bid(const struct format *format, const struct peek *peek)
 {
     return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
 }
 
-/* Sets *winner to the format with the highest bid. Fails if there is none, or if two tie. */
+/* Sets *winner to the format with the highest bid. Fails if no format bids or if two formats tie.
+ */
 static ttr_status choose_format(const struct peek *peek, const struct format **winner,
                                 ttr_error *error)
 {
@@ -108,7 +111,7 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     *winner = NULL;
     for (size_t i = 0; format_at(i); i++) {
         const struct format *format = format_at(i);
-        unsigned bid = format_bid(format, peek);
+        unsigned bid = get_format_bid(format, peek);
         if (bid == 0 || bid < best)
             continue;
         tied = bid == best ? *winner : NULL;
@@ -125,7 +128,8 @@ static ttr_status choose_format(const struct peek *peek, const struct format **w
     return error_set_option(error, status, "from");
 }
 
-/* The first bytes of a source, copied so that zeros can follow them. */
+/* Copy of the first bytes of a source, followed by zeros so that formats may read beyond the end.
+ */
 struct first_bytes {
     const struct alloc *alloc;
     uint8_t *bytes;
@@ -137,9 +141,9 @@ static void first_bytes_free(struct first_bytes *first)
     alloc_free(first->alloc, first->bytes, first->peek.n + PEEK_PADDING, 1);
 }
 
-/* Reads the first bytes. If the input is damaged soon after, sets `broken` and still succeeds:
- * detection may not need that part. */
-static ttr_status first_bytes_read(ttr *t, struct source *source, struct first_bytes *first,
+/* Reads the first bytes. If damage follows soon after them, stores the error in `broken` and still
+ * returns TTR_OK, because detection may not need the damaged bytes. */
+static ttr_status read_first_bytes(ttr *t, struct source *source, struct first_bytes *first,
                                    ttr_error *broken)
 {
     struct window window;
@@ -171,7 +175,7 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path,
 {
     struct first_bytes first;
     ttr_error chosen = {0};
-    ttr_status status = first_bytes_read(t, source, &first, broken);
+    ttr_status status = read_first_bytes(t, source, &first, broken);
     if (status != TTR_OK)
         return copy_error(broken, error);
     first.peek.path = path;
@@ -188,21 +192,21 @@ ttr_status detect_bid(ttr *t, struct source *source, const char *path, const str
     struct first_bytes first;
     ttr_error broken;
     *bid = 0;
-    if (first_bytes_read(t, source, &first, &broken) != TTR_OK)
+    if (read_first_bytes(t, source, &first, &broken) != TTR_OK)
         return copy_error(&broken, error);
     first.peek.path = path;
-    *bid = format_bid(format, &first.peek);
+    *bid = get_format_bid(format, &first.peek);
     first_bytes_free(&first);
     return TTR_OK;
 }
 
-ttr_status find_reader(const char *name, const struct format **format, ttr_error *error)
+ttr_status find_readable_format(const char *name, const struct format **format, ttr_error *error)
 {
     char names[128];
     *format = format_find(name);
     if (*format && (*format)->reader)
         return TTR_OK;
-    format_names(TTR_FORMAT_READS, names, sizeof names);
+    list_format_names(TTR_FORMAT_READS, names, sizeof names);
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "no reader for format \"%s\": there are %s", name,
                 names);
 }

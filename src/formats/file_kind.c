@@ -1,12 +1,11 @@
-/* Kinds of files that users name by mistake, found by magic numbers, JSON and text last.
- *
- * The magic numbers are those of the file formats' own specifications; where several formats share
- * one ("PK\3\4"), the name covers all of them. */
+/* Files that users pass by mistake, recognised by their magic numbers; JSON and text are tried
+ * last. The magic numbers are from the specifications of the file formats. If several formats share
+ * a magic number ("PK\3\4"), the name covers all of them. */
 #include "formats/file_kind.h"
 
 #include <string.h>
 
-#define TEXT_BYTES ((size_t)512) /* bytes that must be text */
+#define TEXT_BYTES ((size_t)512) /* number of bytes that must be text */
 
 static const struct magic {
     size_t at, n;
@@ -23,7 +22,8 @@ static const struct magic {
     {0, 4, "\x4d\x3c\xb2\xa1", {"a packet capture (pcap)", "use wireshark or tcpdump"}},
     {0, 4, "\xa1\xb2\x3c\x4d", {"a packet capture (pcap)", "use wireshark or tcpdump"}},
     {0, 4, "\x0a\x0d\x0d\x0a", {"a packet capture (pcapng)", "use wireshark"}},
-    {0, 16, "SQLite format 3", {"an SQLite database", "use sqlite3"}}, /* with its final zero */
+    /* includes the terminating zero of the text */
+    {0, 16, "SQLite format 3", {"an SQLite database", "use sqlite3"}},
     {0, 8, "\x89PNG\r\n\x1a\n", {"a PNG image", NULL}},
     {0, 3, "\xff\xd8\xff", {"a JPEG image", NULL}},
     {0, 5, "%PDF-", {"a PDF document", NULL}},
@@ -42,8 +42,9 @@ static bool is_magic(const struct magic *magic, const uint8_t *bytes, size_t n)
     return n >= magic->at + magic->n && memcmp(bytes + magic->at, magic->bytes, magic->n) == 0;
 }
 
-/* ELF, by its type at [16..17] in the byte order of [5]: 4 is a core dump. */
-static bool find_elf(const uint8_t *bytes, size_t n, struct file_kind *kind)
+/* Recognises ELF files. The type at bytes [16..17] is in the byte order given by byte [5]; type 4
+ * is a core dump. */
+static bool recognize_elf(const uint8_t *bytes, size_t n, struct file_kind *kind)
 {
     if (n < 18 || memcmp(bytes, "\x7f\x45\x4c\x46", 4) != 0)
         return false;
@@ -59,7 +60,7 @@ static bool is_text_byte(uint8_t byte)
     return byte >= 0x20 ? byte != 0x7f : byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* Text: no control characters but line breaks and tabs. */
+/* Returns true if there are no control characters other than line breaks and tabs. */
 static bool is_text(const uint8_t *bytes, size_t n)
 {
     size_t i = 0;
@@ -68,7 +69,7 @@ static bool is_text(const uint8_t *bytes, size_t n)
     return n > 0 && (i == n || i == TEXT_BYTES);
 }
 
-static bool find_text(const uint8_t *bytes, size_t n, struct file_kind *kind)
+static bool recognize_text(const uint8_t *bytes, size_t n, struct file_kind *kind)
 {
     static const char events[] = "\"traceEvents\"";
     size_t at = 0;
@@ -98,5 +99,5 @@ bool file_kind_find(const uint8_t *bytes, size_t n, struct file_kind *kind)
             *kind = magics[i].kind;
             return true;
         }
-    return find_elf(bytes, n, kind) || find_text(bytes, n, kind);
+    return recognize_elf(bytes, n, kind) || recognize_text(bytes, n, kind);
 }

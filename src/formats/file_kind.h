@@ -1,4 +1,4 @@
-/* Names the kind of a file that is not a trace, for error messages. */
+/* Recognises common files that are not traces, for error messages. */
 #ifndef TTR_FORMATS_FILE_KIND_H
 #define TTR_FORMATS_FILE_KIND_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A kind of file, and what a user can do with such a file. */
+/* A type of file and advice for users who passed such a file as a trace. */
 struct file_kind {
-    const char *name;   /* "an ELF program or library" */
-    const char *advice; /* "unpack it, and name the trace in it", or NULL */
+    const char *name;   /* noun with its article, such as "an ELF program or library" */
+    const char *advice; /* imperative, such as "unpack it, and name the trace in it"; NULL = none */
 };
 
-/* Finds the kind of a file by its first n bytes.  Returns false if it is not known. */
+/* Recognises a file by its first n bytes. Returns false if its type is unknown. */
 bool file_kind_find(const uint8_t *bytes, size_t n, struct file_kind *kind);
 
 #endif

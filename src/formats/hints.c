@@ -1,11 +1,11 @@
-/* Hints that formats declare for programs that do not know them by name: roles of options, the
- * option that helps with a note, notes that are warnings, styles. */
+/* Hints that formats declare for programs that do not know the formats by name: meanings of
+ * options, the option that helps against a note, notes that are warnings, and output styles. */
 #include <string.h>
 
 #include "formats/table.h"
 #include "model/reader.h"
 
-/* Returns true if a list of words with blanks between them has a word. */
+/* Returns true if a blank-separated list of words contains the word. */
 static bool has_word(const char *list, const char *word)
 {
     for (size_t n; *list; list += n + (list[n] == ' ')) {
@@ -31,7 +31,7 @@ const char *ttr_format_option_for(const char *name, ttr_option_role role)
 
 const char *ttr_note_option(const ttr_diagnostic *note)
 {
-    /* suffix shared by all formats: a record is larger than the limit */
+    /* suffix of note codes, in all formats, for a record above the size limit */
     static const char too_large[] = ".too-large";
     const size_t n = strlen(note->code);
     for (size_t i = 0; format_at(i); i++) {

@@ -1,5 +1,5 @@
-/* Opening and creating: finds the format for a path, bytes or callbacks, and makes its reader or
- * writer. */
+/* Opens and creates traces: selects the format for a path, bytes or callbacks, and makes its reader
+ * or writer. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -50,7 +50,8 @@ size_t ttr_format_losses(const char *name, ttr_loss *losses, size_t room)
     return format->writer->losses_n;
 }
 
-/* Opens a source whose format is given or detected. Consumes the source, on failure too. */
+/* Opens a source in the format that the options name, or detects the format. Consumes the source,
+ * also on failure. */
 static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
@@ -59,16 +60,17 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
     if (!source)
         return NULL;
     ttr_status status = options && options->from
-                            ? find_reader(options->from, &format, error)
+                            ? find_readable_format(options->from, &format, error)
                             : detect_format(t, source, path, &format, &broken, error);
     if (status == TTR_OK && format->folder && !format->folder->reads_alone)
-        status = refuse_alone(format, path, error);
+        status = fail_without_folder(format, path, error);
     if (status != TTR_OK) {
         source_close(source);
         return NULL;
     }
     ttr_read_options ctx;
-    struct input *in = input_new(t, source, format, path, options_of(format, options, &ctx), error);
+    struct input *in =
+        input_new(t, source, format, path, select_reader_options(format, options, &ctx), error);
     if (!in || broken.status == TTR_OK || input_add_stream_damage(in, &broken, error) == TTR_OK)
         return in ? &in->base : NULL;
     ttr_close(&in->base);
@@ -84,8 +86,8 @@ static bool check_struct_size(size_t given, size_t known, const char *name, ttr_
     return false;
 }
 
-/* Returns true if this library knows all flags. Unknown ones may be from a later library and must
- * not be ignored. */
+/* Returns true if all flags in `given` are among those in `known`. Unknown flags may belong to a
+ * later version of the library and must not be ignored. */
 static bool check_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
 {
     if (!(given & ~known))
@@ -104,8 +106,8 @@ static bool format_has_option(const struct format *format, const char *key, size
     return false;
 }
 
-/* Returns true if "FORMAT.key=value" exists for some format. Options of other formats are ignored
- * by a reader, but a mistyped one must be an error. */
+/* Returns true if some format has the option "FORMAT.key=value". A reader ignores options of other
+ * formats, but a mistyped option must be an error. */
 static bool is_option_known(const char *option)
 {
     const size_t n = strcspn(option, ".=");
@@ -154,7 +156,7 @@ static bool apply_read_options(const ttr *t, const ttr_read_options *options,
             check_options(options->format_options, error) && check_copied_to(options, error));
 }
 
-/* Returns true if a word is in a list of words separated by blanks. */
+/* Returns true if a blank-separated list of words contains the word of n bytes. */
 static bool is_word_in_list(const char *list, const char *word, size_t n)
 {
     for (const char *at = list; *at; at += strcspn(at, " "), at += *at == ' ')
@@ -163,7 +165,8 @@ static bool is_word_in_list(const char *list, const char *word, size_t n)
     return false;
 }
 
-/* Returns the format that reads URLs of this scheme; NULL if the path is not such a URL. */
+/* Returns the format that reads URLs with the scheme of `path`; NULL if `path` is not a URL of any
+ * format. */
 static const struct format *format_of_url(const char *path)
 {
     size_t n = strcspn(path, ":");
@@ -175,13 +178,13 @@ static const struct format *format_of_url(const char *path)
     return NULL;
 }
 
-/* Opens a URL with its format. Fails if the user asked for another format. */
+/* Opens a URL with the format of its scheme. Fails if the options name another format. */
 static ttr_reader *open_url(ttr *t, const char *url, const struct format *format,
                             const ttr_read_options *options, ttr_error *error)
 {
     ttr_read_options ctx;
     if (!options || !options->from || strcmp(options->from, format->name) == 0)
-        return format->url->open(t, url, options_of(format, options, &ctx), error);
+        return format->url->open(t, url, select_reader_options(format, options, &ctx), error);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "%s is read as %s, not as %s", url, format->name,
                options->from);
     return NULL;
@@ -200,7 +203,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
         return open_url(t, path, of_url, options, error);
     bool is_there = strcmp(path, "-") != 0 && *path && stat(path, &about) == 0;
     if (is_there && S_ISDIR(about.st_mode)) {
-        if (folder_format(t, path, options, &format, error) != TTR_OK)
+        if (find_folder_format(t, path, options, &format, error) != TTR_OK)
             return NULL;
         return format ? open_folder(t, path, NULL, format, options, error)
                       : open_directory(t, path, options, ttr_open, error);
@@ -229,10 +232,10 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
     const struct format *format;
     if (!apply_read_options(t, options, &how, error))
         return NULL;
-    if (options && options->from && find_reader(options->from, &format, error) != TTR_OK)
+    if (options && options->from && find_readable_format(options->from, &format, error) != TTR_OK)
         return NULL;
     struct folder *folder = folder_open_memory(&t->counted, name, files, n, error);
-    return folder ? open_folder_of(t, folder, options, error) : NULL;
+    return folder ? open_memory_folder(t, folder, options, error) : NULL;
 }
 
 ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *ctx, const char *name,
@@ -257,7 +260,7 @@ static const struct format *find_writer(const char *name, const ttr_write_option
     const struct format *format = format_find(name);
     if (format && format->writer)
         return format;
-    format_names(TTR_FORMAT_WRITES, names, sizeof names);
+    list_format_names(TTR_FORMAT_WRITES, names, sizeof names);
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "no writer for format \"%s\": there are %s", name,
                names);
     return NULL;

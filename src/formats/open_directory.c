@@ -39,46 +39,46 @@
     "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read " \
     "%s with format option ctf.metadata=FILE"
 
-/* A folder that is a trace or part of one, to be opened by finish. */
+/* A folder that is a trace, or one of several folders of a trace. `finish` opens it. */
 struct part {
     const struct format *format;
     struct found_folder found;
 };
 
-/* Inputs that were skipped for one reason. */
+/* Inputs that were skipped for the same reason. */
 struct skipped {
     uint64_t n;
-    char *first; /* path of the first one, in search.arena */
+    char *first; /* path of the first skipped input, allocated in search.arena */
 };
 
 struct search {
     ttr *t;
     const ttr_read_options *options;
     open_file_function open_file;
-    char path[PATH_MAX]; /* current path */
-    size_t n, root_n;    /* root_n: length of the searched directory's path, including a slash */
+    char path[PATH_MAX]; /* path of the file or folder that is being examined */
+    /* length of `path` in bytes; length of the searched directory's path with its final slash */
+    size_t n, root_n;
     unsigned level;
-    struct pair_map seen; /* (device, inode) of the folders searched */
-    struct arena arena;   /* holds passed.first */
+    struct pair_map seen; /* set of (device, inode) of searched folders */
+    struct arena arena;   /* memory for skipped.first */
     struct skipped no_trace, too_deep, untold, nowhere;
-    struct skipped
-        unplaced;  /* entries of `untold` whose format cannot report them in their place */
-    bool has_file; /* the current folder has a file that is a trace */
-    /* name of the anchor that a file of the current folder needs; NULL = none needs one */
+    struct skipped unplaced; /* skipped inputs that no reader's format can report */
+    bool has_file;           /* a file in the current folder is a trace */
+    /* anchor file name that a file in the current folder needs; NULL = none */
     const char *anchor;
     const char *unusable_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
-    ttr_reader **unreadable; /* readers that represent unreadable traces */
+    ttr_reader **unreadable; /* readers that report unreadable traces as damage */
     size_t unreadable_n, unreadable_capacity;
-    ttr_error reason;  /* error of the first of them */
-    struct part *part; /* folders to be opened at the end */
+    ttr_error reason;  /* error of the first unreadable trace */
+    struct part *part; /* folders that `finish` opens */
     size_t parts_n, parts_capacity;
-    size_t readable_parts_n; /* number of parts with a good anchor */
+    size_t readable_parts_n; /* number of elements of `part` whose anchor is usable */
     uint64_t files;
 };
 
-/* The names in a folder. */
+/* Names of the entries of one folder. */
 struct names {
     struct arena arena;
     const char **name;
@@ -87,25 +87,27 @@ struct names {
 
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error);
 
-/* Counts a skipped input. If memory runs out, only its name is lost. */
+/* Counts a skipped input and keeps the path of the first. If memory runs out, only the path is
+ * lost. */
 static void count_skipped(struct search *search, struct skipped *skipped)
 {
     if (skipped->n++ == 0)
         skipped->first = arena_copy(&search->arena, search->path, search->n);
 }
 
-/* Fails with the error of one file, with its path prepended unless the text has it already. */
+/* Fails with `reason`. Prepends the current path to its text unless the text already contains it.
+ */
 static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_error *error)
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
-    const ttr_error ctx = *reason; /* `error` may be the same object */
+    const ttr_error ctx = *reason; /* `reason` and `error` may be the same object */
     const ttr_status status = fail(error, ctx.status, ctx.offset, "%s%s%s", is_named ? "" : path,
                                    is_named ? "" : ": ", ctx.text);
     return error_set_option(error, status, ctx.option);
 }
 
-/* Returns the anchor that a file needs, if opening the file alone failed for lack of it; NULL =
- * none. */
+/* Returns the name of the anchor file that a file needs, if `reason` shows that it cannot be read
+ * alone; NULL = none. */
 static const char *find_missing_anchor(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
@@ -117,8 +119,8 @@ static bool is_strict(const struct search *search)
     return search->options && search->options->flags & TTR_READ_STRICT;
 }
 
-/* Adds a reader that reports the failure at the current path as damage. Fails if the cause is not
- * the input itself: memory, misuse, or strict reading. */
+/* Adds a reader that reports `reason` as damage at the current path. Fails with `reason` if the
+ * input is not its cause (memory, misuse), or if reading is strict. */
 static ttr_status add_unreadable_reader(struct search *search, const ttr_error *reason,
                                         ttr_error *error)
 {
@@ -143,8 +145,8 @@ static ttr_status add_unreadable_reader(struct search *search, const ttr_error *
     return TTR_OK;
 }
 
-/* Adds a reader to the list. If `reader` is NULL, skips the input or records its failure, depending
- * on `reason`. */
+/* Adds an opened reader to the list. If `reader` is NULL, counts the input as skipped or
+ * unreadable, depending on `reason`. */
 static ttr_status add_reader(struct search *search, ttr_reader *reader, const ttr_error *reason,
                              ttr_error *error)
 {
@@ -168,7 +170,7 @@ static ttr_status add_file(struct search *search, ttr_error *error)
     ttr_error reason = {0};
     ttr_read_options each =
         search->options ? *search->options : (ttr_read_options){.size = sizeof each};
-    /* Definitions of several files cannot be concatenated. */
+    /* Definitions are valid for one file only, and several files are merged. */
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
     ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
@@ -204,8 +206,8 @@ static void names_free(struct names *names)
     arena_free(&names->arena);
 }
 
-/* Reads all names that are not hidden, and sorts them. */
-static ttr_status names_read(struct names *names, const char *folder, ttr_error *error)
+/* Reads the names of a folder's entries, except hidden ones, and sorts them. */
+static ttr_status read_names(struct names *names, const char *folder, ttr_error *error)
 {
     const struct alloc *alloc = names->arena.alloc;
     DIR *directory = opendir(folder);
@@ -213,7 +215,7 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
         return fail_sys(error, errno, NO_OFFSET, "cannot look into %s", folder);
     bool is_fine = true;
     const struct dirent *entry;
-    /* POSIX requires only that the stream is not shared between threads. */
+    /* POSIX allows readdir if no other thread uses the same stream. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, is_fine && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.')
@@ -226,7 +228,7 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
         if (is_fine)
             names->name[names->n++] = name;
     }
-    const int reason = is_fine ? errno : 0; /* 0: the end was reached */
+    const int reason = is_fine ? errno : 0; /* errno is 0 if readdir reached the end */
     (void)closedir(directory);
     if (!is_fine)
         return fail_memory(error);
@@ -237,13 +239,13 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
     return TTR_OK;
 }
 
-/* Returns in *is_index whether the folder at the current path is LTTng's index of the files next to
- * it. */
+/* Sets *is_index to true if the folder at the current path contains only LTTng's index of the files
+ * next to it. */
 static ttr_status check_index_folder(const struct search *search, bool *is_index, ttr_error *error)
 {
     struct names names = {.n = 0};
     arena_init(&names.arena, &search->t->counted);
-    ttr_status status = names_read(&names, search->path, error);
+    ttr_status status = read_names(&names, search->path, error);
     *is_index = status == TTR_OK;
     for (size_t i = 0; i < names.n && *is_index; i++)
         *is_index = folder_is_index_file(names.name[i]);
@@ -251,8 +253,8 @@ static ttr_status check_index_folder(const struct search *search, bool *is_index
     return status;
 }
 
-/* Handles a failed stat: the file is gone, or a link dangles. Other failures are errors, since a
- * trace could be missed. */
+/* Handles a failed stat of the current path. Ignores a file that was deleted meanwhile and counts a
+ * dangling link; fails for all other reasons, because a trace could be missed. */
 static ttr_status handle_failed_stat(struct search *search, int reason, ttr_error *error)
 {
     struct stat link;
@@ -263,8 +265,7 @@ static ttr_status handle_failed_stat(struct search *search, int reason, ttr_erro
     return TTR_OK;
 }
 
-/* Searches a folder below the first one. A failure that prevents this is damage of that folder
- * alone. */
+/* Searches a sub-folder. If it cannot be searched, reports that as damage of the sub-folder. */
 static ttr_status add_folder(struct search *search, const char *name, const struct stat *about,
                              ttr_error *error)
 {
@@ -308,7 +309,7 @@ static const struct format *find_format_of_anchor(const char *name)
     return NULL;
 }
 
-/* Returns true if a file starts with zeros only, as files do whose data a crash lost. */
+/* Returns true if the first bytes of a file are all zero, which happens after a crash. */
 static bool is_zeros(const char *path)
 {
     uint8_t bytes[4096];
@@ -319,8 +320,8 @@ static bool is_zeros(const char *path)
     return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
 }
 
-/* Returns the anchor of the current folder if it is empty, zeroed or not a file, and another file
- * has content; NULL = the folder is fine. */
+/* Returns the name of the current folder's anchor if it is empty, zeroed or not a regular file, and
+ * another file has content. Returns NULL if the folder has no such anchor. */
 static const char *find_empty_anchor(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
@@ -329,7 +330,7 @@ static const char *find_empty_anchor(struct search *search, const struct names *
     for (size_t i = 0; i < names->n; i++) {
         struct stat about;
         if (!append_to_path(search, names->name[i]) || stat(search->path, &about) != 0)
-            about = (struct stat){.st_mode = 0}; /* a dangling link */
+            about = (struct stat){.st_mode = 0}; /* stat fails for a dangling link */
         const bool is_anchor = find_format_of_anchor(names->name[i]) != NULL,
                    is_file = S_ISREG(about.st_mode);
         const bool has_some =
@@ -343,8 +344,8 @@ static const char *find_empty_anchor(struct search *search, const struct names *
     return has_bytes ? empty : NULL;
 }
 
-/* Keeps the folder at the current path for the end. `why`: why its anchor is unusable; NULL = it is
- * good. */
+/* Adds the folder at the current path to the folders that `finish` opens. `why`: reason why its
+ * anchor is unusable; NULL = it is usable. */
 static ttr_status add_part(struct search *search, const struct format *format, const char *why,
                            ttr_error *error)
 {
@@ -362,7 +363,7 @@ static ttr_status add_part(struct search *search, const struct format *format, c
     return TTR_OK;
 }
 
-/* Returns why the anchor at the path is unusable. */
+/* Returns the reason why the anchor file at the path is unusable. */
 static const char *describe_unusable_anchor(const char *path)
 {
     struct stat about;
@@ -377,7 +378,7 @@ static const char *describe_unusable_anchor(const char *path)
     return is_zeros(path) ? "full of zeros" : "none of any known kind";
 }
 
-/* Keeps the current folder as one with an unusable anchor, and counts it. */
+/* Adds the current folder as one with an unusable anchor, and counts it. */
 static ttr_status add_folder_without_anchor(struct search *search, const char *anchor,
                                             ttr_error *error)
 {
@@ -396,14 +397,14 @@ static ttr_status add_folder_without_anchor(struct search *search, const char *a
     search->n = n;
     search->path[n] = '\0';
     if (!format->folder->open_together ||
-        is_strict(search)) /* strict reading fails at the first one */
+        is_strict(search)) /* strict reading fails at the first unusable anchor */
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
     return sentence ? add_part(search, format, sentence, error) : fail_memory(error);
 }
 
-/* Returns the anchor of the folder at the current path that exists but is not readable; NULL =
- * none. */
+/* Returns the name of an anchor file in the folder at the current path that exists but cannot be
+ * read; NULL = none. */
 static const char *find_unreadable_anchor(struct search *search)
 {
     const char *locked = NULL;
@@ -420,8 +421,8 @@ static const char *find_unreadable_anchor(struct search *search)
     return locked;
 }
 
-/* Handles a folder whose format cannot be determined. If an anchor is not readable, the folder
- * counts as damage; otherwise it is a failure. */
+/* Handles a folder whose format could not be determined. Reports damage if an anchor file cannot be
+ * read; otherwise fails with `reason`. */
 static ttr_status handle_undetectable_folder(struct search *search, const ttr_error *reason,
                                              ttr_error *error)
 {
@@ -432,7 +433,7 @@ static ttr_status handle_undetectable_folder(struct search *search, const ttr_er
                   : fail_with_path(search->path, reason, error);
 }
 
-/* Adds the file or folder of this name in the current folder. */
+/* Adds the file or folder named `name` in the current folder. */
 static ttr_status add_name(struct search *search, const char *name, ttr_error *error)
 {
     size_t n = search->n;
@@ -450,7 +451,7 @@ static ttr_status add_names(struct search *search, ttr_error *error)
     arena_init(&names.arena, &search->t->counted);
     search->has_file = false;
     search->anchor = NULL;
-    ttr_status status = names_read(&names, search->path, error);
+    ttr_status status = read_names(&names, search->path, error);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_should_continue(search->t); i++)
         status = add_name(search, names.name[i], error);
     const char *untold = search->anchor ? search->anchor : find_empty_anchor(search, &names);
@@ -471,7 +472,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
         return TTR_OK;
     if (!pair_map_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
-    if (folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
+    if (find_folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
         return handle_undetectable_folder(search, &reason, error);
     if (!format)
         return add_names(search, error);
@@ -499,7 +500,7 @@ static void add_skip_notes(const struct search *search, const struct skipped *sk
     }
 }
 
-/* Returns its path, or a substitute if there was no memory for it. */
+/* Returns the path of the first skipped input, or a substitute text if memory for it ran out. */
 static const char *skipped_path(const struct skipped *untold)
 {
     return untold->first ? untold->first : "a file that others need";
@@ -522,14 +523,14 @@ static void add_all_skip_notes(const struct search *search)
                    nowhere ? nowhere : "a file");
 }
 
-/* Opens all parts that have the format of the first part. */
+/* Opens all folders that have the same format as the first one, and removes them from the list. */
 static ttr_status open_parts_of_one_format(struct search *search, ttr_error *error)
 {
     const struct alloc *alloc = &search->t->counted;
     const struct format *format = search->part[0].format;
     struct found_folder *found = alloc_zero(alloc, search->parts_n, sizeof *found);
-    const struct folder *first = NULL; /* the first readable one */
-    size_t n = 0, left = 0, told = 0;
+    const struct folder *first = NULL; /* first folder with a usable anchor */
+    size_t n = 0, left = 0, traces_n = 0;
     ttr_error reason = {0};
     if (!found)
         return fail_memory(error);
@@ -539,8 +540,8 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
             search->part[left++] = *part;
             continue;
         }
-        first = !first && !part->found.untold ? part->found.folder : first;
-        told += !part->found.untold;
+        first = !first && !part->found.unreadable_reason ? part->found.folder : first;
+        traces_n += !part->found.unreadable_reason;
         found[n++] = part->found;
     }
     size_t capacity = search->parts_n;
@@ -550,20 +551,21 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
     search->n = strlen(search->path);
     ttr_read_options ctx;
     const bool has_others = search->readers_n > 0 || left > 0;
-    ttr_reader *reader =
-        format->folder->open_together(search->t, &(struct found_folders){found, n, has_others},
-                                      options_of(format, search->options, &ctx), &reason);
+    ttr_reader *reader = format->folder->open_together(
+        search->t, &(struct found_folders){found, n, has_others},
+        select_reader_options(format, search->options, &ctx), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
-    if (told > 1) { /* several traces: the path of the first would be misleading */
+    if (traces_n > 1) { /* the path of one trace would be misleading for several traces */
         search->n = search->root_n;
         search->path[search->n] = '\0';
     }
-    if (!reader && !has_others) /* there is nothing else to read */
+    if (!reader && !has_others) /* the directory contains nothing else to read */
         return fail_with_path(search->path, &reason, error);
     return add_reader(search, reader, &reason, error);
 }
 
-/* Returns true if the directory itself has files; it is then the trace's folder. */
+/* Returns true if the searched directory itself contains files, so that it is the trace's folder.
+ */
 static bool directory_has_files(struct search *search, const char *path)
 {
     struct folder *folder =
@@ -573,8 +575,8 @@ static bool directory_has_files(struct search *search, const char *path)
     return is_there;
 }
 
-/* Adds the readers of unreadable traces after the others. They have no events, so they must not
- * make `apart` of the trace differ. */
+/* Appends the readers of unreadable traces to the list. They are last, so that the merged trace
+ * gets its properties from a readable trace. */
 static bool append_unreadable_readers(struct search *search, ttr_error *error)
 {
     const size_t n = search->readers_n + search->unreadable_n;
@@ -582,7 +584,7 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
                        sizeof(ttr_reader *)))
         return fail_memory(error) == TTR_OK;
     for (size_t i = 0; i < search->unreadable_n; i++) {
-        search->unreadable[i]->apart = search->reader[0]->apart;
+        search->unreadable[i]->per_source_format = search->reader[0]->per_source_format;
         search->reader[search->readers_n++] = search->unreadable[i];
     }
     search->unreadable_n = 0;
@@ -591,12 +593,13 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
 
 static ttr_reader *merge_found_readers(struct search *search, const char *path, ttr_error *error)
 {
-    /* If nothing can be read, the unusable anchors are the reason. */
+    /* Loop until all folders are open. If nothing is readable, fail with the reason for the
+     * unusable anchors. */
     while (search->parts_n > 0 && search->readers_n + search->readable_parts_n > 0)
         if (open_parts_of_one_format(search, error) != TTR_OK)
             return NULL;
     const struct format *anchored =
-        search->readers_n == 0 ? format_anchored(search->options) : NULL;
+        search->readers_n == 0 ? find_anchored_format(search->options) : NULL;
     if (anchored && directory_has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {

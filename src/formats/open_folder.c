@@ -1,5 +1,5 @@
-/* Traces that are folders. A folder is recognised by its anchor, the file that describes the others
- * (CTF: metadata), or by one of these others. */
+/* Traces that are folders. A folder is recognised by its anchor, a file that describes the other
+ * files (CTF: metadata). A path to the anchor or to another file of the folder opens the folder. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_regular(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* Joins the path of a folder and a file name. Returns false if the result exceeds PATH_MAX. */
+/* Joins a folder's path and a file name. Returns false if the result exceeds PATH_MAX bytes. */
 static bool join_path(char path[static PATH_MAX], const char *folder, const char *name)
 {
     size_t n = strlen(folder);
@@ -25,8 +25,8 @@ static bool join_path(char path[static PATH_MAX], const char *folder, const char
     return written > 0 && written < PATH_MAX;
 }
 
-static ttr_status bid_for_path(ttr *t, const char *path, const struct format *format, unsigned *bid,
-                               ttr_error *error)
+static ttr_status detect_path_bid(ttr *t, const char *path, const struct format *format,
+                                  unsigned *bid, ttr_error *error)
 {
     ttr_error ctx = {0};
     struct source *source = source_open(&t->counted, path, NULL, &ctx);
@@ -37,7 +37,7 @@ static ttr_status bid_for_path(ttr *t, const char *path, const struct format *fo
     return status;
 }
 
-/* Returns true if the option replaces the anchor of the format's folders. */
+/* Returns true if `option` is the option that replaces the anchor file of the format's folders. */
 static bool replaces_anchor(const struct format *format, const char *option)
 {
     size_t n = strlen(format->name), key_n = strlen(format->folder->anchor_option);
@@ -46,7 +46,7 @@ static bool replaces_anchor(const struct format *format, const char *option)
     return strncmp(option, format->folder->anchor_option, key_n) == 0 && option[key_n] == '=';
 }
 
-const struct format *format_anchored(const ttr_read_options *options)
+const struct format *find_anchored_format(const ttr_read_options *options)
 {
     const char *const *given = options ? options->format_options : NULL;
     for (; given && *given; given++)
@@ -57,8 +57,8 @@ const struct format *format_anchored(const ttr_read_options *options)
     return NULL;
 }
 
-/* Sets *has if the folder has a file with the anchor's name, and another file for which the format
- * bids. */
+/* Sets *has to true if the folder has a file with the anchor's name and another file that the
+ * format bids for. */
 static ttr_status folder_has_parts(ttr *t, const char *path, const struct format *format, bool *has,
                                    ttr_error *error)
 {
@@ -76,17 +76,18 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
         folder_file_path(folder, file, name, sizeof name);
-        status = bid_for_path(t, name, format, &bid, NULL);
+        status = detect_path_bid(t, name, format, &bid, NULL);
         *has = bid > 0;
         status = status == TTR_E_NOMEM
                      ? fail_memory(error)
-                     : TTR_OK; /* an unreadable file cannot be recognised as a part */
+                     /* a file that cannot be read is not recognised as a part of the trace */
+                     : TTR_OK;
     }
     folder_close(folder);
     return status;
 }
 
-/* Finds the format by the first bytes of the folder's anchor. */
+/* Finds the format that bids for the first bytes of the folder's anchor. */
 static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *from,
                                         const struct format **format, ttr_error *error)
 {
@@ -99,7 +100,7 @@ static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *fr
         if (!each->folder || !join_path(anchor, path, each->folder->anchor) ||
             !is_regular(anchor) || (from && strcmp(from, each->name) != 0))
             continue;
-        ttr_status status = from ? TTR_OK : bid_for_path(t, anchor, each, &bid, error);
+        ttr_status status = from ? TTR_OK : detect_path_bid(t, anchor, each, &bid, error);
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
@@ -116,11 +117,11 @@ static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *fr
     return TTR_OK;
 }
 
-ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options,
-                         const struct format **format, ttr_error *error)
+ttr_status find_folder_format(ttr *t, const char *path, const ttr_read_options *options,
+                              const struct format **format, ttr_error *error)
 {
     bool has = false;
-    const struct format *anchored = format_anchored(options);
+    const struct format *anchored = find_anchored_format(options);
     ttr_status status =
         find_format_by_anchor(t, path, options ? options->from : NULL, format, error);
     if (status != TTR_OK || *format || !anchored ||
@@ -137,19 +138,21 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
     ttr_read_options ctx;
     struct folder *folder =
         folder_open(&t->counted, t->descriptor_pool, path, OPEN_FOLDER_DEPTH, error);
-    return folder ? format->folder->open(t, folder, only, options_of(format, options, &ctx), error)
+    return folder ? format->folder->open(t, folder, only,
+                                         select_reader_options(format, options, &ctx), error)
                   : NULL;
 }
 
-/* Returns the format of a file whose anchor is in the same folder, or is replaced by an option.
- * Returns NULL if the file is not part of such a trace; opening it alone then reports why. */
+/* Returns the format of the trace that the file is part of: the anchor is in the same folder, or an
+ * option replaces it. Returns NULL if there is no such trace; the error of opening the file alone
+ * is reported then. */
 static const struct format *find_format_with_sibling_anchor(ttr *t, const char *path,
                                                             const char *folder,
                                                             const ttr_read_options *options)
 {
     char anchor[PATH_MAX];
     const char *from = options ? options->from : NULL;
-    const struct format *format = NULL, *given = format_anchored(options);
+    const struct format *format = NULL, *given = find_anchored_format(options);
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
@@ -179,7 +182,7 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1,
                  slash ? path : ".") >= PATH_MAX)
         return NULL;
-    *is_one = folder_format(t, folder, options, &format, error) != TTR_OK;
+    *is_one = find_folder_format(t, folder, options, &format, error) != TTR_OK;
     if (*is_one)
         return NULL;
     bool is_anchor = format && strcmp(format->folder->anchor, name) == 0;
@@ -189,8 +192,8 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
     return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
 }
 
-ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options *options,
-                           ttr_error *error)
+ttr_reader *open_memory_folder(ttr *t, struct folder *folder, const ttr_read_options *options,
+                               ttr_error *error)
 {
     const char *from = options ? options->from : NULL;
     const struct format *best = NULL;
@@ -213,9 +216,10 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
         best_bid = bid > best_bid ? bid : best_bid;
     }
     if (!best)
-        best = format_anchored(options);
+        best = find_anchored_format(options);
     if (status == TTR_OK && best)
-        return best->folder->open(t, folder, NULL, options_of(best, options, &ctx), error);
+        return best->folder->open(t, folder, NULL, select_reader_options(best, options, &ctx),
+                                  error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                    "%s is not a trace: none of its files describes the others",
@@ -224,7 +228,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     return NULL;
 }
 
-ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error)
+ttr_status fail_without_folder(const struct format *format, const char *path, ttr_error *error)
 {
     char other[64] = "";
     if (format->folder->anchor_option)

@@ -4,7 +4,7 @@
 
 #include "model/format.h"
 
-/* Returns the i-th format; NULL past the end. */
+/* Returns the i-th format; NULL if i is out of range. */
 const struct format *format_at(size_t i);
 
 #endif

@@ -1,8 +1,7 @@
-/* A reader that takes the place of an unreadable trace among others: it has no events and reports
- * the reason as damage, `trace.unreadable`.
- *
- * The format of such a trace may be unknown, so it has a format of its own. That is not in the
- * table: users cannot select it, and its name only appears in reports. */
+/* A reader in place of an unreadable trace, among other traces. It has no events and reports the
+ * reason as damage, `trace.unreadable`. It has a format of its own, because the trace's format may
+ * be unknown. That format is not in the table of formats: users cannot select it, and its name
+ * appears only in reports. */
 #include <string.h>
 
 #include "base/status.h"

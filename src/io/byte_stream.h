@@ -26,7 +26,7 @@ struct byte_stream;
 struct shared_file;
 
 struct byte_stream_ops {
-    /* Reads up to n bytes. Returns 0 at the end, or after setting stream->failed. */
+    /* Reads up to n bytes. Returns 0 at the end of the input, or after setting stream->failed. */
     size_t (*read)(struct byte_stream *stream, void *to, size_t n);
     /* Describes the failure of the last read in `error`. */
     void (*describe_error)(const struct byte_stream *stream, ttr_error *error);
@@ -36,11 +36,11 @@ struct byte_stream_ops {
 struct byte_stream {
     const struct byte_stream_ops *ops;
     const char *name;   /* file name for messages; borrowed */
-    bool may_grow;      /* a regular file: more bytes may follow after the end */
-    bool ended, failed; /* failed: an error is not reported yet */
+    bool may_grow;      /* the input is a regular file: more bytes may follow after its end */
+    bool ended, failed; /* ended: no more bytes follow; failed: an error is not reported yet */
     uint16_t head_at, head_n;
-    uint8_t head[BYTE_STREAM_PEEK_MAX]; /* peeked bytes that were not read yet: [head_at, head_n) */
-    _Atomic uint64_t used;              /* bytes obtained through ops->read so far */
+    uint8_t head[BYTE_STREAM_PEEK_MAX]; /* peeked bytes; [head_at, head_n) were not read yet */
+    _Atomic uint64_t used;              /* number of bytes obtained through ops->read so far */
 };
 
 /* Creates a stream over memory, which is borrowed until byte_stream_close. */
@@ -55,8 +55,8 @@ struct byte_stream *stream_raw_from_fd(const struct alloc *alloc, int fd, bool i
  * stream. */
 void stream_raw_use_pool(struct byte_stream *file, struct shared_file *shared);
 
-/* stream_raw_acquire_fd returns the descriptor of a raw stream, which stays open until
- * stream_raw_release_fd; -1 with errno. */
+/* stream_raw_acquire_fd returns the descriptor of a raw stream, or -1 with errno. The descriptor
+ * stays open until stream_raw_release_fd. */
 int stream_raw_acquire_fd(const struct byte_stream *stream);
 void stream_raw_release_fd(const struct byte_stream *stream);
 
@@ -71,7 +71,7 @@ void stream_raw_set_cancel_fd(struct byte_stream *raw, int cancel_fd);
 int64_t byte_stream_read(struct byte_stream *stream, void *to, size_t n, ttr_error *error);
 
 /* Loads at least n <= BYTE_STREAM_PEEK_MAX bytes into stream->head without consuming them. Returns
- * how many are there: fewer than n only at the end. */
+ * the number of bytes there; fewer than n only at the end of the input. */
 size_t byte_stream_peek(struct byte_stream *stream, size_t n);
 
 /* Skips n bytes of a regular file without reading them. Returns false for any other stream. */
@@ -90,7 +90,7 @@ static inline uint64_t byte_stream_offset(const struct byte_stream *stream)
     return atomic_load_explicit(&stream->used, memory_order_relaxed);
 }
 
-/* Closes the stream and those below it. NULL is allowed. */
+/* Closes the stream and the streams that it reads from. NULL is allowed. */
 void byte_stream_close(struct byte_stream *stream);
 
 #endif

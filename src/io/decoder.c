@@ -23,7 +23,8 @@ enum {
     /* windowBits of inflateInit2 in zlib.h: largest window, gzip wrapper only */
     GZIP_WINDOW_BITS = 15 + 16,
     XZ_MEMORY_MAX = 256 << 20, /* bytes; xz -9 needs 65 MiB to decode */
-    ZSTD_WINDOW_LOG_MAX = 27   /* 128 MiB, the limit of the zstd command without --long */
+    /* log2 of the window size: 128 MiB, the limit of the zstd command without --long */
+    ZSTD_WINDOW_LOG_MAX = 27
 };
 
 static void advance_io(struct decode_io *io, size_t in_left, size_t out_left)
@@ -57,7 +58,8 @@ static enum decode_result gzip_step(void *state, struct decode_io *io)
     switch (result) {
     case Z_OK:
     case Z_BUF_ERROR:
-        return DECODE_CONTINUE; /* no progress was possible: not an error */
+        /* the library could make no progress: the caller must supply input or output room */
+        return DECODE_CONTINUE;
     case Z_STREAM_END:
         return DECODE_MEMBER_END;
     case Z_MEM_ERROR:
@@ -75,7 +77,7 @@ static void gzip_end(void *state)
 
 struct zstd_state {
     ZSTD_DCtx *context;
-    size_t wanted; /* bytes of input for the next step */
+    size_t wanted; /* number of input bytes that the library asks for in the next step */
 };
 
 static bool zstd_begin(void *state)
@@ -118,7 +120,7 @@ static void zstd_end(void *state)
 
 struct lz4_state {
     LZ4F_dctx *context;
-    size_t wanted; /* bytes of input for the next step */
+    size_t wanted; /* number of input bytes that the library asks for in the next step */
 };
 
 static bool lz4_begin(void *state)
@@ -207,7 +209,8 @@ static enum decode_result xz_step(void *state, struct decode_io *io)
     switch (result) {
     case LZMA_OK:
     case LZMA_BUF_ERROR:
-        return DECODE_CONTINUE; /* no progress was possible: not an error */
+        /* the library could make no progress: the caller must supply input or output room */
+        return DECODE_CONTINUE;
     case LZMA_STREAM_END:
         return DECODE_MEMBER_END;
     case LZMA_MEM_ERROR:

@@ -11,10 +11,10 @@
 #define DECODER_MAGIC_MAX 10 /* longest magic number, in bytes */
 
 enum decode_result {
-    DECODE_CONTINUE,   /* needs more input or more output room */
+    DECODE_CONTINUE,   /* the decoder needs more input or more output room */
     DECODE_MEMBER_END, /* the member is complete and all of its output was returned */
     DECODE_DAMAGED,
-    DECODE_TOO_LARGE, /* needs more memory than the limit in decoder.c */
+    DECODE_TOO_LARGE, /* the data needs more memory than the limit in decoder.c */
     DECODE_NO_MEMORY
 };
 
@@ -30,8 +30,8 @@ struct decode_io {
 struct decoder {
     const char *name;
     size_t state_size;
-    /* Starts a member, in a zeroed state or after another member. Returns false if memory is out.
-     */
+    /* Starts decoding a member; `state` is zeroed or has decoded another member. Returns false if
+     * memory runs out. */
     bool (*begin)(void *state);
     enum decode_result (*step)(void *state, struct decode_io *io);
     void (*end)(void *state); /* frees what the state owns; a zeroed state is allowed */
@@ -39,7 +39,7 @@ struct decoder {
 
 enum decoder_match {
     DECODER_NO,
-    DECODER_MAYBE /* the bytes match so far, more are needed */,
+    DECODER_MAYBE /* the bytes match so far; more bytes are needed to decide */,
     DECODER_YES
 };
 

@@ -17,8 +17,9 @@ struct descriptor_pool {
     pthread_mutex_t
         mutex; /* protects all members below, and `fd`, `users`, `newer`, `older` of the files */
     unsigned references;
-    size_t n, n_max;                     /* open files, and their maximum */
-    struct shared_file *newest, *oldest; /* ends of the list of open files, by last use */
+    size_t n, n_max; /* number of open files, and its maximum */
+    /* both ends of the list of open files, ordered by last use */
+    struct shared_file *newest, *oldest;
 };
 
 static size_t open_limit(void)
@@ -37,7 +38,7 @@ struct descriptor_pool *descriptor_pool_new(const struct alloc *alloc)
     pool->alloc = alloc;
     pool->n_max = open_limit();
     pool->references = 1;
-    /* does not fail with default attributes on Linux */
+    /* pthread_mutex_init cannot fail here: Linux allocates nothing for default attributes */
     (void)pthread_mutex_init(&pool->mutex, NULL);
     return pool;
 }
@@ -104,7 +105,7 @@ static bool close_oldest(struct descriptor_pool *pool)
 static bool close_until_free(struct descriptor_pool *pool)
 {
     if (pool->n >= pool->n_max)
-        pool->n_max = open_limit(); /* the limit may have been raised since */
+        pool->n_max = open_limit(); /* the process may have raised its limit since */
     while (pool->n >= pool->n_max && close_oldest(pool))
         continue;
     return pool->n < pool->n_max;
@@ -136,7 +137,8 @@ static int check_identity(struct shared_file *file, int fd)
 static int reopen_file(struct descriptor_pool *pool, struct shared_file *file)
 {
     (void)close_until_free(
-        pool); /* if all are in use, try anyway: only the system knows the real limit */
+        /* if all files are in use, try to open one more: only the system knows the real limit */
+        pool);
     int fd;
     do
         fd = open(file->path, file->flags | O_CLOEXEC | O_NOCTTY, 0666);

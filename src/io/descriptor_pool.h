@@ -19,13 +19,14 @@ struct shared_file {
     struct descriptor_pool *pool;
     const char *path;
     int flags; /* flags for open, also when it is reopened */
-    int fd;    /* -1 while closed */
-    /* > 0 between shared_file_acquire and shared_file_release: the file stays open */
+    int fd;    /* descriptor, -1 while the file is closed */
+    /* number of shared_file_acquire calls without a shared_file_release; the file stays open while
+     * it is > 0 */
     unsigned users;
     /* neighbours in the pool's list of open files, by last use */
     struct shared_file *newer, *older;
     int failed;    /* errno of a failed close, returned by shared_file_close */
-    bool is_known; /* device and inode are those of the first open */
+    bool is_known; /* the device and inode of the first open are recorded */
     dev_t device;
     ino_t inode;
 };

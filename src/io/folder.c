@@ -31,21 +31,23 @@ struct entry {
 
 struct skipped {
     const char *name;
-    bool is_link; /* a dangling symbolic link */
+    bool is_link; /* the entry is a symbolic link without a target */
 };
 
 struct folder {
     const struct alloc *alloc;
     struct arena names;
     char *path;
-    const char *relative_path; /* end of `path`, see folder_set_relative_start */
+    /* part of `path` relative to the user's directory, see folder_set_relative_start */
+    const char *relative_path;
     struct entry *entry;
     size_t n, capacity;
-    struct skipped *skipped; /* entries that are neither files nor folders */
+    struct skipped *skipped; /* directory entries that are neither files nor folders */
     size_t skipped_n, skipped_capacity;
-    struct descriptor_pool *pool; /* descriptors of all sources; may outlive the folder */
+    /* pool of the descriptors of all sources; may outlive the folder */
+    struct descriptor_pool *pool;
     bool is_memory, has_index;
-    size_t chunk; /* maximum window size in bytes; 0 = as the caller requests */
+    size_t chunk; /* maximum window size in bytes; 0 = no limit */
 };
 
 bool folder_is_index_file(const char *name)
@@ -206,7 +208,7 @@ static ttr_status list_folder(struct listing *listing, int fd, ttr_error *error)
         listing->n = n;
         listing->name[n] = '\0';
     }
-    if (status == TTR_OK && errno) /* an error instead of the end */
+    if (status == TTR_OK && errno) /* readdir failed: not the end of the folder */
         status = fail_sys(error, errno, NO_OFFSET, "cannot read the rest of the folder %s",
                           listing->folder->path);
     (void)closedir(directory);

@@ -13,14 +13,14 @@
 /* Levels of subfolders that are searched for traces. */
 #define FOLDER_LEVELS_MAX 8u
 
-/* LTTng's folder of packet indexes in a trace, and a function that returns true for names of files
- * in it. */
+/* LTTng's folder of packet index files in a trace. folder_is_index_file returns true for the name
+ * of a file in it. */
 #define FOLDER_INDEX "index"
 bool folder_is_index_file(const char *name);
 
 struct folder;
 
-/* Returns true if the folder has files in "index". */
+/* Returns true if the folder contains index files in "index". */
 bool folder_has_index(const struct folder *folder);
 
 struct folder_file {
@@ -51,8 +51,8 @@ const struct folder_file *folder_find_file(const struct folder *folder, const ch
  * dangling link: `*is_link`). Returns NULL after the last. */
 const char *folder_skipped_entry(const struct folder *folder, size_t i, bool *is_link);
 
-/* Return the path of the folder; write the path of one of its files to `to`, truncated to `size`
- * bytes. */
+/* folder_path returns the path of the folder. folder_file_path writes the path of one of its files
+ * to `to`, truncated to `size` bytes. */
 const char *folder_path(const struct folder *folder);
 void folder_file_path(const struct folder *folder, const struct folder_file *file, char *to,
                       size_t size);
@@ -110,7 +110,7 @@ struct folder_output_options {
     const char *path;
     struct trace_marker mark;
     bool overwrite;
-    struct descriptor_pool *shared; /* descriptor pool shared with others; NULL creates one */
+    struct descriptor_pool *shared; /* descriptor pool to use; NULL = the folder creates its own */
 };
 
 /* Creates an output folder. An existing folder that is not empty is refused, unless `overwrite` is
@@ -135,8 +135,8 @@ struct sink *folder_create_file(struct folder_sink *folder, const char *name, tt
 TTR_MUST ttr_status folder_rename(struct folder_sink *folder, const char *from, const char *to,
                                   ttr_error *error);
 
-/* Return the bytes written to all files so far; and the path of the temporary folder, for a signal
- * handler, or NULL for a dry run. */
+/* folder_bytes_written returns the size of all files so far. folder_temporary_path returns the path
+ * of the temporary folder, for a signal handler that removes it; NULL for a dry run. */
 uint64_t folder_bytes_written(const struct folder_sink *folder);
 const char *folder_temporary_path(const struct folder_sink *folder);
 

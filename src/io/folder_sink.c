@@ -25,32 +25,37 @@
 
 enum {
     PART_BUFFER_SIZE =
-        16 << 10,   /* bytes of buffer per open file; packets are larger and bypass it */
-    REMOVE_FDS = 16 /* descriptors that nftw may use */
+        /* size in bytes of the write buffer of an open file; packets are larger and are written
+         * directly */
+    16 << 10,
+    REMOVE_FDS = 16 /* maximum number of descriptors for nftw */
 };
 
 struct part {
     struct folder_sink *folder;
     struct sink *sink;
-    struct part *previous, *next; /* neighbours in the list of files not ended yet */
+    struct part *previous, *next; /* neighbours in the list of files that are not finished yet */
     char *path;                   /* path in the temporary folder */
-    size_t path_size, name_at;    /* name_at: index in `path` of the name within the folder */
+    /* size of `path` in bytes; index in it of the name relative to the folder */
+    size_t path_size, name_at;
     struct shared_file file;
 };
 
 struct folder_sink {
     const struct alloc *alloc;
-    char *target, *temporary; /* temporary: NULL if there is nothing to remove */
+    /* final path; path of the temporary folder, NULL if there is nothing to remove */
+    char *target, *temporary;
     size_t target_size, temporary_size;
-    bool overwrite, replaces; /* replaces: the target exists already */
-    bool is_dry_run;          /* a dry run: discard and count */
-    bool is_broken;           /* writing one of its files failed */
+    /* overwrite: the caller allows to replace traces; replaces: the target exists already */
+    bool overwrite, replaces;
+    bool is_dry_run; /* dry run: bytes are discarded and counted */
+    bool is_broken;  /* writing one of the files failed */
     struct part *parts;
-    struct descriptor_pool *pool; /* NULL for a dry run */
-    uint64_t bytes;               /* bytes of files that are ended */
+    struct descriptor_pool *pool; /* pool of the files' descriptors; NULL for a dry run */
+    uint64_t bytes;               /* size of all finished files */
 };
 
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place)
 {
     (void)about;
     (void)type;
@@ -62,10 +67,12 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
 static int remove_tree(const char *path)
 {
     errno = 0;
-    return nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : errno ? errno : EIO;
+    return nftw(path, remove_entry, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == 0 ? 0
+           : errno                                                         ? errno
+                                                                           : EIO;
 }
 
-static void forget_temporary(struct folder_sink *folder)
+static void clear_temporary_path(struct folder_sink *folder)
 {
     alloc_free(folder->alloc, folder->temporary, folder->temporary_size, 1);
     folder->temporary = NULL;
@@ -74,10 +81,10 @@ static void forget_temporary(struct folder_sink *folder)
 static void folder_sink_free(struct folder_sink *folder)
 {
     while (folder->parts)
-        sink_abandon(folder->parts->sink); /* removes its part from the list */
+        sink_abandon(folder->parts->sink); /* ending the sink also removes its part from the list */
     if (folder->temporary)
         (void)remove_tree(folder->temporary);
-    forget_temporary(folder);
+    clear_temporary_path(folder);
     descriptor_pool_unref(folder->pool);
     alloc_free(folder->alloc, folder->target, folder->target_size, 1);
     alloc_free(folder->alloc, folder, 1, sizeof *folder);
@@ -108,7 +115,7 @@ static bool is_empty(const char *path)
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, n <= 2 && readdir(directory))
         n++;
-    n += errno ? 3 : 0; /* on an error assume that there are entries */
+    n += errno ? 3 : 0; /* on an error assume that the folder has entries */
     (void)closedir(directory);
     return n <= 2; /* "." and ".." */
 }
@@ -152,7 +159,8 @@ static bool is_text(const char *path)
     for (ssize_t i = 0; i < n && is_plain; i++)
         is_plain = bytes[i] >= ' ' || (bytes[i] >= '\t' && bytes[i] <= '\r');
     if ((size_t)n == sizeof bytes)
-        while (n > 0 && bytes[n - 1] >= 0x80) /* the last character may be truncated */
+        /* the last character may be cut by the limit of 4 KiB */
+        while (n > 0 && bytes[n - 1] >= 0x80)
             n--;
     return is_plain && utf8_is_valid(bytes, (size_t)n);
 }
@@ -160,14 +168,15 @@ static bool is_text(const char *path)
 /* State of the search for files that are not part of a trace, in a folder to be replaced. */
 struct old_folder {
     const struct alloc *alloc;
-    char path[PATH_MAX]; /* current path */
+    char path[PATH_MAX]; /* path of the entry that is being checked */
     const struct trace_marker *mark;
-    /* first FOLDER_PREFIX_SIZE bytes of the current mark file, then as many of another file */
+    /* first FOLDER_PREFIX_SIZE bytes of the current mark file, followed by as many of the file that
+     * is checked */
     uint8_t *begin;
     size_t mark_n;
-    bool has_mark; /* the current folder is a trace */
-    bool is_index; /* the current folder is the index of a trace */
-    int reason;    /* errno if some of it cannot be read, else 0 */
+    bool has_mark; /* the current folder contains the mark file: it is a trace */
+    bool is_index; /* the current folder is the "index" folder of a trace */
+    int reason;    /* 0, or the errno of an entry that cannot be read */
 };
 
 static bool find_foreign_entry(struct old_folder *old);
@@ -271,7 +280,7 @@ static bool find_foreign_entry(struct old_folder *old)
         if (!is_found)
             old->path[n] = '\0';
     }
-    if (!is_found && errno) /* an error instead of the end */
+    if (!is_found && errno) /* readdir failed: not the end of the folder */
         old->reason = errno;
     if (directory)
         (void)closedir(directory);
@@ -332,7 +341,8 @@ static bool check_replaceable(struct folder_sink *folder, const struct trace_mar
         return false;
     }
     folder->replaces = true;
-    return set_target(folder, real, strlen(real), error); /* so the link itself stays */
+    /* the target is now the resolved path, so a link to it stays a link */
+    return set_target(folder, real, strlen(real), error);
 }
 
 static bool check_target(struct folder_sink *folder, const struct trace_marker *mark,
@@ -377,12 +387,12 @@ static bool create_temporary(struct folder_sink *folder, ttr_error *error)
     }
     if (result == 0) {
         if (folder->replaces && stat(folder->target, &old) == 0)
-            /* best effort: may lack the permission */
+            /* failure is ignored: the file system may not allow it */
             (void)chmod(folder->temporary, (old.st_mode & 07777) | S_IRWXU);
         return true;
     }
     int reason = errno;
-    forget_temporary(folder);
+    clear_temporary_path(folder);
     (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", folder->target,
                    sink_error_advice(reason));
     return false;
@@ -581,7 +591,7 @@ static int create_file(struct part *part)
 
 struct sink *folder_create_file(struct folder_sink *folder, const char *name, ttr_error *error)
 {
-    char path[PATH_MAX]; /* final path, for messages */
+    char path[PATH_MAX]; /* path of the file when the folder is complete, for messages */
     if (!is_name_inside(name)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET, "\"%s\" is not a valid file name in a folder",
                    name);
@@ -601,7 +611,7 @@ struct sink *folder_create_file(struct folder_sink *folder, const char *name, tt
         (void)fail_sys(error, reason, NO_OFFSET, "cannot create %s%s", path,
                        sink_error_advice(reason));
     if (reason) {
-        part_free(part); /* not part_end, which would remove the other file */
+        part_free(part); /* part_end is not called here, since it would remove the existing file */
         return NULL;
     }
     part->sink = sink_open_part(
@@ -660,8 +670,8 @@ const char *folder_temporary_path(const struct folder_sink *folder)
 
 /* --- Finishing --- */
 
-/* Renames the old folder aside and the new one to the target; undoes the first if the second fails.
- * Returns 0 or an errno. */
+/* Renames the old folder aside and the new one to the target. If the second rename fails, undoes
+ * the first. Returns 0 or an errno. */
 static int replace_by_two_renames(struct folder_sink *folder)
 {
     char aside[PATH_MAX];
@@ -675,19 +685,19 @@ static int replace_by_two_renames(struct folder_sink *folder)
         (void)rename(aside, folder->target);
         return reason;
     }
-    /* fits: both names are derived from the same target */
+    /* both names are derived from the same target, so they have the same size */
     memcpy(folder->temporary, aside, strlen(aside) + 1);
     return 0;
 }
 
-/* Exchanges the old and the new folder, so the old one gets the temporary name. Returns 0 or an
- * errno. */
+/* Exchanges the old and the new folder atomically; the old one then has the temporary name. Returns
+ * 0 or an errno. */
 static int exchange_with_target(struct folder_sink *folder)
 {
     if (is_empty(folder->target))
         return rename(folder->temporary, folder->target) == 0 ? 0 : errno;
     if (!folder->overwrite)
-        return EEXIST; /* it was empty when the output was created */
+        return EEXIST; /* the target was empty when the output was created */
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->target, RENAME_EXCHANGE) == 0)
         return 0;
     return errno == EINVAL || errno == ENOSYS ? replace_by_two_renames(folder) : errno;
@@ -703,11 +713,11 @@ static int rename_to_target(const struct folder_sink *folder)
         return errno;
     return rename(folder->temporary, folder->target) == 0
                ? 0
-               : errno; /* fails if a folder with entries is there */
+               : errno; /* rename fails if the target has become a folder with entries */
 }
 
 /* Removes the old folder, which has the temporary name now. */
-static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
+static ttr_status remove_old_folder(struct folder_sink *folder, ttr_error *error)
 {
     int reason = remove_tree(folder->temporary);
     ttr_status status =
@@ -715,7 +725,7 @@ static ttr_status remove_old(struct folder_sink *folder, ttr_error *error)
                           "%s is complete, but the folder it replaced could not be removed: %s",
                           folder->target, folder->temporary)
                : TTR_OK;
-    forget_temporary(folder);
+    clear_temporary_path(folder);
     return status;
 }
 
@@ -735,9 +745,9 @@ ttr_status folder_finish(struct folder_sink *folder, ttr_error *error)
             status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
                               folder->target);
         else if (had_old)
-            status = remove_old(folder, error);
+            status = remove_old_folder(folder, error);
         else
-            forget_temporary(folder);
+            clear_temporary_path(folder);
     }
     folder_sink_free(folder);
     return status;

@@ -27,26 +27,26 @@ enum { BUFFER_SIZE = 256 << 10 };
 
 struct sink {
     const struct alloc *alloc;
-    struct sink_part part; /* callbacks of a sink without descriptor; part.end may be NULL */
-    int fd;                /* -1 if there is a push callback */
+    struct sink_part part; /* callbacks that replace the descriptor; part.end may be NULL */
+    int fd;                /* descriptor; -1 if part.push is called instead */
     /* unnamed temporary file that delays all output until sink_finish; -1 = none */
     int held_fd;
     uint8_t *prefix; /* bytes to write before the contents of held_fd */
     size_t prefix_n;
-    bool is_owned; /* close fd at the end; false for standard output */
+    bool is_owned; /* sink_finish closes fd; false for standard output */
     bool overwrite;
     char *target;    /* final path, or a name for messages such as "standard output" */
-    char *temporary; /* NULL if the target is written directly */
+    char *temporary; /* path of the temporary file; NULL if the target is written directly */
     size_t target_size, temporary_size;
     uint8_t *buffer; /* allocated at the first buffered write */
     size_t n, buffer_size;
-    uint64_t offset; /* bytes accepted so far */
+    uint64_t offset; /* number of bytes accepted so far */
     bool failed;
     ttr_error failure;
 };
 
 /* Forgets the temporary name, so that it is not unlinked: the file was renamed or never created. */
-static void forget_temporary(struct sink *sink)
+static void clear_temporary_path(struct sink *sink)
 {
     alloc_free(sink->alloc, sink->temporary, sink->temporary_size, 1);
     sink->temporary = NULL;
@@ -62,7 +62,7 @@ static void sink_free(struct sink *sink)
         (void)unlink(sink->temporary);
     if (sink->part.end)
         (void)sink->part.end(sink->part.ctx, false);
-    forget_temporary(sink);
+    clear_temporary_path(sink);
     alloc_free(sink->alloc, sink->prefix, sink->prefix_n, 1);
     alloc_free(sink->alloc, sink->target, sink->target_size, 1);
     alloc_free(sink->alloc, sink->buffer, sink->buffer_size, 1);
@@ -109,7 +109,7 @@ const char *sink_error_advice(int reason)
     }
 }
 
-/* Returns the first failure again: every call after it fails alike. */
+/* Returns the error of the first failure, as every later call does. */
 static ttr_status repeat_failure(const struct sink *sink, ttr_error *error)
 {
     if (error)
@@ -179,7 +179,7 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     if (sink->fd >= 0)
         return true;
     int reason = errno;
-    forget_temporary(sink);
+    clear_temporary_path(sink);
     if ((reason == EACCES || reason == EPERM || reason == EROFS) && access(sink->target, W_OK) == 0)
         (void)fail_sys(error, reason, NO_OFFSET,
                        "cannot replace %s: it is writable, but its folder is not, and a temporary "
@@ -192,7 +192,8 @@ static bool create_temporary(struct sink *sink, ttr_error *error)
     return false;
 }
 
-/* Gives the new file the owner and permissions of the old one, as far as permitted. */
+/* Changes owner and permissions of the new file to those of the file that it replaces, as far as
+ * permitted. */
 static void copy_owner_and_mode(const struct sink *sink, const struct stat *old)
 {
     struct stat now;
@@ -200,7 +201,8 @@ static void copy_owner_and_mode(const struct sink *sink, const struct stat *old)
     bool is_same =
         fstat(sink->fd, &now) == 0 && now.st_uid == old->st_uid && now.st_gid == old->st_gid;
     if (!is_same && fchown(sink->fd, old->st_uid, old->st_gid) != 0)
-        mode &= 0777; /* set-user-id and set-group-id bits are only valid with the old owner */
+        /* set-user-id and set-group-id bits are not copied to a file of another owner */
+        mode &= 0777;
     (void)fchmod(sink->fd, mode);
 }
 
@@ -218,7 +220,7 @@ static int connect_socket(struct sink *sink)
 }
 
 /* Opens a device, FIFO or socket to write it directly. */
-static bool open_direct(struct sink *sink, bool is_socket, ttr_error *error)
+static bool open_special_file(struct sink *sink, bool is_socket, ttr_error *error)
 {
     sink->is_owned = true;
     int reason = 0;
@@ -273,7 +275,7 @@ static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
             (void)fail_sys(error, EISDIR, NO_OFFSET, "cannot write %s; name a file in it",
                            sink->target);
         else if (!S_ISREG(about.st_mode))
-            return open_direct(sink, S_ISSOCK(about.st_mode), error);
+            return open_special_file(sink, S_ISSOCK(about.st_mode), error);
         else if (overwrite)
             return open_replacement(sink, &about, error);
         else
@@ -283,7 +285,8 @@ static bool open_target(struct sink *sink, bool overwrite, ttr_error *error)
                 sink->target);
         return false;
     }
-    /* a name that is too long, for example: the temporary name would hide that */
+    /* other errors, for example of a name that is too long, are reported for the target's path, not
+     * for the temporary one */
     if (errno != ENOENT) {
         (void)fail_sys(error, errno, NO_OFFSET, "cannot create %s%s", sink->target,
                        sink_error_advice(errno));
@@ -345,8 +348,8 @@ ttr_status sink_flush(struct sink *sink, ttr_error *error)
     return write_all(sink, sink->buffer, n, error);
 }
 
-/* Allocates the buffer if necessary. Returns false if memory is out; all later calls then fail too.
- */
+/* Allocates the buffer if it does not exist. Returns false if memory runs out; all later calls then
+ * fail too. */
 static bool ensure_buffer(struct sink *sink)
 {
     if (!sink->buffer)
@@ -395,7 +398,7 @@ static int create_unnamed_file(void)
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600),
         n = snprintf(target, sizeof target, "%s/tracetta", folder);
     for (int i = 0; i < TEMPORARY_TRIES_MAX && fd < 0 && n > 0 && n < (int)sizeof target;
-         i++) { /* O_TMPFILE is not supported by all file systems */
+         i++) { /* fallback for file systems without O_TMPFILE */
         temporary_path(name, sizeof name, target);
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
@@ -500,8 +503,8 @@ const char *sink_temporary_path(const struct sink *sink)
     return sink->temporary;
 }
 
-/* Renames to the target. Unless `overwrite`, fails if a file was created there meanwhile, if the
- * file system can check that. Returns 0 or an errno. */
+/* Renames the temporary file to the target. Unless `overwrite`, fails if a file was created there
+ * meanwhile, as far as the file system can check that. Returns 0 or an errno. */
 static int rename_to_target(const struct sink *sink)
 {
     if (!sink->overwrite) {
@@ -535,7 +538,7 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
             status = fail_sys(error, reason, NO_OFFSET, "cannot rename the temporary file to %s",
                               sink->target);
         else
-            forget_temporary(sink);
+            clear_temporary_path(sink);
     }
     sink_free(sink);
     return status;

@@ -30,13 +30,14 @@ struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwri
 struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *ctx,
                                 ttr_error *error);
 
-/* Callbacks of a sink with a file that is managed elsewhere (io/folder_sink.c). */
+/* Callbacks of a sink whose file is managed by io/folder_sink.c. */
 struct sink_part {
     sink_write_fn push;
     int (*rewrite)(void *ctx, uint64_t at, const void *bytes,
-                   size_t n); /* returns 0 or an errno; NULL = not supported */
+                   size_t n); /* overwrites bytes; returns 0 or an errno; NULL = not supported */
     int (*end)(void *ctx,
-               /* called once at the end; returns 0 or the errno of a late failure */
+               /* called once at the end; `is_whole` is false if the output is abandoned; returns 0
+                * or the errno of a late failure */
                bool is_whole);
     void *ctx;
     size_t buffer_size;
@@ -52,18 +53,18 @@ TTR_MUST ttr_status sink_write(struct sink *sink, const void *bytes, size_t n, t
 TTR_MUST ttr_status sink_write_unbuffered(struct sink *sink, const void *bytes, size_t n,
                                           ttr_error *error);
 
-/* Writes the buffered bytes now: for live output. */
+/* Writes the buffered bytes to the file now, for live output. */
 TTR_MUST ttr_status sink_flush(struct sink *sink, ttr_error *error);
 
 /* Delays all output in an unnamed temporary file until sink_finish, so that any byte of it can be
  * overwritten. Must precede the first write. Does nothing if the sink can be overwritten anyway. */
 TTR_MUST ttr_status sink_delay_output(struct sink *sink, ttr_error *error);
 
-/* Returns true if sink_overwrite works: the sink is a regular file not renamed yet, a part with a
- * rewrite callback, or held by sink_delay_output. */
+/* Returns true if sink_overwrite works: the sink is a regular file that is not renamed yet, its
+ * callbacks support it, or sink_delay_output was called. */
 bool sink_can_overwrite(const struct sink *sink);
 
-/* Overwrites n accepted bytes from offset `at` on. */
+/* Overwrites n bytes, starting at `at`, that were written before. */
 TTR_MUST ttr_status sink_overwrite(struct sink *sink, uint64_t at, const void *bytes, size_t n,
                                    ttr_error *error);
 
@@ -71,7 +72,7 @@ TTR_MUST ttr_status sink_overwrite(struct sink *sink, uint64_t at, const void *b
 TTR_MUST ttr_status sink_insert_prefix(struct sink *sink, const void *bytes, size_t n,
                                        ttr_error *error);
 
-/* Returns the number of bytes accepted so far. */
+/* Returns the number of bytes written to the sink so far, buffered ones included. */
 uint64_t sink_offset(const struct sink *sink);
 
 /* Returns the path of the temporary file, for a signal handler that removes it, or NULL. Valid as

@@ -50,8 +50,8 @@ struct socket *socket_adopt(const struct alloc *alloc, int fd, ttr_error *error)
         socket_close(socket);
         return NULL;
     }
-    /* Requests are small and each waits for its reply, so Nagle's algorithm would delay them. On
-     * other connections than TCP the call fails harmlessly. */
+    /* Requests are small and each waits for its reply, so Nagle's algorithm would delay them. On a
+     * connection other than TCP the call fails without harm. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return socket;
 }

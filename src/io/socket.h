@@ -44,8 +44,8 @@ int64_t socket_send(struct socket *socket, const void *bytes, size_t n, ttr_erro
  * connection is lost or closed by the peer. */
 int64_t socket_receive(struct socket *socket, void *to, size_t n, ttr_error *error);
 
-/* Waits until bytes can be received (`to_send`: sent), at most `limit_ms`. Returns false at the
- * limit or after a signal. */
+/* Waits until bytes can be received, or sent if `to_send`, for at most `limit_ms`. Returns false at
+ * the time limit or after a signal. */
 bool socket_wait(const struct socket *socket, bool to_send, unsigned limit_ms);
 
 /* Returns milliseconds of the monotonic clock, for time limits. */

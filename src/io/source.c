@@ -31,7 +31,8 @@ enum { SMALL_FILE_MAX = 64 << 10 };
  * copying. */
 enum { MAPPED_CHUNK_MIN = 512 << 10 };
 
-/* The same limit for sparse reading, where mapping avoids reading skipped pages. */
+/* The same limit for sparse reading. It is lower, because mapping avoids reading the pages that are
+ * skipped. */
 enum { MAPPED_SPARSE_CHUNK_MIN = 64 << 10 };
 
 /* Returns true if windows of `chunk` bytes (0 = default) are large enough to be mapped. */
@@ -48,7 +49,7 @@ void source_close(struct source *source)
         source->ops->close(source);
     byte_stream_close(source->stream);
     if (source->shared.pool)
-        /* opened for reading, so a failed close loses nothing */
+        /* errors are ignored: the file was only read */
         (void)shared_file_close(&source->shared);
     descriptor_pool_unref(source->shared.pool);
     alloc_free(source->alloc, source->name, source->name_size, 1);
@@ -116,13 +117,15 @@ static const char *open_error_advice(int reason)
     }
 }
 
-/* A descriptor that is being made into a source. */
+/* A descriptor from which a source is created. */
 struct opened {
     int fd;
-    bool is_owned; /* close it with the source */
+    bool is_owned; /* the source closes the descriptor */
     const char *name;
     struct descriptor_pool
-        *shared; /* pool to transfer a regular file to, or NULL; if set, `name` is the path */
+        /* pool that the descriptor of a regular file is transferred to, or NULL; if set, `name` is
+         * the path of the file */
+        *shared;
 };
 
 /* Makes the descriptor the raw stream of the source. On failure the caller still owns it. */
@@ -139,7 +142,8 @@ static bool set_descriptor(struct source *source, const struct opened *opened, t
         return false;
     }
     bool is_regular = S_ISREG(about.st_mode);
-    /* A shell may have read the beginning of standard input, so start at the current position. */
+    /* A shell may have read the beginning of standard input, so reading starts at the current
+     * position. */
     off_t at = is_regular && !opened->shared ? lseek(opened->fd, 0, SEEK_CUR) : 0;
     uint64_t start = at > 0 ? (uint64_t)at : 0;
     if (is_regular && (uint64_t)about.st_size > start)
@@ -159,7 +163,7 @@ static bool set_descriptor(struct source *source, const struct opened *opened, t
     return true;
 }
 
-/* Puts decompression streams over compressed bytes. Returns false if memory is out. */
+/* Inserts decompression streams if the bytes are compressed. Returns false if memory runs out. */
 static bool add_decompression(struct source *source, const struct source_options *options,
                               ttr_error *error)
 {
@@ -369,11 +373,13 @@ uint64_t source_disk_size(const struct source *source)
 
 uint64_t source_disk_bytes_read(const struct source *source)
 {
-    /* Mapped and borrowed bytes do not pass through the stream. */
+    /* Mapped files and memory are not read through the stream, so the window's end is the progress.
+     */
     uint64_t used = source->ops == &source_buffered_ops ? byte_stream_offset(source->disk)
                                                         : source->shown.offset + source->shown.n;
     bool is_past =
-        source->disk_size && used > source->disk_size; /* a skip went beyond the end of the input */
+        /* a skip may end after the end of the input */
+        source->disk_size && used > source->disk_size;
     return is_past ? source->disk_size : used;
 }
 

@@ -26,12 +26,12 @@ struct window {
     const uint8_t *bytes; /* first byte of the window; never NULL after a successful fill */
     size_t n;             /* bytes in the window */
     uint64_t offset;      /* offset of the first byte in the uncompressed input */
-    bool at_end;          /* the input ends with this window */
+    bool at_end;          /* true if the input ends with this window */
 };
 
 struct source_options {
-    bool no_mmap;       /* use pread even if mapping would be safe */
-    bool no_decompress; /* return compressed bytes as they are */
+    bool no_mmap;       /* read with pread even if mapping would be safe */
+    bool no_decompress; /* do not decompress the input */
     /* bytes per refill; 0 = default (1 MiB, mapped 4 MiB). Small chunks are never mapped. See
      * source_chunk_size */
     size_t chunk;
@@ -40,7 +40,8 @@ struct source_options {
     bool is_sparse;
     uint64_t limit; /* maximum window size in bytes; 0 = 4 GiB */
     struct descriptor_pool
-        /* pool that provides the descriptor of a regular file; NULL = the source keeps one open */
+        /* pool that provides the descriptor of a regular file; NULL = the source keeps its own
+         * descriptor open */
         *shared;
 };
 

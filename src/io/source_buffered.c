@@ -93,7 +93,7 @@ static bool resize_buffer(struct source *source, size_t want)
 
 /* Makes room for at least one more byte towards `need`. Grows to the chunk size after a smaller
  * buffer was full once, then doubles. Returns false if memory is out. */
-static bool make_room(struct source *source, size_t need, bool was_full)
+static bool enlarge_buffer(struct source *source, size_t need, bool was_full)
 {
     size_t chunk = chunk_size(source);
     size_t now = source->in.buffer.capacity;
@@ -107,7 +107,7 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     return want == now || resize_buffer(source, want);
 }
 
-/* Copies the error to the caller, if it passed a struct for it. Returns the status. */
+/* Copies an error to the caller's struct, which may be NULL. Returns the status. */
 static ttr_status copy_error(const ttr_error *ctx, ttr_error *error)
 {
     if (error)
@@ -135,7 +135,7 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
     bool is_short = false;
     ttr_error ctx;
     while (source->in.buffer.n < need || is_short) {
-        if (!make_room(source, need, was_full))
+        if (!enlarge_buffer(source, need, was_full))
             return fail_memory(error);
         size_t room = source->in.buffer.capacity - source->in.buffer.n;
         size_t ask = chunk_size(source);
@@ -168,7 +168,7 @@ static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error
     if (byte_stream_skip(stream, n))
         return TTR_OK;
     while (n) {
-        if (!make_room(source, 0, true))
+        if (!enlarge_buffer(source, 0, true))
             return fail_memory(error);
         size_t room = source->in.buffer.capacity;
         int64_t got =
@@ -176,7 +176,7 @@ static ttr_status skip_bytes(struct source *source, uint64_t n, ttr_error *error
         if (got < 0)
             return copy_error(&ctx, error);
         if (got == 0)
-            return TTR_OK; /* the next read reports the end again */
+            return TTR_OK; /* not reported here: the next read reports the end or the error again */
         n -= (uint64_t)got;
     }
     return TTR_OK;
@@ -221,7 +221,8 @@ bool source_buffered_append(struct source *source, const void *bytes, size_t n)
 
 /* Fills from the bytes appended so far. If `offset` is after them, the bytes up to it are discarded
  * when they arrive. */
-static ttr_status given_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
+static ttr_status appendable_fill(struct source *source, uint64_t offset, size_t need,
+                                  ttr_error *error)
 {
     (void)need;
     (void)error;
@@ -246,4 +247,4 @@ static void stream_close(struct source *source)
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};
 const struct source_ops source_buffered_ops = {.fill = stream_fill, .close = stream_close};
-const struct source_ops source_appendable_ops = {.fill = given_fill, .close = stream_close};
+const struct source_ops source_appendable_ops = {.fill = appendable_fill, .close = stream_close};

@@ -61,7 +61,7 @@ static bool is_being_written(int fd, const struct stat *about)
     (void)fcntl(fd, F_SETSIG, 0);
     if (probe == 0 || reason == EAGAIN)
         return probe != 0;
-    /* a lease is only granted to the file's owner: decide by age */
+    /* only the file's owner gets a lease; for others the age of the file decides */
     return time(NULL) - about->st_mtime < FINISHED_AFTER_SECONDS;
 }
 

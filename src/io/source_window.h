@@ -25,13 +25,14 @@ struct source {
     char *name; /* file name for messages */
     size_t name_size;
     const char *compression;
-    struct byte_stream *disk;   /* raw stream at the bottom; owned through `stream` */
-    struct byte_stream *stream; /* topmost stream: `disk`, or decompression over it */
-    bool has_path;              /* `name` is the path of a regular file, opened with `options` */
+    struct byte_stream *disk; /* raw stream that all others read from; owned through `stream` */
+    /* topmost stream: `disk`, or a decompression or thread stream that reads from it */
+    struct byte_stream *stream;
+    bool has_path; /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
     struct shared_file shared; /* shared.pool is NULL if `disk` owns the descriptor */
-    uint64_t disk_size;        /* bytes; 0 = unknown */
-    size_t chunk;              /* bytes per refill; 0 = default of the kind */
+    uint64_t disk_size;        /* size of the file in bytes; 0 = unknown */
+    size_t chunk;              /* bytes per refill; 0 = the default of this kind of window */
     uint64_t limit;
     struct window shown;
     union {
@@ -42,14 +43,16 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* the window is [start, start + n) */
-            uint64_t passed;           /* kind given: number of bytes to discard when they arrive */
-        } buffer;                      /* also used by the kind given */
+            /* appendable source: number of bytes to discard when they arrive */
+            uint64_t passed;
+        } buffer; /* also used by appendable sources */
         struct {
-            uint8_t *map; /* NULL while nothing is mapped */
+            uint8_t *map; /* start of the mapping; NULL while nothing is mapped */
             size_t n;
-            uint64_t at;    /* file offset of map[0], a multiple of the page size */
-            uint64_t start; /* file offset at which the input starts */
-            int fd;         /* valid during a fill */
+            uint64_t at; /* file offset of map[0], a multiple of the page size */
+            /* file offset at which the input starts (not 0 for redirected standard input) */
+            uint64_t start;
+            int fd; /* descriptor, valid only during a fill */
             size_t page;
         } mapped;
     } in;
@@ -61,7 +64,7 @@ extern const uint8_t source_empty_window[1];
 extern const struct source_ops source_memory_ops, source_buffered_ops, source_appendable_ops,
     source_mapped_ops;
 
-/* Appends bytes to a source of the kind given. Returns false if memory is out. */
+/* Appends bytes to an appendable source. Returns false if memory runs out. */
 bool source_buffered_append(struct source *source, const void *bytes, size_t n);
 
 /* Returns true if mapping the regular file `fd` is safe from SIGBUS and worthwhile: local, not open

@@ -18,14 +18,14 @@
 struct stream_raw {
     struct byte_stream stream;
     const struct alloc *alloc;
-    const uint8_t *bytes; /* remaining bytes of memory; NULL for other kinds */
+    const uint8_t *bytes; /* remaining bytes of an input in memory; NULL for other kinds of input */
     size_t n;
     source_read_fn pull;
     void *ctx;
     int fd, cancel_fd;
-    struct shared_file *shared; /* owner of the descriptor, or NULL */
+    struct shared_file *shared; /* file of a pool that owns the descriptor, or NULL */
     bool is_owned;
-    int sys; /* errno of the failed read */
+    int sys; /* errno of the read that failed */
     uint64_t start;
 };
 
@@ -33,7 +33,7 @@ static void raw_close(struct byte_stream *stream)
 {
     struct stream_raw *raw = (struct stream_raw *)stream;
     if (raw->is_owned)
-        (void)close(raw->fd); /* opened for reading, so a failed close loses nothing */
+        (void)close(raw->fd); /* errors are ignored: the file was only read */
     alloc_free(raw->alloc, raw, 1, sizeof *raw);
 }
 
@@ -84,14 +84,15 @@ static bool wait_readable(const struct stream_raw *raw)
                               {.fd = raw->cancel_fd, .events = POLLIN}};
     while (poll(waits, raw->cancel_fd >= 0 ? 2 : 1, -1) < 0)
         if (errno != EINTR && errno != EAGAIN)
-            return true; /* the following read reports the error */
+            return true; /* poll failed: the read that follows reports the error */
     return !(raw->cancel_fd >= 0 && waits[1].revents);
 }
 
 static size_t stream_read(struct byte_stream *stream, void *to, size_t n)
 {
     struct stream_raw *raw = (struct stream_raw *)stream;
-    bool must_wait = raw->cancel_fd >= 0; /* a blocking read could not be cancelled */
+    /* if cancellable, poll before each read, because a blocking read could not be cancelled */
+    bool must_wait = raw->cancel_fd >= 0;
     for (;;) {
         if (must_wait && !wait_readable(raw))
             return 0;
@@ -209,7 +210,8 @@ void stream_raw_set_cancel_fd(struct byte_stream *stream, int cancel_fd)
     raw->cancel_fd = cancel_fd;
 }
 
-/* Reads once from below and counts the bytes. Returns 0 at the end or if stream->failed was set. */
+/* Calls ops->read once and counts the bytes. Returns 0 at the end of the input or if stream->failed
+ * was set. */
 static size_t read_counted(struct byte_stream *stream, void *to, size_t n)
 {
     if (stream->ended || stream->failed || n == 0)
@@ -299,7 +301,7 @@ void stream_raw_prefetch(const struct byte_stream *stream, uint64_t offset, size
     if (fd < 0)
         return;
     (void)posix_fadvise(fd, (off_t)(raw->start + offset), (off_t)n,
-                        POSIX_FADV_WILLNEED); /* a hint: failure is harmless */
+                        POSIX_FADV_WILLNEED); /* only a hint: failure is harmless */
     stream_raw_release_fd(stream);
 }
 

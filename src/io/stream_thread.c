@@ -41,17 +41,19 @@ enum { CHUNKS = 4, CHUNK_SIZE = 256 << 10 };
 struct stream_thread {
     struct byte_stream stream;
     const struct alloc *alloc;
-    struct byte_stream *input; /* used by the thread alone while it runs */
+    /* stream that is read ahead; used by the thread only while it runs */
+    struct byte_stream *input;
     int cancel_fd;
     pthread_t thread;
-    pthread_mutex_t mutex;  /* protects the next three lines */
+    pthread_mutex_t mutex;  /* protects the members up to must_stop */
     pthread_cond_t changed; /* signalled when filled, taken, has_ended or stop changes */
-    uint64_t filled, taken; /* number of chunks since the start */
+    /* numbers of chunks filled by the thread and copied by the reader since the start */
+    uint64_t filled, taken;
     /* the input has ended; has_failed: with an error, which `input` describes */
     bool has_ended, has_failed;
     bool must_stop;
-    size_t n[CHUNKS]; /* bytes in each filled chunk */
-    size_t at;        /* bytes of the oldest chunk that were read */
+    size_t n[CHUNKS]; /* number of bytes in each filled chunk */
+    size_t at;        /* number of bytes of the oldest chunk that were read */
     uint8_t *chunks;
 };
 
@@ -71,7 +73,7 @@ static void *run_thread(void *ctx)
     struct stream_thread *reader = ctx;
     bool has_bytes = true;
     while (has_bytes && wait_for_free_chunk(reader)) {
-        /* without the lock: only this thread writes `filled` */
+        /* read without the lock: only this thread writes `filled` */
         size_t slot = reader->filled % CHUNKS;
         int64_t got =
             byte_stream_read(reader->input, reader->chunks + slot * CHUNK_SIZE, CHUNK_SIZE, NULL);
@@ -102,7 +104,8 @@ static size_t stream_thread_read(struct byte_stream *stream, void *to, size_t n)
 {
     struct stream_thread *reader = (struct stream_thread *)stream;
     if (!wait_for_filled_chunk(reader)) {
-        stream->failed = reader->has_failed; /* without the lock: the thread has ended its work */
+        /* read without the lock: the thread no longer changes it */
+        stream->failed = reader->has_failed;
         return 0;
     }
     size_t slot = reader->taken % CHUNKS;
@@ -138,7 +141,7 @@ static void stream_thread_close(struct byte_stream *stream)
     (void)pthread_cond_signal(&reader->changed);
     (void)pthread_mutex_unlock(&reader->mutex);
     if (reader->cancel_fd >= 0)
-        (void)eventfd_write(reader->cancel_fd, 1); /* does not fail: the counter is 0 before */
+        (void)eventfd_write(reader->cancel_fd, 1); /* cannot fail: the counter was 0 */
     (void)pthread_join(reader->thread, NULL);
     byte_stream_close(reader->input);
     stream_thread_free(reader);
@@ -150,7 +153,8 @@ static bool start_thread(struct stream_thread *reader)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGBUS); /* raised by this thread itself if a mapped file is truncated */
+    /* SIGBUS is raised in the thread that accesses a truncated mapped file */
+    (void)sigdelset(&all, SIGBUS);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     bool is_started = pthread_create(&reader->thread, NULL, run_thread, reader) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -179,7 +183,7 @@ bool stream_thread_open(const struct alloc *alloc, struct byte_stream **stream,
     reader->alloc = alloc;
     reader->input = *stream;
     (void)pthread_mutex_init(&reader->mutex,
-                             NULL); /* does not fail with default attributes on Linux */
+                             NULL); /* cannot fail with default attributes on Linux */
     (void)pthread_cond_init(&reader->changed, NULL);
     reader->chunks = alloc_resize(alloc, NULL, 0, (size_t)CHUNKS * CHUNK_SIZE, 1);
     const bool is_file = disk->may_grow;

@@ -45,13 +45,13 @@ struct stream_zip {
     const struct decoder *decoder;
     void *state;
     struct byte_stream *input;
-    uint8_t *in; /* INPUT_SIZE bytes; [in_at, in_at + in_n) are not decoded yet */
+    uint8_t *in; /* input buffer of INPUT_SIZE bytes; [in_at, in_at + in_n) are not decoded yet */
     size_t in_at, in_n;
-    size_t decoded_n;  /* bytes decoded by the current read */
-    bool is_in_member; /* within a member */
+    size_t decoded_n;  /* number of bytes decoded by the current read */
+    bool is_in_member; /* false between members of the compressed file */
     bool had_member;
     bool has_input_ended;
-    bool has_input_failed; /* the input ended with an error, which it describes */
+    bool has_input_failed; /* reading the input failed; `input` describes the error */
     ttr_error failure;
 };
 
@@ -70,13 +70,13 @@ static bool refill_input(struct stream_zip *zip)
     return got > 0;
 }
 
-/* Returns the offset in the compressed bytes up to which they are decoded. */
+/* Returns the offset in the compressed bytes up to which they are decoded, for messages. */
 static unsigned long long compressed_offset(const struct stream_zip *zip)
 {
     return byte_stream_offset(zip->input) - zip->in_n;
 }
 
-/* Returns the offset in the decompressed bytes. */
+/* Returns the number of bytes decoded so far. */
 static uint64_t decompressed_offset(const struct stream_zip *zip)
 {
     return byte_stream_offset(&zip->stream) + zip->decoded_n;
@@ -183,7 +183,8 @@ static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
     struct decode_io io = {.out = to, .out_n = asked};
     zip->decoded_n = 0;
     while (io.out_n) {
-        bool may_wait = zip->decoded_n == 0; /* bytes that are there must not wait for more */
+        /* decoded bytes are returned at once instead of waiting for more input */
+        bool may_wait = zip->decoded_n == 0;
         if (!zip->is_in_member && !(may_wait && enter_member(zip)))
             break;
         if (!decode_once(zip, &io))
@@ -198,7 +199,7 @@ static size_t stream_zip_read(struct byte_stream *stream, void *to, size_t n)
         }
     }
     size_t decoded_n = zip->decoded_n;
-    zip->decoded_n = 0; /* from here on they are counted in byte_stream_offset */
+    zip->decoded_n = 0; /* byte_stream_offset counts these bytes from here on */
     return decoded_n;
 }
 
@@ -222,7 +223,8 @@ static const struct byte_stream_ops stream_zip_ops = {.read = stream_zip_read,
                                                       .describe_error = stream_zip_describe_error,
                                                       .close = stream_zip_close};
 
-/* Returns NULL if memory is out; the caller still owns the input then. */
+/* Creates a decompression stream. Returns NULL if memory runs out; the caller then still owns
+ * `input`. */
 static struct byte_stream *stream_zip_new(const struct alloc *alloc, const struct decoder *decoder,
                                           struct byte_stream *input)
 {
@@ -243,8 +245,9 @@ static struct byte_stream *stream_zip_new(const struct alloc *alloc, const struc
     return &zip->stream;
 }
 
-/* Peeks at one more byte only while that can change the result, because a live pipe may not have it
- * yet. Returns NULL if the input is not compressed. */
+/* Detects the compression from the first bytes. Peeks at one more byte only while that can change
+ * the result, because a live pipe may not have it yet. Returns NULL if the input is not compressed.
+ */
 static const struct decoder *detect_decoder(struct byte_stream *stream)
 {
     const struct decoder *found = NULL;

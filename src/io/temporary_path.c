@@ -17,7 +17,7 @@ void temporary_path(char *to, size_t size, const char *target)
     int folder = slash ? (int)(slash + 1 - target) : 0;
     uint8_t random[6] = {0};
     if (getrandom(random, sizeof random, GRND_NONBLOCK) <
-        0) /* fails only early in boot; O_EXCL of the caller prevents collisions then */
+        0) /* getrandom fails only early in boot; O_EXCL in the caller then prevents collisions */
         memcpy(random, &(pid_t){getpid()}, sizeof(pid_t));
     char end[7] = {0};
     for (size_t i = 0; i < sizeof random; i++)

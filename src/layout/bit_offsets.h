@@ -1,8 +1,9 @@
-/* Bit offsets: a walk over a record that reports the bit offset of every value, for code that
+/* Bit offsets: visits all values of a record and reports the bit offset of each, for code that
  * overwrites or moves values. Simple and slow; readers use layout/layout.h.
  *
- * Roots are walked one after another. Numbers are remembered for the lengths and selectors of this
- * and later roots. Ownership: the types are borrowed. Thread rule: one thread. */
+ * The roots of a record (enum type_root) are visited one after another. Numbers are remembered,
+ * because they are lengths and selectors of this root and of later ones. Ownership: the types are
+ * borrowed. Thread rule: one thread. */
 #ifndef TRACETTA_LAYOUT_BIT_OFFSETS_H
 #define TRACETTA_LAYOUT_BIT_OFFSETS_H
 
@@ -11,35 +12,37 @@
 #include "model/type.h"
 
 struct bit_offsets {
-    /* base: start of the packet; at: start of the next root; end: end of the content */
+    /* base: start of the packet; at: start of the next root, updated by each call; end: end of the
+     * readable content */
     struct bits bits;
-    void *ctx; /* context of the callbacks */
-    /* Called before alignment to 1 << log2 bits. May be NULL. */
+    void *ctx; /* passed to both callbacks */
+    /* Called before padding to a multiple of 1 << log2 bits. May be NULL. */
     void (*align)(void *ctx, unsigned log2);
-    /* Called for a value of `bits` bits at bit offset `at`; `type` has its own alignment and unit.
-     * May be NULL. */
+    /* Called for each value: `bits` bits at bit offset `at` from bits.base. May be NULL. */
     void (*value)(void *ctx, const struct type *type, uint64_t at, uint64_t bits);
-    struct key_map by_path; /* index in `number` by the hash of root and names */
+    struct key_map by_path; /* hash of root and member names -> index in `number` */
     uint64_t *number;
     size_t n, capacity;
     const struct alloc *alloc;
     unsigned depth;
-    uint64_t spins; /* elements without bits so far */
-    bool failed;    /* memory ran out */
+    /* array elements of size 0 so far; limited, because they cost time without consuming bits */
+    uint64_t spins;
+    bool failed; /* memory ran out; every later call fails */
 };
 
-void bit_offsets_init(struct bit_offsets *places, const struct alloc *alloc);
-void bit_offsets_free(struct bit_offsets *places);
+void bit_offsets_init(struct bit_offsets *offsets, const struct alloc *alloc);
+void bit_offsets_free(struct bit_offsets *offsets);
 
-/* Forgets the numbers of earlier records. */
-void bit_offsets_reset(struct bit_offsets *places);
+/* Forgets all numbers. Call before each record. */
+void bit_offsets_reset(struct bit_offsets *offsets);
 
-/* Walks a root from bits.at on. Returns false if it is truncated or invalid, or memory runs out. */
-TTR_MUST bool bit_offsets_walk(struct bit_offsets *places, enum type_root root,
-                               const struct type *type);
+/* Visits one root, starting at bits.at. Returns false if the record is truncated or invalid, or if
+ * memory runs out. */
+TTR_MUST bool bit_offsets_visit_root(struct bit_offsets *offsets, enum type_root root,
+                                     const struct type *type);
 
-/* Returns the bit offset at which a number of a type starts if the preceding value ends at `at`:
- * applies its alignment and unit. */
+/* Returns the bit offset of a number of this type if the preceding value ends at `at`: pads to its
+ * alignment and, for a gcc bitfield, to its storage unit. */
 uint64_t bit_offsets_number_start(const struct type *type, uint64_t at);
 
 #endif

@@ -1,9 +1,9 @@
-/* Public functions of layouts: compilation, and properties known without a record. */
+/* Public functions of layouts: compilation, and queries that need no record. */
 #include "layout/layout_compile.h"
 #include "layout/layout_shape.h"
 
-/* Returns the alignment of a record: that of the first root with members and of the empty roots
- * before it, in bits, minus 1. */
+/* Returns the alignment of a record in bits, minus 1. It is that of the first root that has
+ * members, or of an empty root before it if that is larger. */
 static uint64_t start_mask(const struct layout_spec *spec)
 {
     unsigned log2 = 0;
@@ -30,7 +30,8 @@ static const struct op *copy_iter_program(struct compiler *c)
     return ops;
 }
 
-/* Returns true if no step aligns to more than 8 bits, so that the base may be any byte. */
+/* Returns true if no step aligns to more than 8 bits. Records may then be decoded from any byte
+ * address. */
 static bool is_at_any_byte(const struct compiler *c)
 {
     for (size_t i = 0; i < c->ops_n; i++) {
@@ -59,18 +60,18 @@ static bool compile_programs(struct compiler *c)
     struct layout *layout = c->layout;
     if (!compile_references(c))
         return false;
-    if (!compile_program(c, PROGRAM_MEASURE) || !(layout->size_program = copy_size_program(c)))
+    if (!compile_program(c, PROGRAM_RECORD_SIZE) || !(layout->size_program = copy_size_program(c)))
         return false;
-    if (!compile_program(c, PROGRAM_WALK) || !(layout->walk = copy_iter_program(c)))
+    if (!compile_program(c, PROGRAM_VISIBLE_FIELDS) || !(layout->iter = copy_iter_program(c)))
         return false;
     layout->is_at_any_byte = is_at_any_byte(c);
     if (layout->is_at_any_byte &&
-        !(layout->fast_program = fast_program_compile(c->spec->arena, layout->walk, c->ops_n)))
+        !(layout->fast_program = fast_program_compile(c->spec->arena, layout->iter, c->ops_n)))
         return fail_memory(c->error) == TTR_OK;
-    layout->full_program = layout->walk;
+    layout->full_program = layout->iter;
     if (!c->has_hidden)
         return true;
-    return compile_program(c, PROGRAM_EVERYTHING) && (layout->full_program = copy_iter_program(c));
+    return compile_program(c, PROGRAM_ALL_FIELDS) && (layout->full_program = copy_iter_program(c));
 }
 
 struct layout *layout_compile(const struct layout_spec *spec, ttr_error *error)
@@ -101,8 +102,8 @@ bool layout_is_byte_aligned(const struct layout *layout)
     return layout->is_at_any_byte;
 }
 
-/* Returns the right shift that leaves the count in the eight bytes before a row. Returns 0 for
- * loads that a shift cannot express. */
+/* Returns the right shift that isolates an element count, if the eight bytes that end with the
+ * count are loaded as one little-endian word. Returns 0 for loads that a shift cannot express. */
 static uint8_t count_shift_of_load(const struct step *step)
 {
     switch (step->load) {
@@ -170,10 +171,10 @@ static bool texts_equal(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Searches a root for a member and adds up the sizes before it. Returns false if the search is
- * over, found or not. */
+/* Searches a root for a member and adds up the sizes before it. Returns false to end the search:
+ * the member was found, or the sizes before it vary. */
 static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
-                        struct position *position, struct fold *fold,
+                        struct position *position, struct folded_size *folded_size,
                         struct layout_member_position *spot)
 {
     const struct type *type = c->layout->root[root];
@@ -182,10 +183,10 @@ static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
         uint64_t pad = (0 - (uint64_t)position->residue) & ((UINT64_C(1) << member->align) - 1);
         if (name.p && texts_equal(type->members[i].name, name) &&
             member->align <= position->known && !member->unit) {
-            *spot = (struct layout_member_position){.bit = fold->bits + pad, .type = member};
+            *spot = (struct layout_member_position){.bit = folded_size->bits + pad, .type = member};
             return false;
         }
-        if (!compile_fold(c, member, position, fold))
+        if (!fold_type_size(c, member, position, folded_size))
             return false;
     }
     return true;
@@ -194,11 +195,11 @@ static bool search_root(struct compiler *c, enum type_root root, ttr_text name,
 bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
                           struct layout_member_position *spot)
 {
-    /* No program is generated; the compiler only computes sizes. */
+    /* A compiler without a program: only its size computations are used. */
     struct layout copy = *layout;
     struct compiler c = {.layout = &copy};
     struct position position = {.known = 3, .order = ORDER_START};
-    struct fold fold = {0};
+    struct folded_size folded_size = {0};
     spot->type = NULL;
     for (int r = 0; r < ROOT_COUNT && layout->start_mask <= 7; r++) {
         const struct type *type = layout->root[r];
@@ -206,8 +207,9 @@ bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_
         const struct type outside = {.kind = TYPE_STRUCT, .align = type ? type->align : 0};
         if (!type)
             continue;
-        if (!compile_fold(&c, &outside, &position, &fold) ||
-            !search_root(&c, (enum type_root)r, wanted, &position, &fold, spot) || r == (int)root)
+        if (!fold_type_size(&c, &outside, &position, &folded_size) ||
+            !search_root(&c, (enum type_root)r, wanted, &position, &folded_size, spot) ||
+            r == (int)root)
             break;
     }
     return spot->type != NULL;

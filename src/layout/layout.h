@@ -2,15 +2,16 @@
  *
  * One layout covers a list of roots that are stored one after another, for example the header, the
  * contexts and the payload of an event. It has two programs. `layout_find_record_end` finds the end
- * of a record and is all that reading at full speed needs. The field iterator (`layout_field_ops`)
- * decodes the fields one by one, on request. Fixed-size parts are folded into one addition.
+ * of a record; indexing and copying need nothing else. The field iterator (`layout_field_ops`)
+ * decodes the fields one by one, on request. Adjacent fields of fixed size are skipped by one
+ * addition.
  *
  * Slots hold the numbers that later lengths and selectors refer to. A program has LAYOUT_SLOTS_MAX
- * of them. A number from a root that another layout reads (a packet context, for an event field) is
- * an import: the caller stores it into its slot before each record (layout_imports,
- * layout_evaluate_reference).
+ * of them. A number may belong to a root that another layout decodes: a field of an event can have
+ * its length in the packet context. Such a number is an import. The caller stores it into its slot
+ * before each record (layout_imports, layout_evaluate_reference).
  *
- * Ownership: a layout lives in the caller's arena; the types must outlive it. Thread rule:
+ * Ownership: a layout is allocated in the caller's arena; the types must outlive it. Thread rule:
  * immutable once compiled. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_H
 #define TRACETTA_LAYOUT_LAYOUT_H
@@ -23,9 +24,11 @@
 #define LAYOUT_SLOTS_MAX 24u
 #define LAYOUT_DEPTH_MAX 16u /* nesting depth of arrays and sequences */
 #define LAYOUT_EMPTY_ELEMENTS_MAX \
-    65536u                     /* elements without bits per record; more are treated as damage */
-#define LAYOUT_LABELS_MAX 256u /* labels counted per value; further ones are ignored */
-/* labels of a type that are searched for further matches and for flags */
+    65536u /* array elements of size 0 per record; more are treated as damage */
+#define LAYOUT_LABELS_MAX                                                  \
+    256u /* labels reported per value; further matching labels are ignored \
+          */
+/* labels of a type that are searched for further matches, or for the names of flag bits */
 #define LAYOUT_LABELS_SEARCHED_MAX 1024u
 
 struct layout;
@@ -36,13 +39,15 @@ struct fast_program;
 struct layout_spec {
     ttr *t; /* the context that interns field names */
     struct arena *arena;
-    /* roots to decode, in stored order; NULL = absent or read by another layout */
+    /* roots to decode, in stored order; NULL = the record lacks it, or another layout decodes it */
     const struct type *root[ROOT_COUNT];
-    /* roots that other layouts read before and that references may name; NULL = none */
+    /* roots that other layouts decode and whose numbers references may name; NULL = none */
     const struct type *outer[ROOT_COUNT];
-    /* also iterate over members that have a role (lengths, times); otherwise they are skipped */
+    /* the iterator also returns members with a role (lengths, timestamps); otherwise these are
+     * skipped */
     bool shows_hidden;
-    uint64_t shown_roles; /* if !shows_hidden: roles (bit 1 << role) to iterate over nevertheless */
+    /* if !shows_hidden: bit 1 << role for each role whose members are returned nevertheless */
+    uint64_t shown_roles;
 };
 
 /* Compiles a layout into spec->arena. Returns NULL on failure; `error` then names the field and the
@@ -54,48 +59,53 @@ enum layout_status {
     LAYOUT_OK = 0,
     LAYOUT_TRUNCATED, /* the record extends past `bits.end` */
     LAYOUT_NO_OPTION, /* no option of a variant has the selector's value */
-    /* a length is out of range (2^60 bits, 2^32 elements, LAYOUT_EMPTY_ELEMENTS_MAX elements
-     * without bits), or a length or selector has more than 64 bits */
+    /* a length or selector is out of range: more than 64 bits, 2^60 bits of data, 2^32 elements, or
+     * LAYOUT_EMPTY_ELEMENTS_MAX elements of size 0 */
     LAYOUT_OUT_OF_RANGE,
-    /* a field starts inside a byte, although it is byte-wise or the byte's other bits have the
-     * opposite byte order */
+    /* a field starts inside a byte, although it must start at a byte boundary or the other bits of
+     * that byte have the opposite byte order */
     LAYOUT_MISALIGNED,
-    /* a length or selector is inside an optional or option that this record lacks */
+    /* the length or selector that a field refers to is inside an optional, or an option of a
+     * variant, that this record lacks */
     LAYOUT_NUMBER_ABSENT
 };
 
 /* Decoder state within one record. */
 struct layout_cursor {
-    /* base: start of the packet (or a multiple of 4,096 bytes after it); in: start of the record
-     * and end of the content; out: end of the record, or the offset of a failure */
+    /* base: start of the packet, or a multiple of 4,096 bytes after it. at: on entry the start of
+     * the record; on return its end, or the bit offset of the failure. end: end of the content */
     struct bits bits;
     uint64_t
-        /* numbers for lengths and selectors; the last one is for inline lengths */
+        /* slots; the additional last one holds the length that is stored directly before its data
+         */
         slots[LAYOUT_SLOTS_MAX + 1];
-    uint64_t value;                   /* out, on failure: the offending length or selector */
-    const struct type_member *member; /* out, on failure: the member that failed, or NULL */
-    /* out, of layout_find_record_end: a counted text ends inside a character; never reset */
+    uint64_t value; /* out, on failure: the offending length or selector */
+    /* out, on failure: the type member that could not be decoded, or NULL */
+    const struct type_member *member;
+    /* out, set by layout_find_record_end, never cleared: a text of UTF-16 or UTF-32 ends inside a
+     * character */
     bool has_cut_text;
-    uint32_t absent; /* internal: bit set of the slots that hold no number yet */
-    uint32_t spins;  /* internal: elements without bits so far */
-    uint8_t order;   /* internal: byte order of the bits just read, if known only at run time */
+    uint32_t absent; /* internal: bit i is set while slot i holds no number */
+    uint32_t spins;  /* internal: array elements of size 0 so far */
+    /* internal: byte order of the bits before `bits.at`, if only known at run time */
+    uint8_t order;
 };
 
-/* Finds the end of a record: on success run->bits.at is the offset after it. Keeps imports;
- * overwrites the other slots. */
+/* Finds the end of a record. On success run->bits.at is the offset after the record. Imported slots
+ * keep their numbers; all other slots are overwritten. */
 enum layout_status layout_find_record_end(const struct layout *layout, struct layout_cursor *run);
 
-/* Returns the size in bits that every record has. Returns 0 if sizes differ or the alignment
- * exceeds a byte. */
+/* Returns the size of a record in bits if all records have the same. Returns 0 if sizes differ, or
+ * if records are aligned to more than 8 bits. */
 uint64_t layout_fixed_record_bits(const struct layout *layout);
 
-/* Returns true if nothing in the records is aligned to more than 8 bits. The base may then be any
- * byte at or before the record's start. */
+/* Returns true if nothing in the records is aligned to more than 8 bits. bits.base may then be any
+ * byte address at or before the record's start. */
 bool layout_is_byte_aligned(const struct layout *layout);
 
-/* Position of a member that only fixed-size fields precede. The member is given by root and stored
- * name and is not nested. `bit` counts from the record's start. Returns false if a size varies or
- * the layout's alignment exceeds 8 bits. */
+/* Returns the position of a top-level member of a root, found by its stored name; `bit` is the bit
+ * offset from the record's start. Returns false if a field before it varies in size, or if the
+ * layout is aligned to more than 8 bits. */
 struct layout_member_position {
     uint64_t bit;
     const struct type *type;
@@ -103,15 +113,16 @@ struct layout_member_position {
 bool layout_locate_member(const struct layout *layout, enum type_root root, ttr_text name,
                           struct layout_member_position *spot);
 
-/* A number of another root that must be in run->slots[slot] before decoding starts. */
+/* An import: a number of a root that another layout decodes. It must be in run->slots[slot] before
+ * this layout decodes a record. */
 struct layout_import {
     struct type_reference from;
     uint32_t slot;
 };
 const struct layout_import *layout_imports(const struct layout *layout, uint32_t *n);
 
-/* Evaluates a reference in the record of `layout` that starts at run->bits; the layout's imports
- * must be in run->slots. Returns false if the record lacks the number. */
+/* Returns in `value` the number that a reference names, from the record at run->bits. The imports
+ * of `layout` must be in run->slots. Returns false if the record lacks the number. */
 bool layout_evaluate_reference(const struct layout *layout, const struct layout_cursor *run,
                                const struct type_reference *reference, uint64_t *value);
 
@@ -122,70 +133,73 @@ struct layout_loops {
     uint32_t depth;
 };
 
-/* Iterator over the fields of a record, for callers that need types and roles: packet headers,
- * packet contexts, event headers. */
+/* Iterator over the fields of a record, for callers that also need the types and roles of fields:
+ * packet headers, packet contexts, event headers. */
 struct layout_iter {
     union {
-        const struct op *op; /* the step that returned the last field */
-        /* while `unbegun`: the fast program for a record in its payload */
+        const struct op *op; /* the program step that returned the last field */
+        /* while `unbegun` != 0: the fast program to decode the record with */
         const struct fast_program *fast_program;
     };
-    /* not 0: only `fast_program` is set, iteration has not started; see layout_iter_start_flags */
+    /* not 0: the iteration has not started and only `fast_program` is valid; the value is that of
+     * layout_iter_start_flags */
     uint64_t unbegun;
     const struct op *program;
     struct layout_cursor run;
-    /* memory for converted text and wide integers; NULL: such values are returned as bytes */
+    /* memory for converted texts and for integers of more than 64 bits; NULL = such values are
+     * returned as bytes */
     struct arena *scratch;
     struct layout_loops loops;
-    enum layout_status end; /* how the iteration ended */
+    enum layout_status end; /* reason of the end, valid once layout_iter_next has returned false */
 };
 
-/* Starts an iteration. If the layout has imports, the caller then stores them into walk->run.slots.
- */
-void layout_iter_begin(struct layout_iter *walk, const struct layout *layout,
+/* Starts an iteration. If the layout has imports, the caller stores them into walk->run.slots
+ * before the first layout_iter_next. */
+void layout_iter_begin(struct layout_iter *iter, const struct layout *layout,
                        const struct bits *bits, struct arena *scratch);
 
-/* Returns the next field with its type (role, labels, clock). Returns false at the end; walk->end
- * is the reason. */
-bool layout_iter_next(struct layout_iter *walk, ttr_field *field, const struct type **type);
+/* Returns the next field and its type, which has the role, labels and clock. Returns false after
+ * the last field or on failure; walk->end is the reason. */
+bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct type **type);
 
-/* Returns the size in bytes of the LEB128 number that was just returned. */
-unsigned layout_iter_leb128_size(const struct layout_iter *walk);
+/* Returns the encoded size in bytes of the LEB128 number that layout_iter_next returned last. */
+unsigned layout_iter_leb128_size(const struct layout_iter *iter);
 
-/* Like field_ops.hold, for a record that fills its event's payload. Returns 0 and does not touch
- * fields->ops if the record does not end with the payload, or if the fast path cannot decode all of
- * it. The state of `fields` starts with a layout_iter. */
+/* Decodes all fields of a record at once into the field cache and returns their number. Returns 0
+ * and leaves fields->ops unchanged if the record does not end exactly where the event's payload
+ * ends, or if the fast program cannot decode all fields. The state of `fields` starts with a
+ * layout_iter. */
 uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
-                                ttr_fields *fields, struct field_cache *held);
+                                ttr_fields *fields, struct field_cache *cache);
 
-/* Returns the program with which a ttr_fields iteration starts, for `start` of struct schema. */
+/* Returns the value for schema.start: the program that an iteration by ttr_fields starts with. */
 const void *layout_iter_start(const struct layout *layout);
 
 struct layout_schema;
 
-/* Returns the matching `start_with` of struct schema: LAYOUT_IN_PAYLOAD if the record is in the
- * payload, with body_mask in the bits above it. */
+/* Returns the value for schema.start_with: LAYOUT_IN_PAYLOAD if the record is in the event's
+ * payload, with body_mask in the bits above that flag. */
 uint64_t layout_iter_start_flags(const struct layout_schema *schema);
 #define LAYOUT_TO_LOCATE UINT64_C(1)
 #define LAYOUT_IN_PAYLOAD UINT64_C(2)
 #define LAYOUT_MASK_SHIFT 2u
 
-/* The part of a schema that an iteration by ttr_fields needs. The object at schema->ctx starts with
- * it. */
+/* The data of a schema that ttr_fields needs to decode its events. The object at schema->ctx starts
+ * with this struct. */
 struct layout_schema {
     const struct layout *layout;
     struct arena *scratch;
-    /* The record starts `body & body_mask` bits into the event's payload, ends with it (up to
-     * padding of a byte), and has no imports, so `place` is not called. The layout has no alignment
-     * above 8 bits. */
+    /* The record starts `body & body_mask` bits after the start of the event's payload and ends
+     * with the payload, except for padding to a byte. It has no imports, so `place` is not called,
+     * and no alignment above 8 bits. */
     bool is_in_payload;
     uint32_t body_mask;
-    /* Locates an event's record: its start (after the event header), the end of the packet's
-     * content, and the imported slots. */
+    /* Locates the record of an event: sets run->bits (start after the event header, end of the
+     * packet's content) and the imported slots. */
     void (*place)(const struct layout_schema *schema, const ttr_event *event,
                   struct layout_cursor *run);
-    /* Does the same for the packet or header fields of the event and returns their layout, or NULL
-     * if there are none. May be NULL. */
+    /* Locates the fields of the event's packet or event header (`group`), sets `run` for them and
+     * returns their layout. Returns NULL if there are none. May be NULL. */
     const struct layout *(*locate_group)(const struct layout_schema *schema, const ttr_event *event,
                                          ttr_group group, struct layout_cursor *run);
     /* Returns the number of the event's packet, from 1; 0 if unknown. May be NULL. */

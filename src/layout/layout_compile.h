@@ -5,9 +5,9 @@
  *   1. gather     references of lengths, selectors      layout_references.c
  *   2. resolve    find each target, check its type      layout_references.c
  *   3. allocate   slots by first fit over lifetimes     layout_references.c
- *   4. emit       PROGRAM_MEASURE: the end of a record   layout_emit*.c
- *   5. emit       PROGRAM_WALK: the visible fields       layout_emit*.c
- *   6. emit       PROGRAM_EVERYTHING: also hidden ones   layout_emit*.c
+ *   4. emit       PROGRAM_RECORD_SIZE: the end of a record   layout_emit*.c
+ *   5. emit       PROGRAM_VISIBLE_FIELDS: the visible fields       layout_emit*.c
+ *   6. emit       PROGRAM_ALL_FIELDS: also hidden ones   layout_emit*.c
  *   7. fast       a fast program beside program 5        layout_decode_fast.c
  *
  * Algorithm: each pass is a recursive descent over the types in stored order. Slots are registers:
@@ -41,70 +41,81 @@
 #include "layout/layout_program.h"
 
 #define COMPILE_STEPS 65536u /* steps per program */
-/* visits to types; the description is a graph whose tree may be far larger */
+/* visits of types by all passes; types may share subtypes, so that a small description denotes a
+ * huge tree */
 #define COMPILE_VISITS 1000000u
 #define COMPILE_REFERENCES 1024u
 #define COMPILE_BITS (UINT64_C(1) << 60)
 
-/* A reference, and the findings on its target. */
-struct use {
+/* A reference to a length or selector, and the properties of the number that it names. */
+struct reference_use {
     struct type_reference from;
-    /* how many of its names match the path from the root to the current member */
+    /* number of leading names of `from` that match the path to the current member */
     uint32_t matched;
-    uint32_t first, last; /* visits between which its slot is in use */
-    /* innermost array around its target, as the visit that entered it; 0 = none */
+    /* first and last visit (in `index` units) between which the slot must keep the number */
+    uint32_t first, last;
+    /* visit number of the innermost array that contains the number; 0 = not in an array */
     uint32_t array;
     uint8_t slot;
     bool has_target, is_import, may_lack;
-    bool is_signed, is_bool, is_wide, is_no_number; /* true if any of its targets is so */
+    /* properties of the number; true if any of the numbers with this path has it */
+    bool is_signed, is_bool, is_wide, is_no_number;
 };
 
-/* Compile-time knowledge of a position: it is `residue` modulo 1 << known. Bits. */
+/* What the compiler knows about a bit position: it is `residue` modulo 1 << known. */
 struct position {
     uint32_t residue;
     uint8_t known;
-    uint8_t order; /* enum order of the bits just before; ORDER_ANY: unknown */
+    /* byte order (enum order) of the bits before the position; ORDER_ANY = unknown */
+    uint8_t order;
 };
 
-/* A set of labels and the table compiled from it. */
+/* A set of labels and the lookup table that was built from it; fields with equal labels share the
+ * table. */
 struct label_table {
     const struct type_labels *labels;
     const void *table;
     bool is_flags;
 };
 
-enum program { PROGRAM_MEASURE, PROGRAM_WALK, PROGRAM_EVERYTHING };
+enum program { PROGRAM_RECORD_SIZE, PROGRAM_VISIBLE_FIELDS, PROGRAM_ALL_FIELDS };
 
 struct compiler {
     const struct layout_spec *spec;
     ttr_error *error;
     struct layout *layout;
-    struct use *uses;
+    struct reference_use *uses;
     size_t uses_n, uses_capacity;
-    /* Current position of the pass in the types. */
+    /* The member that the current pass visits. */
     enum type_root root;
-    uint32_t level;   /* names on the path from the root */
-    uint32_t nesting; /* types on the path from the root */
-    uint32_t visits;  /* visits of all passes so far */
+    uint32_t level;   /* number of member names from the root to it */
+    uint32_t nesting; /* number of types from the root to it */
+    uint32_t visits;  /* visits of types by all passes so far; at most COMPILE_VISITS */
     const struct type_member *names[TYPE_DEPTH_MAX + 2];
-    /* State of the reference passes. */
-    bool is_finding;     /* pass 2 resolves targets; pass 1 gathers references */
-    uint32_t index;      /* visits in this pass */
-    uint32_t conditions; /* enclosing optionals and options */
-    uint32_t loops;      /* enclosing arrays; `arrays` holds the visits that entered them */
+    /* State of passes 1 to 3 (layout_references.c). */
+    /* false in pass 1, which gathers references; true in pass 2, which finds the numbers that they
+     * name */
+    bool is_finding;
+    uint32_t index;      /* visits of types in this pass so far */
+    uint32_t conditions; /* number of optionals and variants around the member */
+    /* number of arrays around the member; `arrays` holds their visit numbers */
+    uint32_t loops;
     uint32_t arrays[TYPE_DEPTH_MAX + 2];
-    /* State of program generation. */
+    /* State of passes 4 to 6 (layout_emit*.c). */
     enum program program;
     struct op *ops;
     size_t ops_n, ops_capacity;
-    size_t label; /* index of a step that is a jump target */
+    size_t label; /* index of the last step that a jump leads to */
     struct position position;
-    uint64_t pending;                 /* bits that no step has skipped yet */
-    uint32_t inside;                  /* enclosing arrays */
-    uint32_t hidden;                  /* enclosing members that this program hides */
-    bool has_hidden;                  /* at least one member was hidden */
-    const struct type_member *member; /* the member that is compiled */
-    ttr_field field;                  /* prepared name, depth and group of its fields */
+    /* size in bits of the fields before the next step that no step skips yet */
+    uint64_t pending;
+    uint32_t inside; /* number of arrays around the member */
+    /* number of members around the member that this program does not return */
+    uint32_t hidden;
+    bool has_hidden;                  /* at least one member is not returned by this program */
+    const struct type_member *member; /* the member that is compiled, for error messages */
+    /* template of the fields to return: name, depth and group are set */
+    ttr_field field;
     struct label_table *tables;
     size_t tables_n, tables_capacity;
 };
@@ -113,51 +124,53 @@ struct compiler {
  * returns false. */
 bool compiler_refuse(struct compiler *c, const char *format, ...) TTR_PRINTF(2, 3);
 
-/* Enters a member and leaves it again, updating the path. compiler_enter fails if names nest too
- * deeply. */
+/* compiler_enter appends a member to the current path; it fails if the path gets too long.
+ * compiler_leave removes it again. */
 TTR_MUST bool compiler_enter(struct compiler *c, const struct type_member *member);
 void compiler_leave(struct compiler *c);
 
-/* compiler_enter_root starts a root. compiler_visit counts a visit to a type and fails if there are
- * too many, or if they nest too deeply. */
+/* compiler_enter_root sets the root and empties the path. compiler_visit counts a visit of a type;
+ * it fails if there are too many visits or nesting levels. */
 void compiler_enter_root(struct compiler *c, enum type_root root);
 TTR_MUST bool compiler_visit(struct compiler *c, const struct type *type);
 
-/* Returns the reference whose target is the current member, or NULL. */
-struct use *compiler_find_target(struct compiler *c);
+/* Returns the reference that names the current member, or NULL. */
+struct reference_use *compiler_find_target(struct compiler *c);
 
-/* Returns true if a reference names something inside the current member. */
+/* Returns true if a reference names a member of the current struct or root. */
 bool compiler_has_target_inside(const struct compiler *c);
 
-/* Returns the entry for a type's reference. Not NULL once references were gathered. */
-struct use *compiler_find_use(struct compiler *c, const struct type_reference *reference);
+/* Returns the entry of a type's reference in the list of uses. Never NULL after pass 1. */
+struct reference_use *compiler_find_reference(struct compiler *c,
+                                              const struct type_reference *reference);
 
 /* Runs passes 1 to 3: gathers references, resolves targets, allocates slots. */
 TTR_MUST bool compile_references(struct compiler *c);
 
-/* Generates c->ops for all roots. */
+/* Generates the steps of a program for all roots into c->ops. Fails if there are too many. */
 TTR_MUST bool compile_program(struct compiler *c, enum program program);
 
-/* Computes the size of a type whose values all have the same size if they start at `place`, and
- * advances `place`. Returns false if sizes vary or compilation failed. */
-struct fold {
+/* Computes the size of a type that starts at `position`, if it is the same in every record, and
+ * advances `position` past it. Returns false if the size varies or compilation failed. */
+struct folded_size {
     uint64_t bits;
-    uint64_t spins; /* elements inside that have no bits; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
+    uint64_t spins; /* array elements of size 0 within; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
 };
-TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct position *position,
-                           struct fold *fold);
+TTR_MUST bool fold_type_size(struct compiler *c, const struct type *type, struct position *position,
+                             struct folded_size *folded_size);
 
-/* Does the same for the elements of an array: one of `bits` bits every `stride` bits. `place`:
- * start of the first element, aligned for it; on return only its byte order is updated, to that
- * after the last element. */
-struct fold_element {
+/* Computes size and distance of an array's elements: `bits` bits each, one every `stride` bits.
+ * `position` is that of the first element, already aligned; only its byte order is updated, to that
+ * after the last element. Returns false if element sizes vary. */
+struct folded_element {
     uint64_t bits, stride;
-    uint64_t spins; /* per element */
+    uint64_t spins; /* array elements of size 0 within each element */
 };
-TTR_MUST bool compile_fold_element(struct compiler *c, const struct type *element,
-                                   struct position *position, struct fold_element *fold);
+TTR_MUST bool fold_element_size(struct compiler *c, const struct type *element,
+                                struct position *position, struct folded_element *folded_size);
 
-/* Adds bits to a position; returns the common knowledge about two positions. */
+/* position_advance adds bits to a position. position_join returns what two positions have in
+ * common, for a point that is reached on two paths. */
 void position_advance(struct position *position, uint64_t bits);
 struct position position_join(struct position a, struct position b);
 

@@ -198,14 +198,14 @@ static void roots_decode_in_stored_order_with_their_group(void **state)
     struct text text;
     assert_int_equal(table_dump(&table, &run, &text), LAYOUT_OK);
     assert_string_equal(text.p, "n=2 x=5 d=[2] .7 .8 y=9");
-    struct layout_iter walk;
+    struct layout_iter iter;
     ttr_field field;
     const struct type *type;
     static const uint8_t groups[] = {TTR_GROUP_COMMON,  TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD,
                                      TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD};
-    layout_iter_begin(&walk, table.layout, &run.bits, NULL);
+    layout_iter_begin(&iter, table.layout, &run.bits, NULL);
     for (size_t i = 0; i < 6; i++) {
-        assert_true(layout_iter_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&iter, &field, &type));
         assert_int_equal(field.group, groups[i]);
     }
     table_close(&table);
@@ -414,18 +414,18 @@ static void converted_values_without_scratch_become_bytes(void **state)
                                     8,    9,    10,   11,   12,   13,   14,   15,   16, 0xff, 0xff,
                                     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
     struct bits bits = bits_init(bytes, 0, sizeof bytes * 8);
-    struct layout_iter walk;
+    struct layout_iter iter;
     ttr_field field;
     const struct type *type;
-    layout_iter_begin(&walk, table.layout, &bits, NULL);
+    layout_iter_begin(&iter, table.layout, &bits, NULL);
     static const size_t sizes[] = {2, 16, 11};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(layout_iter_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&iter, &field, &type));
         assert_int_equal(field.value.type, TTR_TYPE_BYTES);
         assert_int_equal(field.value.text.n, sizes[i]);
     }
-    assert_false(layout_iter_next(&walk, &field, &type));
-    assert_int_equal(walk.end, LAYOUT_OK);
+    assert_false(layout_iter_next(&iter, &field, &type));
+    assert_int_equal(iter.end, LAYOUT_OK);
     table_close(&table);
 }
 

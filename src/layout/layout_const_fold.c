@@ -1,9 +1,9 @@
-/* Constant folding: positions and sizes that are known without a record.
+/* Constant folding: positions and sizes that are the same in every record.
  *
- * A position is a residue modulo a power of two (struct place). Fields of fixed size move it
- * exactly; fields of variable size keep only the low bits that their granularity guarantees. A type
- * folds if its size is the same for every record, given the position at which it starts. An array
- * of such a type is skipped by one multiplication. */
+ * A position is known as a residue modulo a power of two (struct position). Fields of fixed size
+ * move it exactly; after a field of variable size, only the low bits that its size granularity
+ * guarantees are known. A type folds if its size does not depend on the record, given the position
+ * at which it starts. An array of such a type is skipped by one multiplication. */
 #include "layout/layout_compile.h"
 
 static uint32_t low_mask(unsigned known)
@@ -27,25 +27,27 @@ struct position position_join(struct position a, struct position b)
                              .order = a.order == b.order ? a.order : (uint8_t)ORDER_ANY};
 }
 
-static bool fold_add_bits(struct fold *fold, struct position *position, uint64_t bits)
+static bool fold_add_bits(struct folded_size *folded_size, struct position *position, uint64_t bits)
 {
-    if (bits > COMPILE_BITS - fold->bits)
+    if (bits > COMPILE_BITS - folded_size->bits)
         return false;
-    fold->bits += bits;
+    folded_size->bits += bits;
     position_advance(position, bits);
     return true;
 }
 
-static bool align(struct fold *fold, struct position *position, unsigned log2)
+static bool fold_alignment(struct folded_size *folded_size, struct position *position,
+                           unsigned log2)
 {
     return position->known >= log2 &&
-           fold_add_bits(fold, position, (0 - (uint64_t)position->residue) & low_mask(log2));
+           fold_add_bits(folded_size, position, (0 - (uint64_t)position->residue) & low_mask(log2));
 }
 
-static bool fold_number(const struct type *type, struct position *position, struct fold *fold)
+static bool fold_number(const struct type *type, struct position *position,
+                        struct folded_size *folded_size)
 {
     enum order order = type_order(type);
-    if (!align(fold, position, type->align))
+    if (!fold_alignment(folded_size, position, type->align))
         return false;
     if (type->unit) {
         bool is_power = (type->unit & (type->unit - 1)) == 0;
@@ -53,25 +55,26 @@ static bool fold_number(const struct type *type, struct position *position, stru
             return false;
         uint32_t used = position->residue % type->unit;
         if (used && type->bits > type->unit - used &&
-            !fold_add_bits(fold, position, type->unit - used))
+            !fold_add_bits(folded_size, position, type->unit - used))
             return false;
     }
     if (!position_is_byte_aligned(position) && position->order != order &&
         position->order != ORDER_START)
         return false;
     position->order = (uint8_t)order;
-    return fold_add_bits(fold, position, type->bits);
+    return fold_add_bits(folded_size, position, type->bits);
 }
 
-static bool fold_bytes(const struct type *type, struct position *position, struct fold *fold)
+static bool fold_bytes(const struct type *type, struct position *position,
+                       struct folded_size *folded_size)
 {
-    if (type->reference.names_n || type->has_inline_length || !align(fold, position, type->align) ||
-        !position_is_byte_aligned(position))
+    if (type->reference.names_n || type->has_inline_length ||
+        !fold_alignment(folded_size, position, type->align) || !position_is_byte_aligned(position))
         return false;
-    return type->count <= COMPILE_BITS / 8 && fold_add_bits(fold, position, type->count * 8);
+    return type->count <= COMPILE_BITS / 8 && fold_add_bits(folded_size, position, type->count * 8);
 }
 
-/* Returns the common position of all elements after the first. */
+/* Returns what is known about the position of every element but the first. */
 static struct position position_of_next_element(struct position first, const struct position *after,
                                                 uint64_t stride)
 {
@@ -82,73 +85,74 @@ static struct position position_of_next_element(struct position first, const str
     return first;
 }
 
-bool compile_fold_element(struct compiler *c, const struct type *element, struct position *position,
-                          struct fold_element *fold)
+bool fold_element_size(struct compiler *c, const struct type *element, struct position *position,
+                       struct folded_element *folded_size)
 {
-    struct fold one = {0}, two = {0};
+    struct folded_size one = {0}, two = {0};
     struct position after = *position;
-    if (position->known < element->align || !compile_fold(c, element, &after, &one))
+    if (position->known < element->align || !fold_type_size(c, element, &after, &one))
         return false;
     uint64_t mask = low_mask(element->align);
-    *fold = (struct fold_element){.bits = one.bits,
-                                  .stride = (one.bits + mask) & ~mask,
-                                  .spins = one.spins + (one.bits == 0)};
-    /* The second element starts at another position and must have the same size there. */
-    struct position next = position_of_next_element(*position, &after, fold->stride);
+    *folded_size = (struct folded_element){.bits = one.bits,
+                                           .stride = (one.bits + mask) & ~mask,
+                                           .spins = one.spins + (one.bits == 0)};
+    /* The second element starts at a different residue. The array folds only if it has the same
+     * size there. */
+    struct position next = position_of_next_element(*position, &after, folded_size->stride);
     position->order = after.order;
-    return compile_fold(c, element, &next, &two) && two.bits == one.bits;
+    return fold_type_size(c, element, &next, &two) && two.bits == one.bits;
 }
 
 static bool fold_array(struct compiler *c, const struct type *type, struct position *position,
-                       struct fold *fold)
+                       struct folded_size *folded_size)
 {
-    struct fold_element each;
-    if (!align(fold, position, type->align))
+    struct folded_element each;
+    if (!fold_alignment(folded_size, position, type->align))
         return false;
     if (type->count == 0)
         return true;
-    if (!align(fold, position, type->element->align))
+    if (!fold_alignment(folded_size, position, type->element->align))
         return false;
     struct position first = *position;
-    if (!compile_fold_element(c, type->element, &first, &each))
+    if (!fold_element_size(c, type->element, &first, &each))
         return false;
     if (each.stride && type->count > COMPILE_BITS / each.stride)
         return false;
-    fold->spins += each.spins && type->count > LAYOUT_EMPTY_ELEMENTS_MAX / each.spins
-                       ? LAYOUT_EMPTY_ELEMENTS_MAX + 1
-                       : type->count * each.spins;
-    if (fold->spins > LAYOUT_EMPTY_ELEMENTS_MAX)
-        fold->spins = LAYOUT_EMPTY_ELEMENTS_MAX + 1;
+    folded_size->spins += each.spins && type->count > LAYOUT_EMPTY_ELEMENTS_MAX / each.spins
+                              ? LAYOUT_EMPTY_ELEMENTS_MAX + 1
+                              : type->count * each.spins;
+    if (folded_size->spins > LAYOUT_EMPTY_ELEMENTS_MAX)
+        folded_size->spins = LAYOUT_EMPTY_ELEMENTS_MAX + 1;
     position->order = first.order;
-    return fold_add_bits(fold, position, (type->count - 1) * each.stride + each.bits);
+    return fold_add_bits(folded_size, position, (type->count - 1) * each.stride + each.bits);
 }
 
 static bool fold_struct(struct compiler *c, const struct type *type, struct position *position,
-                        struct fold *fold)
+                        struct folded_size *folded_size)
 {
-    if (!align(fold, position, type->align))
+    if (!fold_alignment(folded_size, position, type->align))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!compile_fold(c, type->members[i].type, position, fold))
+        if (!fold_type_size(c, type->members[i].type, position, folded_size))
             return false;
     return true;
 }
 
-bool compile_fold(struct compiler *c, const struct type *type, struct position *position,
-                  struct fold *fold)
+bool fold_type_size(struct compiler *c, const struct type *type, struct position *position,
+                    struct folded_size *folded_size)
 {
     if (!compiler_visit(c, type))
         return false;
     bool is_fixed = false;
     c->nesting++;
     if (type_is_number(type))
-        is_fixed = fold_number(type, position, fold);
+        is_fixed = fold_number(type, position, folded_size);
     else if (type->kind == TYPE_TEXT || type->kind == TYPE_BLOB)
-        is_fixed = fold_bytes(type, position, fold);
+        is_fixed = fold_bytes(type, position, folded_size);
     else if (type->kind == TYPE_ARRAY)
-        is_fixed = fold_array(c, type, position, fold);
+        is_fixed = fold_array(c, type, position, folded_size);
     else if (type->kind == TYPE_STRUCT)
-        is_fixed = fold_struct(c, type, position, fold);
+        is_fixed = fold_struct(c, type, position, folded_size);
     c->nesting--;
     return is_fixed;
 }

@@ -1,27 +1,27 @@
-/* The fast path for fields: decodes a whole record into fields that stay in memory from one event
- * of a class to the next, so that only values are written.
+/* The fast path for fields: decodes a complete record into fields that stay in memory from one
+ * event of a class to the next, so that only values are written.
  *
- * Order of calls: fast_program_compile compiles, beside each step of a walk, a step of the fast
- * path.  For each event layout_fields_decode_cached (or layout_decode_complete) copies the prepared
- * fields if they are not in memory yet, and calls the first step.  Each step writes a value and
- * calls the next one.
+ * Order of calls: fast_program_compile compiles each step of the field iterator's program to a step
+ * of the fast program. For each event layout_fields_decode_cached (or layout_decode_complete)
+ * copies the templates of the fields, if they are not in the cache yet, and calls the first step.
+ * Each step writes a value and calls the next step.
  *
- *     walk:   FIELD_NUMBER   FIELD_STRING8   FIELD_NUMBER   STEP_END
- *     fast:   hold_u32le -> decode_string -> hold_u16le -> decode_end
- *     bytes:  |<-- reach -->|  text..0     |<- reach -->|
+ *   iterator: FIELD_NUMBER   FIELD_STRING8   FIELD_NUMBER   STEP_END
+ *   fast:     decode_u32le -> decode_string -> decode_u16le -> decode_end
+ *   bytes:    |<-- reach -->|  text..0     |<- reach -->|
  *
- * Algorithm: threaded code.  Steps are functions that call their successor in tail position, so all
- * state is in registers.  If events of many classes come in random order, a processor does not
- * predict one shared jump from step to step, but it does predict many separate ones.  If a compiler
+ * Algorithm: threaded code. Steps are functions that call their successor in tail position, so all
+ * state is in registers. If events of many classes come in random order, a processor does not
+ * predict one shared jump from step to step, but it does predict many separate ones. If a compiler
  * does not turn these calls into jumps, their depth is the number of fields, which is limited.
  *
- * Invariants: `p` is the byte at which the last step of variable size ended.  After each such step
- * one check covers all bytes up to the next one (`reach`), so fixed fields need no check.  All
- * fields up to the next array are prepared; an array whose number of elements differs from the
- * event before prepares its elements and the fields after them.
+ * Invariants: `p` is the byte at which the last field of variable size ended. After each such field
+ * one check covers all bytes up to the next one (`reach`), so fixed-size fields need no check. The
+ * templates of all fields up to the next array are in the cache. An array whose element count
+ * differs from that of the previous event prepares its elements and the fields after them.
  *
- * Left out: bit fields, LEB128 numbers, loops and choices.  At such a step, at the end of a cut
- * record, or if an array does not fit, the walk continues one field at a time
+ * Left out: bit fields, LEB128 numbers, loops and variants. At such a step, at the end of a
+ * truncated record, or if an array does not fit, the field iterator continues
  * (layout_field_iter.c). */
 #include "layout/layout_program.h"
 
@@ -30,13 +30,13 @@ _Static_assert(FAST_F32BE - FAST_NUMBER == FIELD_F32BE - FIELD_NUMBER,
 
 /* --- Elements of arrays --- */
 
-/* How elements are loaded, and whether their fields already hold the prepared element. */
+/* How the elements of an array are loaded. */
 struct element_filling {
     enum load load;
     bool is_single, is_prepared;
 };
 
-/* Writes `n` numbers, one every op->step.amount bits from p on, into fields. */
+/* Writes n elements into `field`, loading one every op->step.amount bits, starting at p. */
 static inline __attribute__((always_inline)) void fill_elements(
     ttr_field *field, const struct op *op, const uint8_t *p, uint32_t n,
     struct element_filling element_filling)
@@ -103,63 +103,70 @@ static inline __attribute__((always_inline)) void write_elements(const struct op
     }
 }
 
-/* Writes the elements of an array into unprepared fields. The caller has checked that their bytes
- * exist. `op`: the first of the two element steps. */
-static APART void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
-                                     uint32_t n)
+/* Writes the elements of an array into fields that do not hold the element's name and type yet. The
+ * caller has checked that the bytes exist. `op`: the first of the two steps that return elements.
+ */
+static OUT_OF_LINE void write_new_elements(const struct op *op, const uint8_t *p, ttr_field *field,
+                                           uint32_t n)
 {
     write_elements(op, p, field, n, false);
 }
 
-/* Does the same for fields that already hold the prepared element. */
-static APART void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
-                                     uint32_t n)
+/* Writes only the values of an array's elements: the fields already hold the element's name and
+ * type, from an earlier event with as many elements. */
+static OUT_OF_LINE void overwrite_elements(const struct op *op, const uint8_t *p, ttr_field *field,
+                                           uint32_t n)
 {
     write_elements(op, p, field, n, true);
 }
 
-/* State of the event that is decoded. */
+/* State while one event is decoded. */
 struct fast_decoder {
     ttr_fields *fields;
-    struct field_cache *held;
-    const uint8_t *base, *end; /* the event's payload */
+    struct field_cache *cache;
+    const uint8_t *base, *end; /* start and end of the event's payload */
     struct arena *scratch;
-    bool is_whole; /* the record must end at `end`; if it does not, no field is returned */
+    bool must_end_payload; /* the record must end exactly at `end`; otherwise no fields are returned
+                            */
 };
 
 #define NEXT(step, p, to) ((step) + 1)->decode((step) + 1, p, to, fast_decoder)
 
-/* Copies the prepared fields of a step and of later ones, up to the next array. The fields after an
- * array are prepared when its count is known. */
-static APART void prepare_fields(const struct fast_step *step, ttr_field *to)
+/* Copies the templates of the fields that this step and later ones return, up to the next array.
+ * Fields after an array are prepared once its element count is known. */
+static OUT_OF_LINE void prepare_fields(const struct fast_step *step, ttr_field *to)
 {
     for (; step->code != FAST_END && step->code != FAST_OTHER; step++, to++) {
         step_copy_field(to, &step->op->field);
         if (step->code != FAST_ELEMENTS)
             continue;
-        to->value.count = UINT32_MAX; /* no array of this many elements fits */
+        /* UINT32_MAX is not a valid count, so decode_elements prepares the elements */
+        to->value.count = UINT32_MAX;
         return;
     }
 }
 
-/* Ends the fast path before `op`.  The walk continues there, and returns the other fields. */
-static APART uint32_t stop_fast_path(const struct op *op, const uint8_t *p, const ttr_field *to,
-                                     const struct fast_decoder *fast_decoder)
+/* Ends fast decoding before `op` and returns the number of fields so far. The field iterator
+ * continues at `op`. */
+static OUT_OF_LINE uint32_t stop_fast_path(const struct op *op, const uint8_t *p,
+                                           const ttr_field *to,
+                                           const struct fast_decoder *fast_decoder)
 {
     ttr_fields *fields = fast_decoder->fields;
-    struct layout_iter *walk = (struct layout_iter *)fields->state;
+    struct layout_iter *iter = (struct layout_iter *)fields->state;
     const struct layout_schema *schema = fields->ctx;
-    if (fast_decoder->is_whole)
+    if (fast_decoder->must_end_payload)
         return 0;
     const struct bits bits = bits_init(fast_decoder->base, (uint64_t)(p - fast_decoder->base) << 3,
                                        (uint64_t)(fast_decoder->end - fast_decoder->base) << 3);
-    layout_iter_begin(walk, schema->layout, &bits, schema->scratch);
-    walk->run.bits.at = bits.at;
-    walk->op = op - 1;
-    return (uint32_t)(to - fast_decoder->held->field);
+    layout_iter_begin(iter, schema->layout, &bits, schema->scratch);
+    iter->run.bits.at = bits.at;
+    iter->op = op - 1;
+    return (uint32_t)(to - fast_decoder->cache->field);
 }
 
-/* Continues after a variable-size field that ended at p, if the fixed fields after it exist. */
+/* Calls the next step after a variable-size field that ended at p. Stops if the fixed-size fields
+ * after it exceed the record. */
 static inline __attribute__((always_inline)) uint32_t continue_after_move(
     const struct fast_step *step, const uint8_t *p, ttr_field *to,
     struct fast_decoder *fast_decoder)
@@ -171,13 +178,13 @@ static inline __attribute__((always_inline)) uint32_t continue_after_move(
 
 /* --- Fixed-size fields --- */
 
-#define DECODE_NUMBER(name, load)                                                              \
-    static uint32_t hold_##name(const struct fast_step *step, const uint8_t *p, ttr_field *to, \
-                                struct fast_decoder *fast_decoder)                             \
-    {                                                                                          \
-        const uint8_t *at = p + step->at;                                                      \
-        to->value.v.u = (load);                                                                \
-        return NEXT(step, p, to + 1);                                                          \
+#define DECODE_NUMBER(name, load)                                                                \
+    static uint32_t decode_##name(const struct fast_step *step, const uint8_t *p, ttr_field *to, \
+                                  struct fast_decoder *fast_decoder)                             \
+    {                                                                                            \
+        const uint8_t *at = p + step->at;                                                        \
+        to->value.v.u = (load);                                                                  \
+        return NEXT(step, p, to + 1);                                                            \
     }
 
 DECODE_NUMBER(u8, *at)
@@ -224,7 +231,7 @@ static uint32_t decode_blob(const struct fast_step *step, const uint8_t *p, ttr_
     return NEXT(step, p, to + 1);
 }
 
-/* Copies the prepared field each time, because value_fixed may change its type. */
+/* Copies the template for each event, because value_fixed may change the field's type. */
 static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                              struct fast_decoder *fast_decoder)
 {
@@ -240,8 +247,8 @@ static uint32_t decode_fixed(const struct fast_step *step, const uint8_t *p, ttr
     return NEXT(step, p, to + 1);
 }
 
-/* A number with several labels ends the batch: the caller asks for the labels of the last field
- * returned. */
+/* If a number has several labels, decoding stops after its field, because labels can only be
+ * queried for the last field returned. */
 static uint32_t decode_enum(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                             struct fast_decoder *fast_decoder)
 {
@@ -265,8 +272,8 @@ static uint32_t decode_string(const struct fast_step *step, const uint8_t *p, tt
     return continue_after_move(step, zero + 1, to + 1, fast_decoder);
 }
 
-/* A text with only fixed fields after it. Its zero is located from the end of the record, without a
- * scan. */
+/* Decodes a text that only fixed-size fields follow. Its terminating zero is at a fixed distance
+ * from the record's end, so that no scan is needed. */
 static uint32_t decode_last_string(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                                    struct fast_decoder *fast_decoder)
 {
@@ -308,8 +315,8 @@ static uint32_t decode_wide_string(const struct fast_step *step, const uint8_t *
     return continue_after_move(step, at + n + op->step.width, to + 1, fast_decoder);
 }
 
-/* If the element count differs from the event before, all fields from the first element on move and
- * are prepared again. */
+/* If the element count differs from that of the previous event, the later fields move in the cache
+ * and are prepared again. */
 static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                                 struct fast_decoder *fast_decoder)
 {
@@ -318,9 +325,9 @@ static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, 
     const uint64_t n =
         fast_element_count(op, step, at, (struct layout_iter *)fast_decoder->fields->state);
     const uint64_t room =
-        (uint64_t)(fast_decoder->held->field + fast_decoder->held->n - to) - step->fields;
+        (uint64_t)(fast_decoder->cache->field + fast_decoder->cache->n - to) - step->fields;
     const uint64_t bytes = n ? (n * op->step.amount - op->step.width) >> 3 : 0;
-    fast_decoder->held->is_full |= n >= room;
+    fast_decoder->cache->is_full |= n >= room;
     if (UNLIKELY(n >= room || bytes > (uint64_t)(fast_decoder->end - at)))
         return stop_fast_path(op, p, to, fast_decoder);
     if (LIKELY(n == to->value.count)) {
@@ -338,10 +345,10 @@ static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, 
 static uint32_t decode_end(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                            struct fast_decoder *fast_decoder)
 {
-    if (fast_decoder->is_whole && UNLIKELY(p + step->at != fast_decoder->end))
+    if (fast_decoder->must_end_payload && UNLIKELY(p + step->at != fast_decoder->end))
         return 0;
     fast_decoder->fields->ops = NULL;
-    return (uint32_t)(to - fast_decoder->held->field);
+    return (uint32_t)(to - fast_decoder->cache->field);
 }
 
 static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr_field *to,
@@ -350,26 +357,26 @@ static uint32_t decode_other(const struct fast_step *step, const uint8_t *p, ttr
     return stop_fast_path(step->op, p, to, fast_decoder);
 }
 
-/* Returns the function for steps of this code. */
-static fast_step_fn *decode_step_of_code(enum fast_code code)
+/* Returns the decoding function of a fast code. */
+static fast_step_fn *find_decode_function(enum fast_code code)
 {
     static fast_step_fn *const steps[] = {
         [FAST_END] = decode_end,
         [FAST_OTHER] = decode_other,
-        [FAST_NUMBER + LOAD_U8] = hold_u8,
-        [FAST_NUMBER + LOAD_U16LE] = hold_u16le,
-        [FAST_NUMBER + LOAD_U32LE] = hold_u32le,
-        [FAST_NUMBER + LOAD_U64LE] = hold_u64le,
-        [FAST_NUMBER + LOAD_U16BE] = hold_u16be,
-        [FAST_NUMBER + LOAD_U32BE] = hold_u32be,
-        [FAST_NUMBER + LOAD_U64BE] = hold_u64be,
-        [FAST_NUMBER + LOAD_S8] = hold_s8,
-        [FAST_NUMBER + LOAD_S16LE] = hold_s16le,
-        [FAST_NUMBER + LOAD_S32LE] = hold_s32le,
-        [FAST_NUMBER + LOAD_S16BE] = hold_s16be,
-        [FAST_NUMBER + LOAD_S32BE] = hold_s32be,
-        [FAST_F32LE] = hold_f32le,
-        [FAST_F32BE] = hold_f32be,
+        [FAST_NUMBER + LOAD_U8] = decode_u8,
+        [FAST_NUMBER + LOAD_U16LE] = decode_u16le,
+        [FAST_NUMBER + LOAD_U32LE] = decode_u32le,
+        [FAST_NUMBER + LOAD_U64LE] = decode_u64le,
+        [FAST_NUMBER + LOAD_U16BE] = decode_u16be,
+        [FAST_NUMBER + LOAD_U32BE] = decode_u32be,
+        [FAST_NUMBER + LOAD_U64BE] = decode_u64be,
+        [FAST_NUMBER + LOAD_S8] = decode_s8,
+        [FAST_NUMBER + LOAD_S16LE] = decode_s16le,
+        [FAST_NUMBER + LOAD_S32LE] = decode_s32le,
+        [FAST_NUMBER + LOAD_S16BE] = decode_s16be,
+        [FAST_NUMBER + LOAD_S32BE] = decode_s32be,
+        [FAST_F32LE] = decode_f32le,
+        [FAST_F32BE] = decode_f32be,
         [FAST_READY] = decode_ready,
         [FAST_ENUM] = decode_enum,
         [FAST_TEXT] = decode_text,
@@ -387,9 +394,9 @@ static fast_step_fn *decode_step_of_code(enum fast_code code)
 
 /* --- Compiling --- */
 
-/* Returns the code for a fixed-size field, or FAST_OTHER if the fast path does not support it.
+/* Returns the fast code of a fixed-size field, or FAST_OTHER if the fast path does not support it.
  */
-static enum fast_code fixed_code_of(const struct step *step)
+static enum fast_code select_fixed_code(const struct step *step)
 {
     if (step->code >= FIELD_NUMBER && step->code <= FIELD_F32BE &&
         step->code != FIELD_NUMBER + LOAD_BITS)
@@ -411,8 +418,8 @@ static enum fast_code fixed_code_of(const struct step *step)
     }
 }
 
-/* Returns the code for any step. */
-static enum fast_code fast_code_of(const struct op *op)
+/* Returns the fast code of any step, or FAST_OTHER. */
+static enum fast_code select_fast_code(const struct op *op)
 {
     const struct step *step = &op->step;
     const bool is_counted = (step->flags & (STEP_FIXED | STEP_LOADS)) != 0;
@@ -430,15 +437,19 @@ static enum fast_code fast_code_of(const struct op *op)
     case FIELD_ELEMENTS:
         return is_counted && step->align <= 3 ? FAST_ELEMENTS : FAST_OTHER;
     default:
-        return fixed_code_of(step);
+        return select_fixed_code(step);
     }
 }
 
-/* Facts about the steps after the current one; the program is compiled from its end. */
+/* Properties of the steps after the current one. Compilation runs from the last step to the first.
+ */
 struct following {
-    uint64_t reach;  /* bytes that must exist after the last moving step before the current one */
-    uint32_t fields; /* fields up to the end of the fast program, without elements */
-    bool is_still;   /* no variable-size field follows */
+    /* bytes that must exist between the last variable-size field before this step and the next one
+     * after it */
+    uint64_t reach;
+    /* number of fields that the remaining steps return, array elements not counted */
+    uint32_t fields;
+    bool is_still; /* all remaining fields have a fixed size */
 };
 
 static void compile_fast_step(const struct op *op, struct fast_step *to,
@@ -446,8 +457,8 @@ static void compile_fast_step(const struct op *op, struct fast_step *to,
 {
     const struct step *step = &op->step;
     const uint64_t advance = step->advance >> 3;
-    const enum fast_code code = fast_code_of(op);
-    *to = (struct fast_step){.decode = decode_step_of_code(code),
+    const enum fast_code code = select_fast_code(op);
+    *to = (struct fast_step){.decode = find_decode_function(code),
                              .op = op,
                              .code = (uint8_t)code,
                              .load = step->load,
@@ -458,7 +469,7 @@ static void compile_fast_step(const struct op *op, struct fast_step *to,
                              .fields = (uint16_t)following->fields};
     if (advance > FAST_BYTES || following->reach > FAST_BYTES || following->fields > FAST_FIELDS ||
         code == FAST_OTHER) {
-        to->code = FAST_OTHER, to->decode = decode_step_of_code(FAST_OTHER);
+        to->code = FAST_OTHER, to->decode = find_decode_function(FAST_OTHER);
         *following = (struct following){.reach = 0};
     } else if (code == FAST_END) {
         *following = (struct following){.reach = advance, .is_still = true};
@@ -468,7 +479,7 @@ static void compile_fast_step(const struct op *op, struct fast_step *to,
         following->fields++;
     } else {
         if (code == FAST_STRING && following->is_still)
-            to->code = FAST_LAST_STRING, to->decode = decode_step_of_code(FAST_LAST_STRING);
+            to->code = FAST_LAST_STRING, to->decode = find_decode_function(FAST_LAST_STRING);
         *following = (struct following){.reach = advance, .fields = following->fields + 1};
     }
 }
@@ -495,25 +506,25 @@ struct fast_program *fast_program_compile(struct arena *arena, const struct op *
 
 /* --- Decoding --- */
 
-/* Decodes the record that starts at `begin`; prepares the cached fields if needed. Returns the
- * number of fields, 0 if they do not fit or the record is truncated. */
+/* Decodes the record that starts at `begin` into the cache; prepares the cached fields if they are
+ * not. Returns the number of fields, or 0 if they exceed the cache or the record is truncated. */
 static inline uint32_t decode_record(const struct fast_program *fast_program, const uint8_t *begin,
                                      struct fast_decoder *fast_decoder)
 {
-    struct field_cache *held = fast_decoder->held;
+    struct field_cache *cache = fast_decoder->cache;
     if (UNLIKELY((uint64_t)(fast_decoder->end - begin) < fast_program->reach))
         return 0;
-    if (UNLIKELY(!held->is_prepared)) {
-        held->is_full |= held->n < fast_program->fields;
-        if (held->n < fast_program->fields)
+    if (UNLIKELY(!cache->is_prepared)) {
+        cache->is_full |= cache->n < fast_program->fields;
+        if (cache->n < fast_program->fields)
             return 0;
-        prepare_fields(&fast_program->step[1], held->field);
-        held->is_prepared = true;
+        prepare_fields(&fast_program->step[1], cache->field);
+        cache->is_prepared = true;
     }
-    return fast_program->step[1].decode(&fast_program->step[1], begin, held->field, fast_decoder);
+    return fast_program->step[1].decode(&fast_program->step[1], begin, cache->field, fast_decoder);
 }
 
-uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held)
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *cache)
 {
     const struct fast_program *fast_program =
         ((const struct layout_iter *)fields->state)->fast_program;
@@ -521,7 +532,7 @@ uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *hel
     const ttr_event *event = fields->event;
     const uint8_t *begin = fast_record_start(fields);
     struct fast_decoder fast_decoder = {.fields = fields,
-                                        .held = held,
+                                        .cache = cache,
                                         .base = event->payload,
                                         .end = event->payload + event->payload_size,
                                         .scratch = schema->scratch};
@@ -531,15 +542,15 @@ uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *hel
 }
 
 uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
-                                ttr_fields *fields, struct field_cache *held)
+                                ttr_fields *fields, struct field_cache *cache)
 {
     const ttr_event *event = fields->event;
     struct fast_decoder fast_decoder = {.fields = fields,
-                                        .held = held,
+                                        .cache = cache,
                                         .base = event->payload,
                                         .end = event->payload + event->payload_size,
                                         .scratch = scratch,
-                                        .is_whole = true};
+                                        .must_end_payload = true};
     return layout->fast_program ? decode_record(layout->fast_program, event->payload, &fast_decoder)
                                 : 0;
 }

@@ -1,7 +1,7 @@
 /* Step generation for structure: roots, members, arrays, optionals, variants.
  *
- *   array      [ARRAY field] LOOP(exit) element... AGAIN(element) exit:
- *              fixed-size elements that are skipped:  TAKE
+ *   array      [ARRAY field] LOOP(exit) element... LOOP_NEXT(element) exit:
+ *              fixed-size elements that are skipped:  SKIP_ELEMENTS
  *              plain numbers:                         ELEMENTS ELEMENT ELEMENT
  *   optional   IF(else) value... [JUMP(end)] else: [null field] end:
  *   variant    CHOOSE -> option... JUMP(end) option... JUMP(end) ... end: */
@@ -14,7 +14,7 @@ static bool emit_type(struct compiler *c, const struct type *type);
 static bool is_hidden(struct compiler *c, const struct type *type)
 {
     const struct layout_spec *spec = c->spec;
-    if (c->program != PROGRAM_WALK || spec->shows_hidden || !compiler_visit(c, type))
+    if (c->program != PROGRAM_VISIBLE_FIELDS || spec->shows_hidden || !compiler_visit(c, type))
         return false;
     if (type->role)
         return type->role >= 64 || !(spec->shown_roles >> type->role & 1);
@@ -53,7 +53,7 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
     return true;
 }
 
-/* Emits the members [from, to) of a struct. */
+/* Emits members `from` to `to` - 1 of a struct. */
 static bool emit_member_range(struct compiler *c, const struct type *type, uint32_t from,
                               uint32_t to)
 {
@@ -137,7 +137,7 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     step->count = count->count;
     step->slot = count->slot;
     struct position before = c->position;
-    /* elements of variable size: nothing is known about the position of the next */
+    /* nothing is known about the position of an element after one of variable size */
     c->position = (struct position){0};
     if (!emit_loop_body(c, type->element))
         return false;
@@ -148,20 +148,20 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     return true;
 }
 
-/* Selects the steps for an array. `align`: log2 of the alignment that the first element needs at
- * run time; 0 if the position is already aligned. */
+/* Selects the steps for an array, by the size of its elements. `align`: log2 of the alignment that
+ * the first element needs at run time; 0 if the position is already aligned. */
 static bool emit_array_elements(struct compiler *c, const struct type *type,
                                 const struct emit_count *count, unsigned align)
 {
-    struct fold_element each;
+    struct folded_element each;
     struct position first =
         align ? (struct position){.known = (uint8_t)align, .order = c->position.order}
               : c->position;
     bool is_fixed = !compiler_has_target_inside(c) &&
-                    compile_fold_element(c, type->element, &first, &each) &&
+                    fold_element_size(c, type->element, &first, &each) &&
                     each.stride < UINT64_C(1) << 31;
-    /* If there are no elements, the byte order of the bits before the array remains. Skipping in
-     * one step is correct only if that makes no difference. */
+    /* If the array may be empty, the byte order before it remains in effect after it. One skipping
+     * step is correct only if the elements do not change the byte order. */
     bool is_one_order = position_is_byte_aligned(&c->position) || c->position.order == first.order;
     if (!is_fixed || !is_one_order)
         return emit_loop(c, type, count);
@@ -194,7 +194,8 @@ static bool emit_array(struct compiler *c, const struct type *type)
     } else if (!count.is_fixed && !emit_slot(c, type, &count.slot)) {
         return false;
     }
-    /* An empty array is not aligned as its elements are, so a sequence is aligned at run time. */
+    /* Elements are aligned, an empty array is not. So a sequence is aligned at run time, once its
+     * count is known. */
     if (count.is_fixed && count.count > 0 && !emit_align(c, align))
         return false;
     bool is_aligned =
@@ -250,14 +251,15 @@ static bool emit_optional(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Emits the options one after another, each with a jump to the end. `steps` receives the index of
- * the first step of each option. */
+/* Emits the options of a variant, each followed by a jump to the end. `steps[i]` receives the index
+ * of the first step of option i. */
 static bool emit_options(struct compiler *c, const struct type *type, uint32_t *steps)
 {
     struct position before = c->position, after = before;
     ttr_field field = c->field, outer = field;
     field.choices++;
-    /* index of the last jump; until the end is known, each jump's target is the jump before it */
+    /* index of the last jump to the end; until the end is known, each jump holds the index of the
+     * jump before it */
     size_t jumps = 0;
     for (uint32_t i = 0; i < type->members_n; i++) {
         steps[i] = (uint32_t)c->ops_n;
@@ -386,8 +388,9 @@ bool compile_program(struct compiler *c, enum program program)
     c->pending = c->hidden = c->inside = 0;
     c->position = (struct position){.known = (uint8_t)__builtin_popcountll(c->layout->start_mask),
                                     .order = ORDER_START};
-    /* An iterator's program starts with a no-op, so that every step has a predecessor. */
-    if (program != PROGRAM_MEASURE && !emit_moving(c, STEP_SKIP))
+    /* An iterator's program starts with a no-op, so that ops[0] is a valid predecessor of the first
+     * field's step. */
+    if (program != PROGRAM_RECORD_SIZE && !emit_moving(c, STEP_SKIP))
         return false;
     for (int root = 0; root < ROOT_COUNT; root++)
         if (c->spec->root[root] && !emit_root(c, (enum type_root)root))

@@ -1,66 +1,72 @@
-/* Step generation: functions shared by structure (layout_emit.c) and values (layout_emit_values.c).
+/* Step generation: functions that structure (layout_emit.c) and values (layout_emit_values.c)
+ * share.
  *
- * Consecutive fixed-size fields are not a step of their own: their bits are `pending`, and the next
- * moving step skips them. */
+ * A fixed-size field that is not returned has no step of its own. Its bits are added to `pending`,
+ * and the next step that moves the read position skips them. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_EMIT_H
 #define TRACETTA_LAYOUT_LAYOUT_EMIT_H
 
 #include "layout/layout_compile.h"
 
-/* Appends a moving step, which skips the pending bits, or a step that does not move and needs
- * `bits` bits. Returns NULL if compilation failed. */
+/* emit_moving appends a step that moves the read position past the pending bits. emit_still appends
+ * a step that leaves the read position and requires `bits` bits at its offset. Both return NULL if
+ * compilation failed. */
 TTR_MUST struct step *emit_moving(struct compiler *c, enum step_code code);
 TTR_MUST struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits);
 
 /* Aligns the next field to 1 << log2 bits. */
 TTR_MUST bool emit_align(struct compiler *c, unsigned log2);
 
-/* Emits the byte order as a step, because the next step is reached on several paths. */
+/* Emits a step that sets the byte order of the bits before it, because the next step is reached on
+ * several paths with different orders. */
 TTR_MUST bool emit_byte_order(struct compiler *c);
 
-/* Marks the next step as a jump target, so that it is not merged with the one before. */
+/* Marks the next step as a jump target, so that it is not merged with the step before it. */
 void emit_label(struct compiler *c);
 
-/* Returns in `slot` the slot of a type's length or selector. Emits a check if the number may be
- * absent. */
+/* Returns in `slot` the slot of a type's length or selector. If a record may lack that number, also
+ * emits a step that fails in this case. */
 TTR_MUST bool emit_slot(struct compiler *c, const struct type *type, uint8_t *slot);
 
-/* Returns true if the program returns the current field: not when measuring or inside hidden
- * members. */
+/* Returns true if the program returns the current field. The record-size program returns none, and
+ * hidden members are not returned. */
 static inline bool emit_returns_fields(const struct compiler *c)
 {
-    return c->program != PROGRAM_MEASURE && c->hidden == 0;
+    return c->program != PROGRAM_RECORD_SIZE && c->hidden == 0;
 }
 
-/* Emit a number, a LEB128 number, a zero-terminated text, and text or bytes of a known length. */
+/* Emit the steps of a number, a LEB128 number, a zero-terminated text, and a text or bytes of a
+ * given length. */
 TTR_MUST bool emit_number(struct compiler *c, const struct type *type);
 TTR_MUST bool emit_leb(struct compiler *c, const struct type *type);
 TTR_MUST bool emit_string(struct compiler *c, const struct type *type);
 TTR_MUST bool emit_bytes(struct compiler *c, const struct type *type);
 
-/* Emits the length before the elements of a sequence; it is saved in STEP_INLINE_SLOT. */
+/* Emits the step that saves the length stored directly before a sequence's elements, in
+ * STEP_INLINE_SLOT. */
 TTR_MUST bool emit_inline_length(struct compiler *c, const struct type *type);
 
-/* Emits steps that skip fixed-size elements. The first is aligned to 1 << align bits if there is
- * one. */
+/* Emits steps that skip `count` elements of fixed size. If there is an element, the first is
+ * aligned to 1 << align bits. */
 struct emit_count {
     uint64_t count;
     uint8_t slot;
     bool is_fixed;
 };
-TTR_MUST bool emit_skip_elements(struct compiler *c, const struct fold_element *each,
+TTR_MUST bool emit_skip_elements(struct compiler *c, const struct folded_element *each,
                                  const struct emit_count *count, unsigned align);
 
-/* Returns true if the elements are plain numbers at whole bytes, so that they need no loop. */
+/* Returns true if the elements are numbers of whole bytes at byte boundaries, so that two steps
+ * return all of them without a loop. */
 bool emit_has_plain_elements(const struct type *element, const struct position *position,
-                             const struct fold_element *each);
+                             const struct folded_element *each);
 
-/* Emits the array field and the two steps that return its elements. */
+/* Emits the step of the array field and the two steps that return its elements. */
 TTR_MUST bool emit_elements(struct compiler *c, const struct type *type,
-                            const struct fold_element *each, const struct emit_count *count,
+                            const struct folded_element *each, const struct emit_count *count,
                             unsigned align);
 
-/* Build tables in the arena. Return NULL if memory runs out. */
+/* Build lookup tables in the layout's arena. Return NULL if memory runs out. */
 const void *compile_label_table(struct compiler *c, const struct type *type);
 const void *compile_selector_ranges(struct compiler *c, const struct type *type);
 const void *compile_option_table(struct compiler *c, const struct type *type,

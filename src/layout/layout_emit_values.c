@@ -36,7 +36,7 @@ struct step *emit_moving(struct compiler *c, enum step_code code)
     return step;
 }
 
-/* Adds the bits of a fixed-size field to the pending ones. */
+/* Adds a fixed-size field that has no step of its own to the pending bits. */
 static bool add_pending_bits(struct compiler *c, uint64_t bits)
 {
     if (bits > COMPILE_BITS - c->pending)
@@ -73,8 +73,8 @@ bool emit_byte_order(struct compiler *c)
     return true;
 }
 
-/* Ensures that a field of this byte order, or of whole bytes, may start here: at compile time if
- * the position is known, else by a step. */
+/* Ensures that a field of this byte order, or one of whole bytes, may start here. Decided by the
+ * compiler if the position is known, else by an emitted step. */
 static bool emit_order(struct compiler *c, enum order order)
 {
     bool is_first = c->position.order == ORDER_START && order != ORDER_BYTES;
@@ -99,8 +99,6 @@ static bool emit_order(struct compiler *c, enum order order)
     c->position.order = order == ORDER_BYTES ? (uint8_t)ORDER_ANY : (uint8_t)order;
     return true;
 }
-
-/* --- Numbers --- */
 
 /* Skips to the next unit if a gcc bitfield would cross a unit boundary. */
 static bool emit_unit(struct compiler *c, const struct type *type)
@@ -127,7 +125,7 @@ static bool is_signed_integer(const struct type *type)
     return type->kind == TYPE_INT;
 }
 
-/* Returns the load for a number that starts at a position. */
+/* Returns how a number that starts at this position is loaded: as whole bytes, or bit by bit. */
 static enum load select_load(const struct type *type, const struct position *position)
 {
     bool is_big = type->is_big_endian;
@@ -185,7 +183,7 @@ static enum step_code select_number_code(const struct type *type, enum load load
     return (enum step_code)(FIELD_NUMBER + load);
 }
 
-/* Sets the value's type, display and width, which do not depend on its bits. */
+/* Sets the type, display and width of a field's value; the value itself is set for each event. */
 static void prepare_number(ttr_value *value, const struct type *type)
 {
     static const uint8_t types[TYPE_KIND_COUNT] = {
@@ -202,8 +200,8 @@ static void prepare_number(ttr_value *value, const struct type *type)
     value->bits = (uint8_t)(type->kind == TYPE_BOOL ? 1 : type->bits <= 64 ? type->bits : 0);
     value->base = type->kind == TYPE_BITS ? 16
                   : type->base == 10      ? 0
-                                     /* BITS are shown in hexadecimal, since they are not
-                                      * quantities */
+                                     /* TYPE_BITS has no arithmetic meaning, so it is shown in
+                                      * hexadecimal */
                                      : type->base;
     value->text = (ttr_text){"", 0};
 }
@@ -237,7 +235,7 @@ static bool emit_number_field(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Emits the step that saves the number just skipped, which started at `begin`. */
+/* Emits the step that saves the number before it to a slot; the number started at `begin`. */
 static bool emit_save(struct compiler *c, const struct type *type, const struct position *begin,
                       uint8_t slot, bool may_lack)
 {
@@ -250,7 +248,7 @@ static bool emit_save(struct compiler *c, const struct type *type, const struct 
     return true;
 }
 
-/* Emits the alignment, the unit and the byte order check before a number. */
+/* Emits the alignment, storage unit and byte order checks that precede a number. */
 static bool emit_number_start(struct compiler *c, const struct type *type)
 {
     if (type->bits == 0)
@@ -264,9 +262,10 @@ bool emit_number(struct compiler *c, const struct type *type)
     if (!emit_number_start(c, type) || (emit_returns_fields(c) && !emit_number_field(c, type)))
         return false;
     struct position begin = c->position;
-    const struct use *use = compiler_find_target(c);
+    const struct reference_use *reference_use = compiler_find_target(c);
     return add_pending_bits(c, type->bits) &&
-           (!use || emit_save(c, type, &begin, use->slot, use->may_lack));
+           (!reference_use ||
+            emit_save(c, type, &begin, reference_use->slot, reference_use->may_lack));
 }
 
 bool emit_inline_length(struct compiler *c, const struct type *type)
@@ -296,13 +295,13 @@ bool emit_leb(struct compiler *c, const struct type *type)
         step->table = table;
         prepare_number(&c->ops[c->ops_n - 1].field.value, type);
     }
-    const struct use *use = compiler_find_target(c);
-    struct step *step = emit_moving(c, use ? STEP_LEB_SAVE : STEP_LEB);
+    const struct reference_use *reference_use = compiler_find_target(c);
+    struct step *step = emit_moving(c, reference_use ? STEP_LEB_SAVE : STEP_LEB);
     if (!step)
         return false;
     step->type = type;
-    step->slot = use ? use->slot : 0;
-    step->flags |= use && use->may_lack ? STEP_MAY_BE_ABSENT : 0;
+    step->slot = reference_use ? reference_use->slot : 0;
+    step->flags |= reference_use && reference_use->may_lack ? STEP_MAY_BE_ABSENT : 0;
     c->position = (struct position){.known = 3};
     return true;
 }
@@ -350,15 +349,15 @@ bool emit_string(struct compiler *c, const struct type *type)
 
 bool emit_slot(struct compiler *c, const struct type *type, uint8_t *slot)
 {
-    const struct use *use = compiler_find_use(c, &type->reference);
-    if (!use || !use->has_target)
+    const struct reference_use *reference_use = compiler_find_reference(c, &type->reference);
+    if (!reference_use || !reference_use->has_target)
         return compiler_refuse(c, "its length or selector is missing");
-    *slot = use->slot;
-    if (!use->may_lack || use->is_import)
+    *slot = reference_use->slot;
+    if (!reference_use->may_lack || reference_use->is_import)
         return true;
     struct step *step = emit_moving(c, STEP_REQUIRE_NUMBER);
     if (step)
-        step->slot = use->slot;
+        step->slot = reference_use->slot;
     return step != NULL;
 }
 
@@ -367,8 +366,8 @@ void emit_label(struct compiler *c)
     c->label = c->ops_n;
 }
 
-/* Returns the last step if it saves a byte-aligned length to this slot and nothing jumps between.
- * The next step can then load the length itself. */
+/* Returns the last step if it saves a byte-aligned length to this slot and is not followed by a
+ * jump target. The next step can then load the length itself. */
 static struct step *find_last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->ops_n > 0 ? &c->ops[c->ops_n - 1].step : NULL;
@@ -378,11 +377,11 @@ static struct step *find_last_save(struct compiler *c, uint8_t slot)
     return last->load == LOAD_BITS || last->flags & STEP_MAY_BE_ABSENT ? NULL : last;
 }
 
-/* Merges a skip into the step before it that saves the length: SAVE becomes COUNTED. Returns NULL
- * if that is not possible. */
+/* Turns a preceding STEP_SAVE of the slot into a STEP_COUNTED, which saves the length and skips the
+ * data. Returns NULL if there is no such step. */
 static struct step *merge_last_save(struct compiler *c, uint8_t slot)
 {
-    struct step *last = c->program == PROGRAM_MEASURE ? find_last_save(c, slot) : NULL;
+    struct step *last = c->program == PROGRAM_RECORD_SIZE ? find_last_save(c, slot) : NULL;
     if (last) {
         last->code = STEP_COUNTED;
         last->jump = last->width;
@@ -390,8 +389,8 @@ static struct step *merge_last_save(struct compiler *c, uint8_t slot)
     return last;
 }
 
-/* Emits a step for counted data. If the step before saves the length, this step replaces it and
- * loads the length itself. */
+/* Emits a step for data of variable length. A preceding step that only saves the length is
+ * replaced: this step loads the length itself. */
 static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_t slot,
                                  bool is_fixed)
 {
@@ -416,9 +415,9 @@ static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_
     return step;
 }
 
-/* Updates the position past a variable number of elements, of which there may be none. `align` as
- * in emit_elements_of. */
-static void position_after_elements(struct position *position, const struct fold_element *each,
+/* Updates the position past a variable number of elements, possibly none. `align`: log2 of the
+ * alignment of the first element. */
+static void position_after_elements(struct position *position, const struct folded_element *each,
                                     unsigned align)
 {
     struct position none = *position, some = *position;
@@ -431,7 +430,7 @@ static void position_after_elements(struct position *position, const struct fold
     *position = position_join(none, some);
 }
 
-static bool emit_spins(struct compiler *c, const struct fold_element *each,
+static bool emit_spins(struct compiler *c, const struct folded_element *each,
                        const struct emit_count *count)
 {
     if (each->spins == 0)
@@ -447,7 +446,7 @@ static bool emit_spins(struct compiler *c, const struct fold_element *each,
     return true;
 }
 
-bool emit_skip_elements(struct compiler *c, const struct fold_element *each,
+bool emit_skip_elements(struct compiler *c, const struct folded_element *each,
                         const struct emit_count *count, unsigned align)
 {
     bool fits =
@@ -472,7 +471,7 @@ bool emit_skip_elements(struct compiler *c, const struct fold_element *each,
     return emit_spins(c, each, count);
 }
 
-/* Emits a check that a UTF-16 or UTF-32 text has whole units of 2 or 4 bytes. */
+/* Emits a check that the length of a UTF-16 or UTF-32 text is a multiple of 2 or 4 bytes. */
 static bool emit_unit_check(struct compiler *c, const struct type *type, uint8_t slot)
 {
     struct step *step = emit_moving(c, STEP_CHECK_UNITS);
@@ -485,7 +484,7 @@ static bool emit_unit_check(struct compiler *c, const struct type *type, uint8_t
 
 bool emit_bytes(struct compiler *c, const struct type *type)
 {
-    static const struct fold_element byte = {.bits = 8, .stride = 8};
+    static const struct folded_element byte = {.bits = 8, .stride = 8};
     bool is_text = type->kind == TYPE_TEXT, is_inline = type->has_inline_length,
          is_counted = is_inline || type->reference.names_n > 0;
     struct emit_count count = {
@@ -526,7 +525,7 @@ bool emit_bytes(struct compiler *c, const struct type *type)
 /* --- Arrays of numbers --- */
 
 bool emit_has_plain_elements(const struct type *element, const struct position *position,
-                             const struct fold_element *each)
+                             const struct folded_element *each)
 {
     if (!type_is_number(element) || element->kind == TYPE_BOOL || element->kind == TYPE_NULL ||
         each->stride % 8 || select_load(element, position) == LOAD_BITS)
@@ -536,7 +535,7 @@ bool emit_has_plain_elements(const struct type *element, const struct position *
 }
 
 static bool emit_elements_field(struct compiler *c, const struct type *type,
-                                const struct fold_element *each, const struct emit_count *count,
+                                const struct folded_element *each, const struct emit_count *count,
                                 unsigned align)
 {
     struct step *step = emit_counted(c, FIELD_ELEMENTS, count->slot, count->is_fixed);
@@ -552,9 +551,9 @@ static bool emit_elements_field(struct compiler *c, const struct type *type,
     return true;
 }
 
-/* Emits one of the two steps that return elements. */
+/* Emits the step that returns the first element, or (is_second) the one that returns all others. */
 static bool emit_element_field(struct compiler *c, const struct type *element,
-                               const struct fold_element *each, uint32_t is_second)
+                               const struct folded_element *each, uint32_t is_second)
 {
     struct position at_byte = {.known = 3};
     enum step_code code = select_number_code(element, select_load(element, &at_byte));
@@ -569,7 +568,7 @@ static bool emit_element_field(struct compiler *c, const struct type *element,
     return true;
 }
 
-bool emit_elements(struct compiler *c, const struct type *type, const struct fold_element *each,
+bool emit_elements(struct compiler *c, const struct type *type, const struct folded_element *each,
                    const struct emit_count *count, unsigned align)
 {
     ttr_field field = c->field;

@@ -1,5 +1,5 @@
-/* Encoder by recursive descent over the types. Types that writers create are shallow, so the
- * descent is cheap compared to collecting the fields. */
+/* Encoder: recursive descent over the types. Collecting an event's fields costs more than this
+ * recursion, so types are not compiled. */
 #include "layout/layout_encode.h"
 
 #include <assert.h>
@@ -90,8 +90,8 @@ static void encode_scalar(struct bit_writer *put, const struct type *type, const
 
 static const ttr_field nothing = {.name = {"", 0}};
 
-/* Returns the next field without consuming it. After the last field it returns one without a value,
- * so that mismatched types are harmless. */
+/* Returns the next field without consuming it. After the last field it returns a field without a
+ * value, so that a type with too many members is harmless. */
 static const ttr_field *next_field(const struct field_encoder *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
@@ -110,8 +110,8 @@ static uint64_t next_length(const struct field_encoder *encode)
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
 }
 
-/* Writes the elements of a fixed-size array if no fields are left, as in a packet that lacks them:
- * all zero. */
+/* Writes a fixed-size array as zeros if no fields are left, for a packet whose fields are unknown.
+ */
 static void encode_missing_elements(struct field_encoder *encode, const struct type *type)
 {
     bit_writer_align(&encode->put, type->align);
@@ -131,7 +131,8 @@ static void encode_elements(struct field_encoder *encode, const struct type *typ
     const struct type *element = type->element;
     bit_writer_align(&encode->put, type->has_inline_length
                                        ? type->minimum_align
-                                       : type->align); /* an empty array is aligned, too */
+                                       /* an empty array is aligned like its elements */
+                                       : type->align);
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
     if (value.type != TTR_TYPE_ARRAY) {
@@ -155,8 +156,9 @@ void encode_members(struct field_encoder *encode, const struct type *type)
     }
 }
 
-/* Returns true if the struct only wraps the value, as a length with its data or a scalar. Returns
- * false if the value itself is a struct or an array of unlike elements. */
+/* Returns true if a struct in the type has no field of its own, since the writer added it around a
+ * scalar or around a length and its data. Returns false if the value is a struct, or an array whose
+ * elements differ in type. */
 static bool is_wrapper(const struct type *type, const ttr_value *value)
 {
     bool is_pair = type->members_n == 2 && encode_is_length(&type->members[0], &type->members[1]);

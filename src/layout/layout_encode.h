@@ -1,15 +1,16 @@
 /* Encoder: writes fields as the bits of a type; the counterpart of layout/layout.h for types that a
- * writer created itself.
+ * writer created.
  *
- * The fields of an event are in iteration order (a struct or array before its contents), and the
- * types were derived from fields of the same shape, so values and members match by order. A
- * writer's types may add the following to the values: a length before the SEQUENCE, TEXT or BLOB
- * that refers to it; a struct of such a pair; a struct of one scalar; a struct for an array of
- * unlike elements; an array of 8-bit numbers for bytes. Fields of another shape are encoded as
- * garbage, within bounds.
+ * Fields are in iteration order: a struct or array precedes its contents. The writer derived the
+ * types from fields with the same types and nesting, so values and type members match by order. Its
+ * types may add the following to the values: a length before the SEQUENCE, TEXT or BLOB that refers
+ * to it; a struct of a length and its data; a struct of one scalar; a struct in place of an array
+ * whose elements differ in type; an array of 8-bit numbers in place of bytes. Fields that do not
+ * match the types are encoded as garbage, but never out of bounds.
  *
- * Left out: VARIANT and OPTIONAL (a writer has a class per shape), FLAGS and BITS of more than 64
- * bits, and character encodings of more than 8 bits. Memory: see base/bit_writer.h. */
+ * Left out: VARIANT and OPTIONAL (a writer declares one class per sequence of field types), FLAGS
+ * and BITS of more than 64 bits, and character encodings of more than 8 bits. Memory: see
+ * base/bit_writer.h. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_ENCODE_H
 #define TRACETTA_LAYOUT_LAYOUT_ENCODE_H
 
@@ -23,7 +24,7 @@ struct field_encoder {
     size_t n, at;           /* number of fields; index of the next one */
 };
 
-/* Starts with n fields. */
+/* Starts encoding of n fields. */
 static inline void encode_begin(struct field_encoder *encode, const ttr_field *field, size_t n)
 {
     encode->field = field;
@@ -31,7 +32,8 @@ static inline void encode_begin(struct field_encoder *encode, const ttr_field *f
     encode->at = 0;
 }
 
-/* Encodes the next fields as the members of a struct. A root has no field of its own. */
+/* Encodes the next fields as the members of a struct or root; the struct's own field has been
+ * consumed. */
 void encode_members(struct field_encoder *encode, const struct type *type);
 
 #endif

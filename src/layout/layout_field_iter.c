@@ -18,7 +18,7 @@
  * Invariants: `walk->op` is the step that returned the last field. `run.bits.at` is the end of the
  * last moving step. Every value is checked against run.bits.end before it is read; elements of an
  * array are checked once, when the array is returned. After the end or a failure `walk->op` is
- * layout_walk_over, so further calls return false.
+ * layout_iter_over, so further calls return false.
  *
  * Cost: O(1) per field, except for texts; loops over elements without bits are limited by
  * LAYOUT_EMPTY_ELEMENTS_MAX.
@@ -28,152 +28,158 @@
 
 _Static_assert(sizeof(struct layout_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static APART bool stop_iteration(struct layout_iter *walk, const struct op *op,
-                                 enum layout_status why)
+static OUT_OF_LINE bool stop_iteration(struct layout_iter *iter, const struct op *op,
+                                       enum layout_status why)
 {
-    walk->run.member = op->step.member;
-    walk->end = why;
-    walk->op = layout_walk_over;
+    iter->run.member = op->step.member;
+    iter->end = why;
+    iter->op = layout_iter_over;
     return false;
 }
 
-static inline uint64_t left(const struct layout_iter *walk)
+static inline uint64_t left(const struct layout_iter *iter)
 {
-    return walk->run.bits.end - walk->run.bits.at;
+    return iter->run.bits.end - iter->run.bits.at;
 }
 
-/* Returns a field whose number has been loaded. */
-static inline bool return_number(struct layout_iter *walk, const struct op *op, ttr_field *field,
+/* Sets the field to its template and the number that was loaded. */
+static inline bool return_number(struct layout_iter *iter, const struct op *op, ttr_field *field,
                                  uint64_t number)
 {
     step_copy_field(field, &op->field);
     field->value.v.u = number;
-    walk->op = op;
+    iter->op = op;
     return true;
 }
 
-static inline bool return_float32(struct layout_iter *walk, const struct op *op, ttr_field *field,
+static inline bool return_float32(struct layout_iter *iter, const struct op *op, ttr_field *field,
                                   uint32_t bits)
 {
-    return return_number(walk, op, field, bits_of_double(load_float32(bits)));
+    return return_number(iter, op, field, bits_of_double(load_float32(bits)));
 }
 
-static struct value_source value_source_at(const struct layout_iter *walk, const struct op *op,
+static struct value_source value_source_at(const struct layout_iter *iter, const struct op *op,
                                            uint64_t advance)
 {
     return (struct value_source){.step = &op->step,
-                                 .base = walk->run.bits.base,
-                                 .at = walk->run.bits.at + advance,
-                                 .end = walk->run.bits.end,
-                                 .scratch = walk->scratch};
+                                 .base = iter->run.bits.base,
+                                 .at = iter->run.bits.at + advance,
+                                 .end = iter->run.bits.end,
+                                 .scratch = iter->scratch};
 }
 
-static APART bool return_text(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static OUT_OF_LINE bool return_text(struct layout_iter *iter, const struct op *op, ttr_field *field)
 {
     step_copy_field(field, &op->field);
-    const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at + op->step.advance) >> 3);
-    step_set_text(&field->value, walk->run.bits.base, p, (size_t)op->step.count);
-    walk->op = op;
+    const uint8_t *p = iter->run.bits.base + ((iter->run.bits.at + op->step.advance) >> 3);
+    step_set_text(&field->value, iter->run.bits.base, p, (size_t)op->step.count);
+    iter->op = op;
     return true;
 }
 
-/* Returns a fixed-size field that needs more than a load. The caller has checked its bits. */
-static APART bool return_fixed(struct layout_iter *walk, const struct op *op, ttr_field *field)
+/* Returns a fixed-size field whose value needs more work than a load. The caller has checked that
+ * its bits exist. */
+static OUT_OF_LINE bool return_fixed(struct layout_iter *iter, const struct op *op,
+                                     ttr_field *field)
 {
-    struct value_source place = value_source_at(walk, op, op->step.advance);
+    struct value_source place = value_source_at(iter, op, op->step.advance);
     step_copy_field(field, &op->field);
-    walk->op = op;
+    iter->op = op;
     value_fixed(&place, &field->value);
     return true;
 }
 
-static APART bool return_leb128(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static OUT_OF_LINE bool return_leb128(struct layout_iter *iter, const struct op *op,
+                                      ttr_field *field)
 {
-    struct value_source place = value_source_at(walk, op, op->step.advance);
+    struct value_source place = value_source_at(iter, op, op->step.advance);
     const uint8_t *end = place.base + (place.end >> 3), *p = place.base + (place.at >> 3);
     size_t n = p < end ? leb_length(p, end) : 0;
     if (n == 0)
-        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
+        return stop_iteration(iter, op, LAYOUT_TRUNCATED);
     step_copy_field(field, &op->field);
     value_leb(&place, n, &field->value);
-    walk->op = op;
+    iter->op = op;
     return true;
 }
 
-/* Returns the number of elements or bytes of a moving step, after loading it if the step does so.
- */
-static inline uint64_t load_count(struct layout_iter *walk, const struct step *step)
+/* Returns the number of elements or bytes of a step. Loads it first if the step also reads the
+ * length. */
+static inline uint64_t load_count(struct layout_iter *iter, const struct step *step)
 {
     if (step->flags & STEP_LOADS) {
-        const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at - step->jump) >> 3);
-        walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p);
+        const uint8_t *p = iter->run.bits.base + ((iter->run.bits.at - step->jump) >> 3);
+        iter->run.slots[step->slot] = load_whole_number((enum load)step->load, p);
     }
-    return step_count(step, &walk->run);
+    return step_count(step, &iter->run);
 }
 
-static APART bool return_array(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static OUT_OF_LINE bool return_array(struct layout_iter *iter, const struct op *op,
+                                     ttr_field *field)
 {
-    uint64_t count = step_count(&op->step, &walk->run);
+    uint64_t count = step_count(&op->step, &iter->run);
     if (count > UINT32_MAX) {
-        walk->run.value = count;
-        return stop_iteration(walk, op, LAYOUT_OUT_OF_RANGE);
+        iter->run.value = count;
+        return stop_iteration(iter, op, LAYOUT_OUT_OF_RANGE);
     }
     step_copy_field(field, &op->field);
     field->value.count = (uint32_t)count;
-    walk->op = op;
+    iter->op = op;
     return true;
 }
 
 /* Skips the step's `advance`. Returns false and ends the iteration if the record is shorter. */
-static inline bool advance(struct layout_iter *walk, const struct op *op)
+static inline bool advance(struct layout_iter *iter, const struct op *op)
 {
-    if (UNLIKELY(op->step.advance > left(walk)))
-        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
-    walk->run.bits.at += op->step.advance;
+    if (UNLIKELY(op->step.advance > left(iter)))
+        return stop_iteration(iter, op, LAYOUT_TRUNCATED);
+    iter->run.bits.at += op->step.advance;
     return true;
 }
 
-static APART bool return_string8(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static OUT_OF_LINE bool return_string8(struct layout_iter *iter, const struct op *op,
+                                       ttr_field *field)
 {
-    if (!advance(walk, op))
+    if (!advance(iter, op))
         return false;
-    const uint8_t *base = walk->run.bits.base, *p = base + (walk->run.bits.at >> 3);
-    const uint8_t *zero = find_zero(base, p, base + (walk->run.bits.end >> 3));
+    const uint8_t *base = iter->run.bits.base, *p = base + (iter->run.bits.at >> 3);
+    const uint8_t *zero = find_zero(base, p, base + (iter->run.bits.end >> 3));
     if (UNLIKELY(!zero))
-        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
-    walk->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
+        return stop_iteration(iter, op, LAYOUT_TRUNCATED);
+    iter->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
     step_copy_field(field, &op->field);
     field->value.text = (ttr_text){(const char *)p, (size_t)(zero - p)};
-    walk->op = op;
+    iter->op = op;
     return true;
 }
 
-static APART bool return_wide_string(struct layout_iter *walk, const struct op *op,
-                                     ttr_field *field)
+static OUT_OF_LINE bool return_wide_string(struct layout_iter *iter, const struct op *op,
+                                           ttr_field *field)
 {
-    if (!advance(walk, op))
+    if (!advance(iter, op))
         return false;
-    struct value_source place = value_source_at(walk, op, 0);
+    struct value_source place = value_source_at(iter, op, 0);
     step_copy_field(field, &op->field);
     size_t n = value_wide_string(&place, &field->value);
     if (UNLIKELY(n == SIZE_MAX))
-        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
-    walk->run.bits.at += ((uint64_t)n + op->step.width) << 3;
-    walk->op = op;
+        return stop_iteration(iter, op, LAYOUT_TRUNCATED);
+    iter->run.bits.at += ((uint64_t)n + op->step.width) << 3;
+    iter->op = op;
     return true;
 }
 
-static APART bool return_counted(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static OUT_OF_LINE bool return_counted(struct layout_iter *iter, const struct op *op,
+                                       ttr_field *field)
 {
-    if (!advance(walk, op))
+    if (!advance(iter, op))
         return false;
-    uint64_t count = load_count(walk, &op->step);
-    if (UNLIKELY(count > left(walk) >> 3)) {
-        walk->run.value = count;
-        return stop_iteration(walk, op,
+    uint64_t count = load_count(iter, &op->step);
+    if (UNLIKELY(count > left(iter) >> 3)) {
+        iter->run.value = count;
+        return stop_iteration(iter, op,
                               count > UINT32_MAX ? LAYOUT_OUT_OF_RANGE : LAYOUT_TRUNCATED);
     }
-    struct value_source place = value_source_at(walk, op, 0);
+    struct value_source place = value_source_at(iter, op, 0);
     const uint8_t *p = place.base + (place.at >> 3);
     step_copy_field(field, &op->field);
     if (op->step.code == FIELD_TEXT_COUNTED)
@@ -182,110 +188,113 @@ static APART bool return_counted(struct layout_iter *walk, const struct op *op, 
         value_wide_text(&place, (size_t)count, &field->value);
     else
         field->value.text = (ttr_text){(const char *)p, (size_t)count};
-    walk->run.bits.at += count << 3;
-    walk->op = op;
+    iter->run.bits.at += count << 3;
+    iter->op = op;
     return true;
 }
 
 /* Returns the array field and checks that all its elements exist. */
-static APART bool return_elements(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static OUT_OF_LINE bool return_elements(struct layout_iter *iter, const struct op *op,
+                                        ttr_field *field)
 {
     const struct step *step = &op->step;
-    if (!advance(walk, op))
+    if (!advance(iter, op))
         return false;
-    (void)load_count(walk, step);
-    if (!return_array(walk, op, field))
+    (void)load_count(iter, step);
+    if (!return_array(iter, op, field))
         return false;
     uint64_t count = field->value.count, mask = (UINT64_C(1) << step->align) - 1;
-    walk->loops.left[walk->loops.depth++] = count;
+    iter->loops.left[iter->loops.depth++] = count;
     if (count == 0)
         return true;
-    uint64_t at = (walk->run.bits.at + mask) & ~mask;
-    if (at > walk->run.bits.end || count * step->amount - step->width > walk->run.bits.end - at)
-        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
-    walk->run.bits.at = at;
+    uint64_t at = (iter->run.bits.at + mask) & ~mask;
+    if (at > iter->run.bits.end || count * step->amount - step->width > iter->run.bits.end - at)
+        return stop_iteration(iter, op, LAYOUT_TRUNCATED);
+    iter->run.bits.at = at;
     return true;
 }
 
-static bool return_after_silent_steps(struct layout_iter *walk, const struct op *op,
+static bool return_after_silent_steps(struct layout_iter *iter, const struct op *op,
                                       ttr_field *field);
 
-/* Returns the next element, or the field after the array if no element is left. return_elements has
- * checked the bits. */
-static inline bool return_element(struct layout_iter *walk, const struct op *op, ttr_field *field,
+/* Returns the next array element, or the field after the array if no element is left.
+ * return_elements has checked that the bits exist. */
+static inline bool return_element(struct layout_iter *iter, const struct op *op, ttr_field *field,
                                   enum load load, bool is_single)
 {
     const struct step *step = &op->step;
-    uint64_t *elements_left = &walk->loops.left[walk->loops.depth - 1], at = walk->run.bits.at;
+    uint64_t *elements_left = &iter->loops.left[iter->loops.depth - 1], at = iter->run.bits.at;
     if (UNLIKELY(*elements_left == 0)) {
-        walk->loops.depth--;
-        walk->run.bits.at -= step->jump ? step->width : 0;
-        return return_after_silent_steps(walk, op + 2 - step->jump, field);
+        iter->loops.depth--;
+        iter->run.bits.at -= step->jump ? step->width : 0;
+        return return_after_silent_steps(iter, op + 2 - step->jump, field);
     }
     --*elements_left;
-    walk->run.bits.at = at + step->amount;
-    uint64_t number = load_whole_number(load, walk->run.bits.base + (at >> 3));
-    return return_number(walk, op - step->jump, field,
+    iter->run.bits.at = at + step->amount;
+    uint64_t number = load_whole_number(load, iter->run.bits.base + (at >> 3));
+    return return_number(iter, op - step->jump, field,
                          is_single ? bits_of_double(load_float32((uint32_t)number)) : number);
 }
 
-static APART bool return_enum(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static OUT_OF_LINE bool return_enum(struct layout_iter *iter, const struct op *op, ttr_field *field)
 {
-    struct value_source place = value_source_at(walk, op, op->step.advance);
+    struct value_source place = value_source_at(iter, op, op->step.advance);
     step_copy_field(field, &op->field);
     field->value.v.u = step_load(&op->step, place.base, place.at, place.end);
     value_enum(&place, &field->value);
-    walk->op = op;
+    iter->op = op;
     return true;
 }
 
-/* Ends the iteration after the complete record. */
-static APART bool finish_iteration(struct layout_iter *walk, const struct op *op)
+/* Ends the iteration after the last field of a valid record. */
+static OUT_OF_LINE bool finish_iteration(struct layout_iter *iter, const struct op *op)
 {
-    if (!advance(walk, op))
+    if (!advance(iter, op))
         return false;
-    walk->end = LAYOUT_OK;
-    walk->op = layout_walk_over;
+    iter->end = LAYOUT_OK;
+    iter->op = layout_iter_over;
     return false;
 }
 
-/* Runs silent steps. Returns the next step that returns a field, or NULL if the iteration ends. */
-static inline const struct op *run_silent_steps(struct layout_iter *walk, const struct op *op)
+/* Runs steps that return no field. Returns the next step that returns one, or NULL if the iteration
+ * ends. */
+static inline const struct op *run_silent_steps(struct layout_iter *iter, const struct op *op)
 {
     while (op->step.code < FIELD_NUMBER) {
         enum layout_status why;
-        if (op->step.code == STEP_END ? !finish_iteration(walk, op) : !advance(walk, op))
+        if (op->step.code == STEP_END ? !finish_iteration(iter, op) : !advance(iter, op))
             return NULL;
-        uint32_t next = layout_run_silent_step(&op->step, &walk->run, &walk->loops, &why);
-        if (next == STEP_STOPS) {
-            walk->end = why;
-            walk->op = layout_walk_over;
+        uint32_t next_visible_field =
+            layout_run_silent_step(&op->step, &iter->run, &iter->loops, &why);
+        if (next_visible_field == STEP_STOPS) {
+            iter->end = why;
+            iter->op = layout_iter_over;
             return NULL;
         }
-        op = next ? walk->program + next : op + 1;
+        op = next_visible_field ? iter->program + next_visible_field : op + 1;
     }
     return op;
 }
 
-static bool return_other(struct layout_iter *walk, const struct op *op, ttr_field *field);
+static bool return_other(struct layout_iter *iter, const struct op *op, ttr_field *field);
 
-#define LOAD_AT(load) return_number(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
+#define LOAD_AT(load) return_number(iter, op, field, load(base + ((at + op->step.advance) >> 3)))
 #define LOAD_SIGNED_AT(type, load) \
-    return_number(walk, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
+    return_number(iter, op, field, (uint64_t)(type)load(base + ((at + op->step.advance) >> 3)))
 
 static inline uint8_t load_u8(const uint8_t *p)
 {
     return *p;
 }
 
-/* Returns the field of a step. */
+/* Sets `field` to the field that a step returns. */
 /* long: one case per load */
-static inline bool return_step(struct layout_iter *walk, const struct op *op, ttr_field *field)
+static inline bool return_step(struct layout_iter *iter, const struct op *op, ttr_field *field)
 {
-    const uint8_t *base = walk->run.bits.base;
-    uint64_t at = walk->run.bits.at;
-    if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < FIELD_STRING8)
-        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
+    const uint8_t *base = iter->run.bits.base;
+    uint64_t at = iter->run.bits.at;
+    if (UNLIKELY(op->step.amount > iter->run.bits.end - at) && op->step.code < FIELD_STRING8)
+        return stop_iteration(iter, op, LAYOUT_TRUNCATED);
     switch (op->step.code) {
     case FIELD_NUMBER + LOAD_U8:
         return LOAD_AT(load_u8);
@@ -312,113 +321,114 @@ static inline bool return_step(struct layout_iter *walk, const struct op *op, tt
     case FIELD_NUMBER + LOAD_S32BE:
         return LOAD_SIGNED_AT(int32_t, load_u32be);
     case FIELD_F32LE:
-        return return_float32(walk, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
+        return return_float32(iter, op, field, load_u32le(base + ((at + op->step.advance) >> 3)));
     case FIELD_F32BE:
-        return return_float32(walk, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
+        return return_float32(iter, op, field, load_u32be(base + ((at + op->step.advance) >> 3)));
     case FIELD_READY:
-        return return_number(walk, op, field, 0);
+        return return_number(iter, op, field, 0);
     case FIELD_TEXT:
-        return return_text(walk, op, field);
+        return return_text(iter, op, field);
     case FIELD_STRING8:
-        return return_string8(walk, op, field);
+        return return_string8(iter, op, field);
     case FIELD_ENUM:
-        return return_enum(walk, op, field);
+        return return_enum(iter, op, field);
     case FIELD_ELEMENT + LOAD_U8:
-        return return_element(walk, op, field, LOAD_U8, false);
+        return return_element(iter, op, field, LOAD_U8, false);
     case FIELD_ELEMENT + LOAD_U16LE:
-        return return_element(walk, op, field, LOAD_U16LE, false);
+        return return_element(iter, op, field, LOAD_U16LE, false);
     case FIELD_ELEMENT + LOAD_U32LE:
-        return return_element(walk, op, field, LOAD_U32LE, false);
+        return return_element(iter, op, field, LOAD_U32LE, false);
     case FIELD_ELEMENT + LOAD_U64LE:
-        return return_element(walk, op, field, LOAD_U64LE, false);
+        return return_element(iter, op, field, LOAD_U64LE, false);
     case FIELD_ELEMENT + LOAD_U16BE:
-        return return_element(walk, op, field, LOAD_U16BE, false);
+        return return_element(iter, op, field, LOAD_U16BE, false);
     case FIELD_ELEMENT + LOAD_U32BE:
-        return return_element(walk, op, field, LOAD_U32BE, false);
+        return return_element(iter, op, field, LOAD_U32BE, false);
     case FIELD_ELEMENT + LOAD_U64BE:
-        return return_element(walk, op, field, LOAD_U64BE, false);
+        return return_element(iter, op, field, LOAD_U64BE, false);
     case FIELD_ELEMENT + LOAD_S8:
-        return return_element(walk, op, field, LOAD_S8, false);
+        return return_element(iter, op, field, LOAD_S8, false);
     case FIELD_ELEMENT + LOAD_S16LE:
-        return return_element(walk, op, field, LOAD_S16LE, false);
+        return return_element(iter, op, field, LOAD_S16LE, false);
     case FIELD_ELEMENT + LOAD_S32LE:
-        return return_element(walk, op, field, LOAD_S32LE, false);
+        return return_element(iter, op, field, LOAD_S32LE, false);
     case FIELD_ELEMENT + LOAD_S16BE:
-        return return_element(walk, op, field, LOAD_S16BE, false);
+        return return_element(iter, op, field, LOAD_S16BE, false);
     case FIELD_ELEMENT + LOAD_S32BE:
-        return return_element(walk, op, field, LOAD_S32BE, false);
+        return return_element(iter, op, field, LOAD_S32BE, false);
     case FIELD_ELEMENT_F32LE:
-        return return_element(walk, op, field, LOAD_U32LE, true);
+        return return_element(iter, op, field, LOAD_U32LE, true);
     case FIELD_ELEMENT_F32BE:
-        return return_element(walk, op, field, LOAD_U32BE, true);
+        return return_element(iter, op, field, LOAD_U32BE, true);
     default:
-        return return_other(walk, op, field);
+        return return_other(iter, op, field);
     }
 }
 
-/* Handles the rarer codes, out of line. */
-static APART bool return_other(struct layout_iter *walk, const struct op *op, ttr_field *field)
+/* Handles the less frequent step codes out of line, to keep return_step small. */
+static OUT_OF_LINE bool return_other(struct layout_iter *iter, const struct op *op,
+                                     ttr_field *field)
 {
     switch (op->step.code) {
     case FIELD_NUMBER + LOAD_BITS: {
-        const struct bits *bits = &walk->run.bits;
+        const struct bits *bits = &iter->run.bits;
         return return_number(
-            walk, op, field,
+            iter, op, field,
             step_load(&op->step, bits->base, bits->at + op->step.advance, bits->end));
     }
     case FIELD_ARRAY:
-        return return_array(walk, op, field);
+        return return_array(iter, op, field);
     case FIELD_LEB:
-        return return_leb128(walk, op, field);
+        return return_leb128(iter, op, field);
     case FIELD_STRING_WIDE:
-        return return_wide_string(walk, op, field);
+        return return_wide_string(iter, op, field);
     case FIELD_TEXT_COUNTED:
     case FIELD_TEXT_WIDE_COUNTED:
     case FIELD_BLOB_COUNTED:
-        return return_counted(walk, op, field);
+        return return_counted(iter, op, field);
     case FIELD_ELEMENTS:
-        return return_elements(walk, op, field);
+        return return_elements(iter, op, field);
     case FIELD_END:
         return false;
     default:
-        return return_fixed(walk, op, field);
+        return return_fixed(iter, op, field);
     }
 }
 
 /* Runs silent steps, then returns the next field. */
-static APART bool return_after_silent_steps(struct layout_iter *walk, const struct op *op,
-                                            ttr_field *field)
+static OUT_OF_LINE bool return_after_silent_steps(struct layout_iter *iter, const struct op *op,
+                                                  ttr_field *field)
 {
-    op = run_silent_steps(walk, op);
-    return op && return_step(walk, op, field);
+    op = run_silent_steps(iter, op);
+    return op && return_step(iter, op, field);
 }
 
-static inline bool next(struct layout_iter *walk, ttr_field *field)
+static inline bool next_visible_field(struct layout_iter *iter, ttr_field *field)
 {
-    const struct op *op = walk->op + 1;
+    const struct op *op = iter->op + 1;
     if (op->step.code == STEP_END)
-        return finish_iteration(walk, op);
-    return op->step.code < FIELD_NUMBER ? return_after_silent_steps(walk, op, field)
-                                        : return_step(walk, op, field);
+        return finish_iteration(iter, op);
+    return op->step.code < FIELD_NUMBER ? return_after_silent_steps(iter, op, field)
+                                        : return_step(iter, op, field);
 }
 
-bool layout_iter_next(struct layout_iter *walk, ttr_field *field, const struct type **type)
+bool layout_iter_next(struct layout_iter *iter, ttr_field *field, const struct type **type)
 {
-    if (!next(walk, field))
+    if (!next_visible_field(iter, field))
         return false;
-    *type = walk->op->step.type;
+    *type = iter->op->step.type;
     return true;
 }
 
-unsigned layout_iter_leb128_size(const struct layout_iter *walk)
+unsigned layout_iter_leb128_size(const struct layout_iter *iter)
 {
-    struct value_source place = value_source_at(walk, walk->op, walk->op->step.advance);
+    struct value_source place = value_source_at(iter, iter->op, iter->op->step.advance);
     return (unsigned)leb_length(place.base + (place.at >> 3), place.base + (place.end >> 3));
 }
 
 /* --- One value by its name --- */
 
-static bool is_named(const struct type_member *member, ttr_text name)
+static bool has_member_name(const struct type_member *member, ttr_text name)
 {
     return member && member->name.n == name.n &&
            (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0);
@@ -427,23 +437,23 @@ static bool is_named(const struct type_member *member, ttr_text name)
 bool layout_evaluate_reference(const struct layout *layout, const struct layout_cursor *run,
                                const struct type_reference *reference, uint64_t *value)
 {
-    struct layout_iter walk;
-    /* bit n: the first n names of the reference match the path to the current field */
+    struct layout_iter iter;
+    /* bit n is set: the first n names of the reference match the path to the current field */
     uint64_t matched = 1;
     bool is_found = false;
     ttr_field field;
     if (reference->names_n == 0 || reference->names_n > TYPE_DEPTH_MAX)
         return false;
-    walk.run = *run;
-    walk.scratch = NULL;
-    layout_iter_reset(&walk, layout, layout->full_program);
-    while (next(&walk, &field)) {
-        const struct step *step = &walk.op->step;
+    iter.run = *run;
+    iter.scratch = NULL;
+    layout_iter_reset(&iter, layout, layout->full_program);
+    while (next_visible_field(&iter, &field)) {
+        const struct step *step = &iter.op->step;
         uint32_t level = step->level;
         if (step->root != reference->root || level == 0 || level > reference->names_n)
             continue;
-        bool is_on_way =
-            matched >> (level - 1) & 1 && is_named(step->member, reference->names[level - 1]);
+        bool is_on_way = matched >> (level - 1) & 1 &&
+                         has_member_name(step->member, reference->names[level - 1]);
         matched = (matched & ((UINT64_C(1) << level) - 1)) | (uint64_t)is_on_way << level;
         bool is_number = field.value.type == TTR_TYPE_UINT || field.value.type == TTR_TYPE_INT ||
                          field.value.type == TTR_TYPE_BOOL;
@@ -457,40 +467,41 @@ bool layout_evaluate_reference(const struct layout *layout, const struct layout_
 
 /* --- Fields of events --- */
 
-static void layout_begin_event(const ttr_fields *fields, struct layout_iter *walk)
+static void layout_begin_event(const ttr_fields *fields, struct layout_iter *iter)
 {
     const struct layout_schema *schema = fields->ctx;
     if (schema->is_in_payload)
-        walk->run.bits = bits_init(fields->event->payload, fields->event->body & schema->body_mask,
+        iter->run.bits = bits_init(fields->event->payload, fields->event->body & schema->body_mask,
                                    (uint64_t)fields->event->payload_size * 8);
     else
-        schema->place(schema, fields->event, &walk->run);
-    walk->scratch = schema->scratch;
-    layout_iter_reset(walk, schema->layout, schema->layout->walk);
+        schema->place(schema, fields->event, &iter->run);
+    iter->scratch = schema->scratch;
+    layout_iter_reset(iter, schema->layout, schema->layout->iter);
 }
 
-/* Starts an iteration without fields and without readable bits. */
-static void begin_empty_iteration(struct layout_iter *walk)
+/* Starts an iteration that returns no fields and reads no bits. */
+static void begin_empty_iteration(struct layout_iter *iter)
 {
-    walk->run.bits = bits_init(NULL, 0, 0);
-    walk->op = layout_walk_over;
+    iter->run.bits = bits_init(NULL, 0, 0);
+    iter->op = layout_iter_over;
 }
 
-/* Defers all work until the caller reads field by field or asks for all fields at once. */
+/* Implements field_ops.begin: only stores where the record is. Decoding starts when the caller asks
+ * for one field or for all of them. */
 static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->ctx;
-    struct layout_iter *walk = (struct layout_iter *)fields->state;
-    walk->unbegun = schema->layout ? layout_iter_start_flags(schema) : 0;
+    struct layout_iter *iter = (struct layout_iter *)fields->state;
+    iter->unbegun = schema->layout ? layout_iter_start_flags(schema) : 0;
     if (schema->layout)
-        walk->fast_program = schema->layout->fast_program;
+        iter->fast_program = schema->layout->fast_program;
     else
-        begin_empty_iteration(walk);
+        begin_empty_iteration(iter);
 }
 
 const void *layout_iter_start(const struct layout *layout)
 {
-    return layout->fast_program ? (const void *)layout->fast_program : layout->walk;
+    return layout->fast_program ? (const void *)layout->fast_program : layout->iter;
 }
 
 uint64_t layout_iter_start_flags(const struct layout_schema *schema)
@@ -503,44 +514,44 @@ uint64_t layout_iter_start_flags(const struct layout_schema *schema)
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
     const struct layout_schema *schema = fields->ctx;
-    struct layout_iter *walk = (struct layout_iter *)fields->state;
-    walk->unbegun = 0;
+    struct layout_iter *iter = (struct layout_iter *)fields->state;
+    iter->unbegun = 0;
     const struct layout *layout =
-        schema->locate_group ? schema->locate_group(schema, fields->event, group, &walk->run)
+        schema->locate_group ? schema->locate_group(schema, fields->event, group, &iter->run)
                              : NULL;
-    walk->scratch = schema->scratch;
+    iter->scratch = schema->scratch;
     if (layout)
-        layout_iter_reset(walk, layout, layout->walk);
+        layout_iter_reset(iter, layout, layout->iter);
     else
-        begin_empty_iteration(walk);
+        begin_empty_iteration(iter);
 }
 
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct layout_iter *walk = (struct layout_iter *)fields->state;
-    if (UNLIKELY(walk->unbegun))
-        layout_begin_event(fields, walk);
-    return next(walk, field);
+    struct layout_iter *iter = (struct layout_iter *)fields->state;
+    if (UNLIKELY(iter->unbegun))
+        layout_begin_event(fields, iter);
+    return next_visible_field(iter, field);
 }
 
 static const struct type *layout_fields_type(const ttr_fields *fields)
 {
-    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
-    return walk->op->step.type;
+    const struct layout_iter *iter = (const struct layout_iter *)fields->state;
+    return iter->op->step.type;
 }
 
-/* Returns true if the room of a fixed or counted text has a byte other than zero after its first
- * zero. The text is the last field returned. */
-static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *text)
+/* Returns true if the fixed-size or counted text that was returned last has a byte other than zero
+ * after its terminating zero. */
+static bool layout_text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *text)
 {
-    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
-    const struct step *step = &walk->op->step;
+    const struct layout_iter *iter = (const struct layout_iter *)fields->state;
+    const struct step *step = &iter->op->step;
     if (step->code != FIELD_TEXT && step->code != FIELD_TEXT_COUNTED)
         return false;
     const uint8_t *p = (const uint8_t *)text->text.p + text->text.n;
     const uint8_t *behind = step->code == FIELD_TEXT
                                 ? p - text->text.n + step->count
-                                : walk->run.bits.base + (walk->run.bits.at >> 3);
+                                : iter->run.bits.base + (iter->run.bits.at >> 3);
     while (p < behind)
         if (*p++)
             return true;
@@ -550,9 +561,10 @@ static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *tex
 static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                                 ttr_text *label)
 {
-    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
-    const struct type *type = walk->op->step.type;
-    if (i == 0) { /* valid even if the iteration has moved on */
+    const struct layout_iter *iter = (const struct layout_iter *)fields->state;
+    const struct type *type = iter->op->step.type;
+    /* the first label is in the value itself, which the caller may still have after later fields */
+    if (i == 0) {
         *label = value->text;
         return true;
     }
@@ -574,9 +586,9 @@ static uint64_t layout_packet(const void *ctx, const ttr_event *event)
 
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
-                                           .hold = layout_fields_decode_cached,
+                                           .decode_cached = layout_fields_decode_cached,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,
                                            .type = layout_fields_type,
-                                           .goes_on = layout_fields_goes_on};
+                                           .has_bytes_after_end = layout_text_has_bytes_after_end};

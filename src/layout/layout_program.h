@@ -1,13 +1,12 @@
-/* Inside of a layout: the steps of its programs, the tables they use, and the loads of numbers.
+/* Internals of layouts: the steps of programs, their tables, and the loads of numbers.
  *
- * A program is an array of steps. A step first skips `advance` bits, the folded size of the fixed
- * fields before it, and then acts by its code. The measuring program has only silent steps. The
- * iterator's program also has steps that return a field; such a step (struct op) holds the prepared
- * field, in which only the value is missing.
+ * A program is an array of steps. A step first skips `advance` bits, the total size of the
+ * fixed-size fields before it, and then acts by its code. All steps of the record-size program are
+ * silent: they return no field. The iterator's program also has steps that return a field; such a
+ * step (struct op) holds the template of the field, in which only the value is missing.
  *
- * Steps for fixed-size fields do not move. Their `advance` is the offset of the value from the
- * point where the last moving step stopped, and `amount` is the number of bits that must exist from
- * that point.
+ * Steps for fixed-size fields do not move the read position. Their `advance` is the offset of the
+ * value from the read position, and `amount` is the number of bits that must exist from there.
  *
  *   step:     move A | field 1     | field 2     | move B
  *   bits:     ------>|<-advance 1->[value 1]
@@ -22,43 +21,47 @@
 #include "layout/layout_record_parts.h"
 
 enum step_code {
-    /* Silent steps: in both programs, return no field; all of them move. */
+    /* Silent steps: occur in both programs, return no field, and move the read position. */
     STEP_END,   /* end of the record */
-    STEP_SKIP,  /* does nothing after its advance */
+    STEP_SKIP,  /* only skips `advance` bits */
     STEP_ALIGN, /* align to a multiple of amount + 1 bits */
     /* before a gcc bitfield of `width` bits: skip to the next unit of `amount` bits if the field
      * would cross a boundary */
     STEP_UNIT,
-    STEP_CHECK_ORDER, /* fails if the next bits start inside a byte of another byte order than
-                         `order` */
-    STEP_SET_ORDER,   /* records that the bits just read were stored in `order` */
-    STEP_SAVE,        /* stores the number that ends here into `slot` */
+    /* fails if the next bits start inside a byte whose other bits have a byte order different from
+     * `order` */
+    STEP_CHECK_ORDER,
+    STEP_SET_ORDER, /* sets the byte order of the bits just read to `order` */
+    STEP_SAVE,      /* stores the number that ends at the read position into `slot` */
     STEP_STRING8,
     STEP_STRING16,
-    STEP_STRING32, /* skip the text and its terminating zero */
-    /* skip fixed-size elements: `count`, or the number in `slot`; one every `amount` bits; the last
-     * is `width` bits shorter */
+    STEP_STRING32, /* skips a text of 4-byte characters and its terminating zero */
+    /* skips fixed-size elements, one every `amount` bits; their number is `count`, or in `slot`;
+     * the last element is `width` bits shorter */
     STEP_SKIP_ELEMENTS,
-    STEP_COUNTED, /* SAVE followed by TAKE */
-    STEP_LEB,     /* skip a LEB128 number */
+    STEP_COUNTED, /* STEP_SAVE and STEP_SKIP_ELEMENTS in one step */
+    STEP_LEB,     /* skips a LEB128 number */
     STEP_LEB_SAVE,
     STEP_REQUIRE_NUMBER, /* fails if the slot holds no number */
-    /* notes whether the text length in `slot` is a multiple of the character size of `amount` bytes
-     */
+    /* sets has_cut_text if the text length in `slot` is not a multiple of the character size of
+     * `amount` bytes */
     STEP_CHECK_UNITS,
-    STEP_COUNT_EMPTY, /* counts `count` or `slot` times `amount` elements without bits */
+    /* adds `amount` elements of size 0 per element of an array (`count`, or the number in `slot`);
+     * fails above the limit */
+    STEP_COUNT_EMPTY,
     /* starts a loop of `count` or `slot` elements; jumps to `jump` if there are none */
     STEP_LOOP,
     STEP_LOOP_NEXT, /* jumps back to `jump` if elements are left */
-    STEP_IF,        /* continues if the selector matches, otherwise jumps to `jump` */
-    STEP_CHOOSE,    /* jumps to the option for the selector */
+    /* continues if the selector in `slot` matches `table`, otherwise jumps to `jump` */
+    STEP_IF,
+    STEP_CHOOSE, /* jumps to the option that `table` has for the selector in `slot` */
     STEP_JUMP,
 
-    /* Fixed-size fields: these steps do not move. */
+    /* Fixed-size fields: these steps do not move the read position. */
     FIELD_NUMBER, /* + enum load */
     FIELD_F32LE = FIELD_NUMBER + LOAD_COUNT,
     FIELD_F32BE,
-    FIELD_FLOAT, /* any other float */
+    FIELD_FLOAT, /* a float that is not a 4- or 8-byte one at a byte boundary */
     FIELD_BOOL,
     FIELD_ENUM,
     FIELD_FLAGS,
@@ -66,23 +69,23 @@ enum step_code {
     FIELD_TEXT,
     FIELD_TEXT_WIDE,
     FIELD_BLOB,  /* `count` bytes */
-    FIELD_READY, /* the prepared field is complete: structures, nulls */
-    FIELD_ARRAY, /* complete but for its count; a loop follows */
+    FIELD_READY, /* the template is the complete field: structs, nulls */
+    FIELD_ARRAY, /* the template is complete except for the element count; a loop follows */
     FIELD_LEB,   /* a STEP_LEB follows and skips the number */
 
-    /* Variable-size fields: these steps move. */
+    /* Variable-size fields: these steps move the read position. */
     FIELD_STRING8,
     FIELD_STRING_WIDE, /* text in characters of `width` bytes, up to a zero */
     FIELD_TEXT_COUNTED,
     FIELD_TEXT_WIDE_COUNTED,
     FIELD_BLOB_COUNTED, /* text or bytes whose length is in `slot` */
     FIELD_ELEMENTS,     /* an array of numbers, whose elements the next two steps return */
-    /* + enum load, or the F32 codes in the order of FIELD_NUMBER; the first step (jump 0) returns
-     * the first element, the second (jump 1) all others */
+    /* + enum load, or the F32 codes in the order of FIELD_NUMBER. Two steps: the first (jump 0)
+     * returns the first element, the second (jump 1) each of the others */
     FIELD_ELEMENT,
     FIELD_ELEMENT_F32LE = FIELD_ELEMENT + LOAD_COUNT,
     FIELD_ELEMENT_F32BE,
-    FIELD_END /* the iteration is over */
+    FIELD_END /* end of the record; no more fields */
 };
 
 /* Order of bits within a byte. */
@@ -90,41 +93,44 @@ enum order {
     ORDER_ANY,
     ORDER_LE,
     ORDER_BE,
-    ORDER_BYTES, /* whole bytes only */
-    ORDER_START  /* at compile time: nothing was read yet */
+    ORDER_BYTES, /* the field consists of whole bytes, whatever the byte order */
+    ORDER_START  /* compiler only: nothing was read yet */
 };
 
-#define STEP_FIXED 1u          /* the number is `count`, not in a slot */
-#define STEP_SIGNED 2u         /* for LOAD_BITS: sign-extend */
-#define STEP_REVERSED 4u       /* for LOAD_BITS: reverse the bits */
-#define STEP_BIG 8u            /* for LOAD_BITS: big-endian */
-#define STEP_MAY_BE_ABSENT 16u /* for SAVE: clears the slot's bit in `absent` */
-/* for FIELD_..._COUNTED and FIELD_ELEMENTS: first load the number `jump` bits earlier (by `load`)
- * into the slot */
+#define STEP_FIXED 1u    /* flag: the element count is `count`, not the number in `slot` */
+#define STEP_SIGNED 2u   /* flag for LOAD_BITS: sign-extend the number */
+#define STEP_REVERSED 4u /* flag for LOAD_BITS: reverse the order of the bits */
+#define STEP_BIG 8u      /* flag for LOAD_BITS: big-endian */
+/* flag for STEP_SAVE: a record may lack the number; clears the slot's bit in `absent` */
+#define STEP_MAY_BE_ABSENT 16u
+/* flag for FIELD_..._COUNTED and FIELD_ELEMENTS: the step first loads the length, `jump` bits
+ * before the data, into the slot */
 #define STEP_LOADS 32u
-/* slot of inline lengths, which directly precede the data they count */
+/* slot of a length that is stored directly before its data */
 #define STEP_INLINE_SLOT LAYOUT_SLOTS_MAX
 
 struct step {
     uint64_t advance;
     uint64_t amount, count;
-    /* struct lookup of labels, options or selector values; an array of masks for flags */
+    /* struct lookup of labels, options or selector values; for FLAGS an array of masks */
     const void *table;
     uint32_t jump;
     uint32_t width;
     uint8_t code; /* enum step_code */
     uint8_t load; /* enum load */
     uint8_t slot, flags;
-    uint8_t order;       /* enum order */
-    uint8_t root, level; /* position of the member: enum type_root, and names from the root to it */
-    /* steps that skip or return elements: log2 of the alignment in bits of the first element, if
-     * one exists */
+    uint8_t order; /* enum order */
+    /* position of the member, for errors and named lookups: its enum type_root, and the number of
+     * names from the root to it */
+    uint8_t root, level;
+    /* steps that skip or return elements: log2 of the first element's alignment in bits, applied
+     * only if there is an element */
     uint8_t align;
     const struct type *type;
     const struct type_member *member;
 };
 
-/* A step of the iterator's program, with its prepared field. */
+/* A step of the iterator's program, with the template of the field that it returns. */
 struct op {
     ttr_field field;
     struct step step;
@@ -134,7 +140,8 @@ struct op {
  * search. */
 struct lookup_entry {
     uint64_t low,
-        /* with the sign bit inverted if signed, so that unsigned comparison orders them */
+        /* range of values; for signed numbers the sign bit is inverted, so that unsigned comparison
+         * orders them */
         high;
     uint32_t index; /* index of a label, or of the step to continue at */
 };
@@ -142,14 +149,14 @@ struct lookup_entry {
 struct lookup {
     uint64_t turn;
     uint32_t n;
-    bool has_overlaps; /* some values have several indices; the entries hold the lowest */
+    bool has_overlaps; /* some values have several labels; the entries hold the lowest index */
     struct lookup_entry entry[];
 };
 
 #define LOOKUP_NONE UINT32_MAX
 
-/* Returns the index for a value, or LOOKUP_NONE. Selects by conditional moves, since the
- * comparisons are hard to predict. */
+/* Returns the index of the entry that contains a value, or LOOKUP_NONE. Uses conditional moves,
+ * since a processor cannot predict the comparisons. */
 static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
 {
     uint64_t x = value ^ lookup->turn;
@@ -167,8 +174,8 @@ static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
  * program. */
 enum fast_code {
     FAST_END,
-    FAST_OTHER, /* not supported: the field iterator continues */
-    /* Fixed-size fields: these steps do not move. */
+    FAST_OTHER, /* not supported by the fast path: the field iterator continues */
+    /* Fixed-size fields: these steps leave the byte pointer `p`. */
     FAST_NUMBER, /* + enum load below LOAD_BITS */
     FAST_F32LE = FAST_NUMBER + LOAD_COUNT,
     FAST_F32BE,
@@ -178,9 +185,9 @@ enum fast_code {
     FAST_TEXT16,
     FAST_BLOB,
     FAST_FIXED,
-    /* Variable-size fields: these steps move. */
+    /* Variable-size fields: these steps move the byte pointer `p`. */
     FAST_STRING,
-    FAST_LAST_STRING, /* a text after which only fixed-size fields follow */
+    FAST_LAST_STRING, /* a text that only fixed-size fields follow */
     FAST_STRING_WIDE,
     FAST_TEXT_COUNTED,
     FAST_ELEMENTS
@@ -192,40 +199,46 @@ enum fast_code {
 struct fast_step;
 struct fast_decoder;
 
-/* Writes the fields of a step and of all later ones into cached fields. `p`: the byte at which the
- * last moving step stopped. Returns the number of fields in the cache. */
+/* Writes the values of a step and of all later ones into cached fields, from `to` on. `p`: the byte
+ * at which the last variable-size field ended. Returns the total number of fields in the cache. */
 typedef uint32_t fast_step_fn(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                               struct fast_decoder *fast_decoder);
 
 struct fast_step {
     fast_step_fn *decode;
     const struct op *op;
-    uint8_t code;       /* enum fast_code */
-    uint8_t load, slot; /* enum load and slot of the element count */
-    uint8_t back;       /* bytes from the element count to the data */
-    uint32_t at;        /* offset in bytes from `p` */
-    /* moving steps: bytes that must exist after this one, up to the next moving step */
+    uint8_t code; /* enum fast_code */
+    /* enum load of the element count, and the slot that the count is stored to */
+    uint8_t load, slot;
+    uint8_t back; /* distance in bytes from the element count to the data */
+    uint32_t at;  /* offset of the value in bytes from `p` */
+    /* of a variable-size step: bytes that must exist after its field, up to the next variable-size
+     * one */
     uint32_t reach;
-    uint16_t fields; /* number of later steps that return one field each */
+    uint16_t fields; /* number of later steps; each returns one field */
 };
 
 struct fast_program {
     const struct op *ops;
-    /* like the members of fast_step, from the start of the record */
+    /* bytes that must exist before the first variable-size field, and number of fields */
     uint32_t reach, fields;
-    struct fast_step step[]; /* [0] is unused, as in the iterator's program */
+    /* [0] is unused, so that steps have the indices of the iterator's program */
+    struct fast_step step[];
 };
 
 struct layout {
     const struct step *size_program;
-    const struct op *walk;                   /* [0] is a no-op; iteration starts after it */
-    const struct fast_program *fast_program; /* NULL unless is_at_any_byte */
-    const struct op *full_program;           /* the program that also returns hidden members */
-    uint64_t start_mask;                     /* records are aligned to this + 1 bits */
-    /* bit set of the slots that hold no number at the record's start */
+    /* program of the field iterator; [0] is a no-op, so iteration continues at [1] */
+    const struct op *iter;
+    const struct fast_program *fast_program; /* NULL if a field is aligned to more than 8 bits */
+    /* program of the field iterator that also returns hidden members */
+    const struct op *full_program;
+    uint64_t start_mask; /* alignment of a record in bits, minus 1 */
+    /* bit i is set if slot i holds no number when a record starts */
     uint32_t absent;
     uint64_t fixed_bits;
-    bool is_at_any_byte; /* nothing in `walk` is aligned to more than 8 bits */
+    /* nothing in `walk` is aligned to more than 8 bits, so a record may start at any byte */
+    bool is_at_any_byte;
     const struct layout_import *imports;
     uint32_t imports_n;
     const struct type *root[ROOT_COUNT];
@@ -242,14 +255,15 @@ static inline uint64_t step_load(const struct step *step, const uint8_t *base, u
                                    : load_whole_number((enum load)step->load, base + (at >> 3));
 }
 
-/* Returns the number of elements of a step, from the step or from its slot. */
+/* Returns the number of elements of a step: its `count`, or the number in its slot. */
 static inline uint64_t step_count(const struct step *step, const struct layout_cursor *run)
 {
     return step->flags & STEP_FIXED ? step->count : run->slots[step->slot];
 }
 
-/* Runs a silent step other than END after its advance. Returns the index of the step to continue
- * at, 0 for the next one, or STEP_STOPS on failure; `end` then has the reason. */
+/* Runs a silent step other than STEP_END, after the caller has skipped its `advance`. Returns the
+ * index of the step to continue at, 0 for the next one. Returns STEP_STOPS on failure; `end` is
+ * then the reason. */
 #define STEP_STOPS UINT32_MAX
 uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *run,
                                 struct layout_loops *loops, enum layout_status *end);
@@ -257,63 +271,66 @@ uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *r
 /* Returns the size in bytes of a LEB128 number, or 0 if it does not end before `end`. */
 size_t leb_length(const uint8_t *p, const uint8_t *end);
 
-/* Decodes a LEB128 number of n bytes. Returns false if it needs more than 64 bits. */
+/* Decodes a LEB128 number of n bytes. Returns false if the value has more than 64 bits. */
 bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
 
-/* Source of a value that needs more than a load. The prepared field has been copied before. */
+/* Bits of a value that needs more work than a load. The field's template has been copied to the
+ * destination. */
 struct value_source {
     const struct step *step;
     const uint8_t *base;
     /* bit offsets from `base`: first bit of the value, and end of the readable bits */
     uint64_t at, end;
-    struct arena *scratch; /* may be NULL */
+    struct arena *scratch; /* memory for converted values; may be NULL */
 };
 void value_enum(const struct value_source *source, ttr_value *value);
 void value_leb(const struct value_source *source, size_t n, ttr_value *value);
 
-/* Decodes a fixed-size value by the step's code: float, bool, flags, wide integer, wide text or
- * blob. */
+/* Decodes a fixed-size value by its step code: float, bool, flags, integer of more than 64 bits,
+ * text of wide characters, or bytes. */
 void value_fixed(const struct value_source *source, ttr_value *value);
 
-/* Decodes zero-terminated text of wide characters. Returns the bytes before the zero, or SIZE_MAX
- * if there is no zero. */
+/* Decodes a text of 2- or 4-byte characters up to a zero. Returns its size in bytes without the
+ * zero, or SIZE_MAX if there is no zero. */
 size_t value_wide_string(const struct value_source *source, ttr_value *value);
 
-/* Decodes n bytes of 16- or 32-bit characters, up to a zero. */
+/* Decodes n bytes of 2- or 4-byte characters; the text ends before the first zero. */
 void value_wide_text(const struct value_source *source, size_t n, ttr_value *value);
 
-/* Returns the size in bytes of a text in characters of `unit` bytes before its zero, or SIZE_MAX if
- * there is no zero before `end`. */
+/* Returns the size in bytes of a text before its zero, in characters of `unit` bytes. Returns
+ * SIZE_MAX if there is no zero before `end`. */
 size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 
 /* Keeps rare cases out of line, so that the common path needs no stack frame. */
-#define APART __attribute__((noinline))
+#define OUT_OF_LINE __attribute__((noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Program of a finished iteration: `op` points at [0], so that the next step is FIELD_END. */
-extern const struct op layout_walk_over[2];
+/* Program of an iteration that has ended: op points at [0], so the next step is always FIELD_END.
+ */
+extern const struct op layout_iter_over[2];
 
-/* Compiles the fast program for `n` steps of a program without alignment above 8 bits. Returns NULL
- * if memory runs out. */
+/* Compiles the fast program that corresponds to `n` steps of an iterator's program without
+ * alignment above 8 bits. Returns NULL if memory runs out. */
 struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n);
 
-/* Implements field_ops.hold for layout_field_ops. */
-uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held);
+/* Implements field_ops.decode_cached (decode all fields into the cache) for layout_field_ops. */
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *cache);
 
-/* Returns the start of the record in the event's payload. Returns NULL if it is elsewhere or
- * iteration has started. */
+/* Returns the address of the record in the event's payload. Returns NULL if the record is not in
+ * the payload or the iteration has started. */
 static inline const uint8_t *fast_record_start(const ttr_fields *fields)
 {
-    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
+    const struct layout_iter *iter = (const struct layout_iter *)fields->state;
     const ttr_event *event = fields->event;
-    const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
+    const uint64_t unbegun = iter->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
     return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size
                ? event->payload + (body >> 3)
                : NULL;
 }
 
-/* Copies a field as four vectors; compilers emit scalar moves instead. */
+/* Copies a field with four vector moves; for a struct assignment compilers emit slower scalar
+ * moves. */
 static inline void step_copy_field(ttr_field *to, const ttr_field *from)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -323,14 +340,14 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
     part[0] = source[0], part[1] = source[1], part[2] = source[2], part[3] = source[3];
 }
 
-/* Returns the number of elements or bytes of a step; `p` is the end of the count. Also stores it in
- * its slot, because the iterator may need it after the fast path stops. */
+/* Returns the number of elements or bytes of a step, loaded from the bytes before p. Also stores it
+ * in its slot, which the iterator may need after the fast path stops. */
 static inline uint64_t fast_element_count(const struct op *op, const struct fast_step *step,
-                                          const uint8_t *p, struct layout_iter *walk)
+                                          const uint8_t *p, struct layout_iter *iter)
 {
     if (op->step.flags & STEP_FIXED)
         return op->step.count;
-    return walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p - step->back);
+    return iter->run.slots[step->slot] = load_whole_number((enum load)step->load, p - step->back);
 }
 
 static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)
@@ -339,23 +356,24 @@ static inline void step_set_text(ttr_value *value, const uint8_t *base, const ui
     value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* Sets an iteration before the first step. The caller has set run.bits and stored the imports. */
-static inline void layout_iter_reset(struct layout_iter *walk, const struct layout *layout,
+/* Resets an iteration to the start of its program. The caller has set run.bits and stored the
+ * imports. */
+static inline void layout_iter_reset(struct layout_iter *iter, const struct layout *layout,
                                      const struct op *program)
 {
-    struct bits *bits = &walk->run.bits;
+    struct bits *bits = &iter->run.bits;
     uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
-    walk->unbegun = 0;
-    walk->program = program;
-    walk->run.absent = layout->absent;
-    walk->run.spins = 0;
-    walk->run.order = ORDER_ANY;
-    walk->loops.depth = 0;
-    walk->end = LAYOUT_OK;
-    walk->op = program;
+    iter->unbegun = 0;
+    iter->program = program;
+    iter->run.absent = layout->absent;
+    iter->run.spins = 0;
+    iter->run.order = ORDER_ANY;
+    iter->loops.depth = 0;
+    iter->end = LAYOUT_OK;
+    iter->op = program;
     if (UNLIKELY(at > bits->end)) {
-        walk->end = LAYOUT_TRUNCATED;
-        walk->op = layout_walk_over;
+        iter->end = LAYOUT_TRUNCATED;
+        iter->op = layout_iter_over;
         return;
     }
     bits->at = at;

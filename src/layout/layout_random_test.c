@@ -417,7 +417,7 @@ struct both {
     struct slow slow;
     struct maker maker;
     struct text fast, wanted;
-    unsigned fine, refused, other, held;
+    unsigned fine, refused, other, cache;
     ttr_field_buffer *buffer;
 };
 
@@ -550,7 +550,7 @@ static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
         arena_reset(&table->scratch);
         free(copy);
     }
-    both->held += is_at_any_byte;
+    both->cache += is_at_any_byte;
 }
 
 #define RECORDS 6u
@@ -641,7 +641,7 @@ static void cached_fields_equal_iterated_fields(void **state)
             both->maker.seed = seed * 0x9e3779b97f4a7c15u;
             hold_records_of(both);
         }
-    assert_true(both->held >= 9 * rounds);
+    assert_true(both->cache >= 9 * rounds);
     ttr_field_buffer_free(both->buffer);
     table_close(&both->table);
     free(both);
@@ -661,9 +661,9 @@ static void random_records_decode_as_by_slow_decoder(void **state)
         one_type(both, seed * 0x9e3779b97f4a7c15u);
     }
     print_message("# %u records read, %u of another end, %u types refused, %u with fields held\n",
-                  both->fine, both->other, both->refused, both->held);
+                  both->fine, both->other, both->refused, both->cache);
     assert_true(both->fine > types / 6 * 5 && both->other > types / 12);
-    assert_true(both->refused > types / 600 && both->held > types / 12);
+    assert_true(both->refused > types / 600 && both->cache > types / 12);
     ttr_field_buffer_free(both->buffer);
     table_close(&both->table);
     free(both);

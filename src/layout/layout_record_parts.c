@@ -1,4 +1,4 @@
-/* Record parts, derived from a layout's fast program. */
+/* Record parts, converted from the steps of a layout's fast program. */
 #include "layout/layout_record_parts.h"
 #include "layout/layout_program.h"
 
@@ -32,8 +32,8 @@ static void set_elements_part(struct layout_part *part)
     part->gap = part->op->step.width >> 3;
 }
 
-/* Converts a step to a part. Returns false if the part needs the field iterator. */
-static bool set_part(struct layout_part *part, const struct fast_step *step)
+/* Converts a fast step to a part. Returns false if only the field iterator can decode it. */
+static bool convert_step_to_part(struct layout_part *part, const struct fast_step *step)
 {
     if (step->code >= FAST_NUMBER && step->code <= FAST_F32BE) {
         set_number_part(part, step->code);
@@ -93,7 +93,7 @@ uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part
                                        .count = op->step.count,
                                        .field = &op->field,
                                        .op = op};
-        if (!set_part(&part[n], step))
+        if (!convert_step_to_part(&part[n], step))
             return 0;
         if (part[n].kind == LAYOUT_PART_END)
             return n + 1;

@@ -1,10 +1,10 @@
-/* Record parts: the fast program of a layout (layout_decode_fast.c) as a list, for writers that
- * format a record as text without creating values.
+/* Record parts: the fields of a record as a list that writers can format as text without creating
+ * values. Converted from the layout's fast program (layout_decode_fast.c).
  *
- * A fixed part is `at` bytes after the end of the last variable part (or after the record's start),
- * and its bytes are known to exist. A variable part starts there; `reach` bytes must exist after
- * it, up to the next variable part. If they do not, or a part is otherwise invalid, the caller
- * iterates over the record by ttr_fields, which returns the readable rest.
+ * A fixed-size part is `at` bytes after the end of the last variable-size part, or after the
+ * record's start; its bytes are known to exist. A variable-size part starts there, and `reach`
+ * bytes must exist after it, up to the next variable-size part. If these bytes are missing, or a
+ * part is otherwise invalid, the caller uses ttr_fields, which returns the readable fields.
  *
  * Ownership: parts point into the layout and are valid as long as their schema. Thread rule:
  * immutable. */
@@ -14,7 +14,7 @@
 #include "base/endian.h"
 #include "layout/layout.h"
 
-/* How a number is loaded. All but LOAD_BITS are whole bytes at a byte boundary. */
+/* How a number is loaded. All but LOAD_BITS load whole bytes at a byte boundary. */
 enum load {
     LOAD_U8,
     LOAD_U16LE,
@@ -34,54 +34,57 @@ enum load {
 
 enum layout_part_kind {
     LAYOUT_PART_END, /* end of the record */
-    /* Fixed parts. */
-    LAYOUT_PART_READY,  /* the field has no value to load: structures, nulls */
-    LAYOUT_PART_NUMBER, /* loaded by `load` */
-    LAYOUT_PART_SINGLE, /* a 4-byte float, loaded by `load` */
-    /* a number with labels, loaded by `load`; layout_decode_part looks up the label */
+    /* Fixed-size parts. */
+    LAYOUT_PART_READY,  /* a field without a value to load: struct, null */
+    LAYOUT_PART_NUMBER, /* a number that `load` loads */
+    LAYOUT_PART_SINGLE, /* a 4-byte float that `load` loads */
+    /* a number with labels that `load` loads; layout_decode_part looks up the label */
     LAYOUT_PART_ENUM,
-    LAYOUT_PART_TEXT,  /* `count` bytes, or up to the first zero */
-    LAYOUT_PART_STILL, /* any other; use layout_decode_part */
-    /* Variable parts. */
-    LAYOUT_PART_STRING, /* up to a zero */
-    /* a string followed by fixed parts only: its zero is `reach` + 1 bytes before the record's end
-     */
+    LAYOUT_PART_TEXT,  /* a text of `count` bytes, or up to its first zero */
+    LAYOUT_PART_STILL, /* any other fixed-size field; only layout_decode_part can decode it */
+    /* Variable-size parts. */
+    LAYOUT_PART_STRING, /* a text up to its terminating zero */
+    /* a text that only fixed-size parts follow: its zero is `reach` + 1 bytes before the record's
+     * end */
     LAYOUT_PART_LAST_STRING,
-    LAYOUT_PART_COUNTED_TEXT, /* at most as many bytes as its count, or up to the first zero */
-    /* numbers every `stride` bytes, loaded by `element_load`; the count is `count` or loaded by
-     * `load` */
+    LAYOUT_PART_COUNTED_TEXT, /* a text with a stored size in bytes, or up to its first zero */
+    /* an array of numbers, one every `stride` bytes, each loaded by `element_load`; the element
+     * count is `count` or loaded by `load` */
     LAYOUT_PART_ELEMENTS
 };
 
 struct layout_part {
     uint8_t kind; /* enum layout_part_kind */
-    /* enum load; in counted parts: load of the count, or LOAD_COUNT if `count` is the count */
+    /* enum load of the number, or of the size or element count; LOAD_COUNT: the element count is
+     * `count` */
     uint8_t load;
-    uint8_t back;             /* bytes from the count to the part */
-    uint8_t element_load;     /* enum load */
-    bool has_single_elements; /* elements are 4-byte floats */
+    uint8_t back;             /* bytes from the stored size or count to the data */
+    uint8_t element_load;     /* enum load of each element */
+    bool has_single_elements; /* the elements are 4-byte floats */
     uint32_t at, reach;
-    uint32_t stride, gap; /* `gap`: bytes that the last stride lacks */
+    /* bytes from element to element, and bytes by which the last element is shorter */
+    uint32_t stride, gap;
     uint64_t count;
-    const ttr_field *field;   /* prepared but for its value */
-    const ttr_field *element; /* prepared field of the elements */
+    const ttr_field *field;   /* template of the field, complete except for the value */
+    const ttr_field *element; /* template of the elements' fields */
     const struct op *op;
 };
 
-/* Lists the parts of a schema's records; the last is END. `reach`: bytes that must exist up to the
- * first variable part. Returns the number of parts, or 0 if the fast program cannot decode the
- * records or there are more than `room` parts. */
+/* Lists the parts of the records of a schema; the last part is LAYOUT_PART_END. `reach`: bytes that
+ * must exist up to the first variable-size part. Returns the number of parts. Returns 0 if the fast
+ * program cannot decode the records, or if there are more than `room` parts. */
 uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
                            uint32_t *reach);
 
-/* A record in its event's payload. */
+/* Location of a record in the payload of its event. */
 struct layout_record {
-    const uint8_t *base, *begin, *end; /* bytes from `base` on are readable */
+    /* first readable byte, start of the record, end of the payload */
+    const uint8_t *base, *begin, *end;
     struct arena *scratch;
 };
 
 /* Locates the record of an event whose schema has parts. Returns false if it does not start at a
- * byte of the payload. */
+ * byte boundary in the payload. */
 static inline bool layout_locate_record(const struct schema *schema, const ttr_event *event,
                                         struct layout_record *record)
 {
@@ -93,11 +96,11 @@ static inline bool layout_locate_record(const struct schema *schema, const ttr_e
     return body % 8 == 0 && body >> 3 <= event->payload_size;
 }
 
-/* Decodes the value of a number or of a fixed part at address `at`. */
+/* Decodes the value of a fixed-size part at address `at`. */
 void layout_decode_part(const struct layout_part *part, const struct layout_record *record,
                         const uint8_t *at, ttr_value *value);
 
-/* Loads a number of whole bytes. */
+/* Loads a number of whole bytes; `load` is not LOAD_BITS. */
 static inline uint64_t load_whole_number(enum load load, const uint8_t *p)
 {
     switch (load) {

@@ -21,7 +21,7 @@
  * Left out: values; only lengths and selectors are read. */
 #include "layout/layout_program.h"
 
-/* Ends decoding with a failure at a step's member. */
+/* Ends decoding with a failure; run->member is the member that the step is for. */
 static uint32_t fail_step(const struct step *step, struct layout_cursor *run,
                           enum layout_status *end, enum layout_status why)
 {
@@ -46,7 +46,7 @@ static uint64_t align_up(uint64_t at, uint64_t mask)
     return (at + mask) & ~mask;
 }
 
-/* Moves forward to a bit offset. Fails if that exceeds the record. */
+/* Moves the read position to bit offset `to`. Fails if the record ends before it. */
 static uint32_t move_to(const struct step *step, struct layout_cursor *run, uint64_t to,
                         enum layout_status *end)
 {
@@ -56,7 +56,7 @@ static uint32_t move_to(const struct step *step, struct layout_cursor *run, uint
     return 0;
 }
 
-/* Skips `count` elements of fixed size. */
+/* Skips an array of `count` elements of fixed size. */
 static uint32_t skip_elements(const struct step *step, struct layout_cursor *run, uint64_t count,
                               enum layout_status *end)
 {
@@ -156,7 +156,7 @@ static uint32_t choose_option(const struct step *step, struct layout_cursor *run
                               enum layout_status *end)
 {
     uint64_t selector = run->slots[step->slot];
-    if (!step->table) /* an optional without ranges: the selector is a boolean */
+    if (!step->table) /* an optional without ranges has a boolean as its selector */
         return selector ? 0 : step->jump;
     uint32_t index = lookup_find(step->table, selector);
     if (step->code == STEP_IF)

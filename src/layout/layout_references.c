@@ -1,10 +1,11 @@
-/* References: which numbers later lengths and selectors need, whether they precede their use, and
- * in which slots they are kept.
+/* References: finds the numbers that later lengths and selectors need, checks that they precede
+ * their use, and assigns slots to them.
  *
  * The types are visited twice in stored order: the first pass gathers the references, the second
- * finds their targets. Slots are then allocated as in a linear-scan register allocator. A slot is
- * reused after the last use of its number, with two exceptions: an import, which is stored before
- * the record, and a number that may be absent, whose slot must keep that state. */
+ * finds the numbers that they name. Slots are then allocated as in a linear-scan register
+ * allocator. A slot is reused after the last use of its number, with two exceptions: an import,
+ * which is stored before the record, and a number that a record may lack, whose slot must keep that
+ * state. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -72,10 +73,11 @@ bool compiler_enter(struct compiler *c, const struct type_member *member)
     if (c->level > TYPE_DEPTH_MAX)
         return compiler_refuse(c, "structures nest deeper than %u levels", TYPE_DEPTH_MAX);
     for (size_t i = 0; i < c->uses_n; i++) {
-        struct use *use = &c->uses[i];
-        if (use->from.root == c->root && use->matched == c->level && use->from.names_n > c->level &&
-            texts_equal(use->from.names[c->level], member->name))
-            use->matched++;
+        struct reference_use *reference_use = &c->uses[i];
+        if (reference_use->from.root == c->root && reference_use->matched == c->level &&
+            reference_use->from.names_n > c->level &&
+            texts_equal(reference_use->from.names[c->level], member->name))
+            reference_use->matched++;
     }
     c->names[c->level++] = member;
     return true;
@@ -101,12 +103,13 @@ bool compiler_visit(struct compiler *c, const struct type *type)
     return true;
 }
 
-struct use *compiler_find_target(struct compiler *c)
+struct reference_use *compiler_find_target(struct compiler *c)
 {
     for (size_t i = 0; i < c->uses_n; i++) {
-        struct use *use = &c->uses[i];
-        if (use->from.root == c->root && use->matched == c->level && use->from.names_n == c->level)
-            return use;
+        struct reference_use *reference_use = &c->uses[i];
+        if (reference_use->from.root == c->root && reference_use->matched == c->level &&
+            reference_use->from.names_n == c->level)
+            return reference_use;
     }
     return NULL;
 }
@@ -119,7 +122,8 @@ bool compiler_has_target_inside(const struct compiler *c)
     return false;
 }
 
-struct use *compiler_find_use(struct compiler *c, const struct type_reference *reference)
+struct reference_use *compiler_find_reference(struct compiler *c,
+                                              const struct type_reference *reference)
 {
     for (size_t i = 0; i < c->uses_n; i++) {
         const struct type_reference *from = &c->uses[i].from;
@@ -132,9 +136,9 @@ struct use *compiler_find_use(struct compiler *c, const struct type_reference *r
     return NULL;
 }
 
-static bool add_use(struct compiler *c, const struct type_reference *reference)
+static bool add_reference(struct compiler *c, const struct type_reference *reference)
 {
-    if (compiler_find_use(c, reference))
+    if (compiler_find_reference(c, reference))
         return true;
     if (c->uses_n == COMPILE_REFERENCES)
         return compiler_refuse(c, "more than %u lengths and selectors", COMPILE_REFERENCES);
@@ -145,7 +149,7 @@ static bool add_use(struct compiler *c, const struct type_reference *reference)
         (void)fail_memory(c->error);
         return false;
     }
-    c->uses[c->uses_n++] = (struct use){.from = *reference, .first = UINT32_MAX};
+    c->uses[c->uses_n++] = (struct reference_use){.from = *reference, .first = UINT32_MAX};
     return true;
 }
 
@@ -154,7 +158,7 @@ static bool is_length(const struct type *type)
     return type->kind == TYPE_SEQUENCE || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
 }
 
-/* Returns true inside the array that visit `array` entered. */
+/* Returns true if the current member is inside the array that visit number `array` entered. */
 static bool is_inside_array(const struct compiler *c, uint32_t array)
 {
     for (uint32_t i = 0; i < c->loops; i++)
@@ -163,56 +167,56 @@ static bool is_inside_array(const struct compiler *c, uint32_t array)
     return false;
 }
 
-/* Checks a length or selector whose target must have been visited by now: that it is a number, of a
- * suitable type, and at most 64 bits. */
-static bool check_use(struct compiler *c, const struct type *type)
+/* Checks the reference of a length or selector: its target must be a number before this type, of a
+ * suitable type and at most 64 bits. Fails with a message otherwise. */
+static bool check_reference(struct compiler *c, const struct type *type)
 {
-    struct use *use = compiler_find_use(c, &type->reference);
-    enum type_root root = use->from.root;
+    struct reference_use *reference_use = compiler_find_reference(c, &type->reference);
+    enum type_root root = reference_use->from.root;
     const char *role = is_length(type) ? "length" : "selector";
     char text[120];
-    reference_text(&use->from, text, sizeof text);
+    reference_text(&reference_use->from, text, sizeof text);
     if (!c->spec->root[root] && !c->spec->outer[root])
         return compiler_refuse(c, "its %s is %s, but the record has no %s", role, text,
                                root_names[root]);
-    if (use->is_no_number)
+    if (reference_use->is_no_number)
         return compiler_refuse(c, "its %s is %s, which is not a number", role, text);
-    if (!use->has_target)
+    if (!reference_use->has_target)
         return compiler_refuse(c, "its %s is %s, which is not before it", role, text);
-    if (use->is_wide)
+    if (reference_use->is_wide)
         return compiler_refuse(c, "its %s is %s, which has more than 64 bits", role, text);
-    if (is_length(type) && use->is_signed)
+    if (is_length(type) && reference_use->is_signed)
         return compiler_refuse(c, "its length is %s, which is signed; it must be unsigned", text);
-    if (is_length(type) && use->is_bool)
+    if (is_length(type) && reference_use->is_bool)
         return compiler_refuse(
             c, "its length is %s, which is true or false; it must be an unsigned number", text);
-    use->last = c->index;
-    /* If the array is empty, the record lacks the number. */
-    use->may_lack |= use->array && !is_inside_array(c, use->array);
+    reference_use->last = c->index;
+    /* A number inside an array that this type is outside of is missing if the array is empty. */
+    reference_use->may_lack |= reference_use->array && !is_inside_array(c, reference_use->array);
     return true;
 }
 
-/* Records a scalar as the target of the references that name it. */
+/* Records the properties of a number in the references that name it. */
 static void record_target(struct compiler *c, const struct type *type)
 {
-    struct use *use = compiler_find_target(c);
-    if (!use)
+    struct reference_use *reference_use = compiler_find_target(c);
+    if (!reference_use)
         return;
     bool is_variable = type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
     bool is_number =
         (type_is_number(type) && type->kind != TYPE_FLOAT && type->kind != TYPE_NULL) ||
         is_variable;
-    use->is_no_number |= !is_number;
-    use->is_signed |= type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
-    use->is_bool |= type->kind == TYPE_BOOL;
-    use->is_wide |= is_number && !is_variable && type->bits > 64;
-    use->may_lack |= c->conditions > 0;
+    reference_use->is_no_number |= !is_number;
+    reference_use->is_signed |= type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
+    reference_use->is_bool |= type->kind == TYPE_BOOL;
+    reference_use->is_wide |= is_number && !is_variable && type->bits > 64;
+    reference_use->may_lack |= c->conditions > 0;
     uint32_t first = c->loops ? c->arrays[0] : c->index;
-    use->array = c->loops ? c->arrays[c->loops - 1] : 0;
-    use->first = first < use->first ? first : use->first;
-    use->last = use->last > c->index ? use->last : c->index;
-    use->has_target = true;
-    use->is_import = !c->spec->root[c->root];
+    reference_use->array = c->loops ? c->arrays[c->loops - 1] : 0;
+    reference_use->first = first < reference_use->first ? first : reference_use->first;
+    reference_use->last = reference_use->last > c->index ? reference_use->last : c->index;
+    reference_use->has_target = true;
+    reference_use->is_import = !c->spec->root[c->root];
 }
 
 static bool visit_type(struct compiler *c, const struct type *type);
@@ -220,7 +224,7 @@ static bool visit_type(struct compiler *c, const struct type *type);
 static bool visit_members(struct compiler *c, const struct type *type)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
-        /* An option of a variant adds no name to the path. */
+        /* The options of a variant add no name to the path. */
         bool is_level = type->kind == TYPE_STRUCT;
         if (is_level && !compiler_enter(c, &type->members[i]))
             return false;
@@ -232,8 +236,8 @@ static bool visit_members(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* An array's contents are decoded repeatedly: slots used inside stay allocated until the outermost
- * array ends. */
+/* The elements of an array are decoded repeatedly, so slots used in one stay allocated until the
+ * outermost array ends. */
 static bool visit_element(struct compiler *c, const struct type *type)
 {
     c->arrays[c->loops++] = c->index;
@@ -246,8 +250,8 @@ static bool visit_element(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Visits the contents of a type. */
-static bool visit_inside(struct compiler *c, const struct type *type)
+/* Visits the members or elements of a type. */
+static bool visit_contents(struct compiler *c, const struct type *type)
 {
     bool is_good = true;
     switch (type->kind) {
@@ -280,14 +284,14 @@ static bool visit_type(struct compiler *c, const struct type *type)
     if (!compiler_visit(c, type))
         return false;
     c->index++;
-    /* A root of another layout is only searched for targets; its own references belong to that
-     * layout. */
+    /* A root that another layout decodes is only searched for numbers; references in it belong to
+     * that layout. */
     bool is_ours = c->spec->root[c->root] != NULL;
     if (is_ours && type->reference.names_n &&
-        !(c->is_finding ? check_use(c, type) : add_use(c, &type->reference)))
+        !(c->is_finding ? check_reference(c, type) : add_reference(c, &type->reference)))
         return false;
     c->nesting++;
-    bool is_good = visit_inside(c, type);
+    bool is_good = visit_contents(c, type);
     c->nesting--;
     return is_good;
 }
@@ -301,7 +305,8 @@ static bool visit_roots(struct compiler *c, bool is_finding)
                                   : is_finding        ? c->spec->outer[root]
                                                       : NULL;
         compiler_enter_root(c, (enum type_root)root);
-        /* Roots of other layouts are visited only if a reference names them. */
+        /* Roots that other layouts decode are visited only if a reference names one of their
+         * members. */
         bool is_needed = c->spec->root[root] || compiler_has_target_inside(c);
         if (type && is_needed && !visit_type(c, type))
             return false;
@@ -309,34 +314,37 @@ static bool visit_roots(struct compiler *c, bool is_finding)
     return true;
 }
 
-static bool allocate_slot(struct compiler *c, struct use *use, uint32_t *busy_until, uint32_t now)
+static bool allocate_slot(struct compiler *c, struct reference_use *reference_use,
+                          uint32_t *busy_until, uint32_t now)
 {
-    bool is_lasting = use->is_import || use->may_lack;
+    bool is_lasting = reference_use->is_import || reference_use->may_lack;
     for (uint8_t slot = 0; slot < LAYOUT_SLOTS_MAX; slot++) {
         if (busy_until[slot] > now)
             continue;
-        busy_until[slot] = is_lasting ? UINT32_MAX : use->last + 1;
-        use->slot = slot;
-        if (use->may_lack && !use->is_import)
+        busy_until[slot] = is_lasting ? UINT32_MAX : reference_use->last + 1;
+        reference_use->slot = slot;
+        if (reference_use->may_lack && !reference_use->is_import)
             c->layout->absent |= UINT32_C(1) << slot;
         return true;
     }
     char text[120];
     return compiler_refuse(c, "%s is one of more than %u lengths and selectors needed at a time",
-                           reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS_MAX);
+                           reference_text(&reference_use->from, text, sizeof text),
+                           LAYOUT_SLOTS_MAX);
 }
 
-/* Returns the use that needs a slot first: imports and numbers that may be absent, then by first
- * visit. Returns NULL if all have one. */
-static struct use *next_unallocated_use(struct compiler *c, const bool *is_done)
+/* Returns the use to allocate a slot for next: first imports and numbers that a record may lack,
+ * then by first visit. Returns NULL if all uses have a slot. */
+static struct reference_use *next_unallocated_use(struct compiler *c, const bool *is_done)
 {
-    struct use *best = NULL;
+    struct reference_use *best = NULL;
     uint32_t best_first = UINT32_MAX;
     for (size_t i = 0; i < c->uses_n; i++) {
-        struct use *use = &c->uses[i];
-        uint32_t first = use->is_import || use->may_lack ? 0 : use->first;
-        if (!is_done[i] && use->has_target && (!best || first < best_first)) {
-            best = use;
+        struct reference_use *reference_use = &c->uses[i];
+        uint32_t first =
+            reference_use->is_import || reference_use->may_lack ? 0 : reference_use->first;
+        if (!is_done[i] && reference_use->has_target && (!best || first < best_first)) {
+            best = reference_use;
             best_first = first;
         }
     }
@@ -347,11 +355,14 @@ static bool allocate_slots(struct compiler *c)
 {
     uint32_t busy_until[LAYOUT_SLOTS_MAX] = {0};
     bool is_done[COMPILE_REFERENCES] = {false};
-    for (struct use *use; (use = next_unallocated_use(c, is_done)) != NULL;) {
-        is_done[use - c->uses] = true;
-        if (!allocate_slot(c, use, busy_until, use->is_import || use->may_lack ? 0 : use->first))
+    for (struct reference_use *reference_use;
+         (reference_use = next_unallocated_use(c, is_done)) != NULL;) {
+        is_done[reference_use - c->uses] = true;
+        if (!allocate_slot(
+                c, reference_use, busy_until,
+                reference_use->is_import || reference_use->may_lack ? 0 : reference_use->first))
             return false;
-        c->layout->imports_n += use->is_import;
+        c->layout->imports_n += reference_use->is_import;
     }
     return true;
 }

@@ -1,10 +1,10 @@
-/* Record shapes: the end of a record without running a program.
+/* Record shapes: the end of a record computed by a formula, without running a program.
  *
- * Most events have a fixed part, then at most one text or one row of equal elements, then another
- * fixed part. Fixed records and records with a row share one formula, so a reader of mixed events
- * has fewer branches to mispredict.
+ * Most events have a fixed-size part, then at most one text or one array of fixed-size elements,
+ * then another fixed-size part. Records with and without an array share one formula, so a reader of
+ * mixed events has fewer branches to mispredict.
  *
- *   | first bits, ending with the count | count * each bits | rest bits |
+ *   | first bits, ending with the element count | count * each bits | rest bits |
  *
  * Thread rule: plain data, read-only. */
 #ifndef TRACETTA_LAYOUT_LAYOUT_SHAPE_H
@@ -14,55 +14,58 @@
 #include "layout/layout.h"
 
 enum layout_shape_kind {
-    LAYOUT_SHAPE_NONE = 0, /* no such shape: use layout_find_record_end */
-    LAYOUT_SHAPE_ROW,      /* fixed, or with a row; `each` is 0 if there is no row */
-    LAYOUT_SHAPE_TEXT      /* a text up to its zero byte */
+    LAYOUT_SHAPE_NONE = 0, /* the record has another structure: use layout_find_record_end */
+    /* `first`, `count` elements of `each` bits, `rest`; `each` is 0 if there is no array */
+    LAYOUT_SHAPE_ROW,
+    LAYOUT_SHAPE_TEXT /* `first`, a text up to its zero byte, `rest` */
 };
 
 struct layout_shape {
-    uint64_t first, rest; /* sizes in bits */
-    uint64_t each;        /* bits per element, below 2^31 */
-    uint8_t kind;         /* enum layout_shape_kind */
-    /* right shift that leaves the count, applied to the eight little-endian bytes that end with it;
-     * at least 32 */
+    /* sizes in bits of the fixed-size parts before and after the array or text */
+    uint64_t first, rest;
+    uint64_t each; /* distance of the elements in bits, below 2^31 */
+    uint8_t kind;  /* enum layout_shape_kind */
+    /* right shift that isolates the count in the eight little-endian bytes that end with it; at
+     * least 32 */
     uint8_t count_shift;
 };
 
-/* Returns the shape of a layout, or kind NONE if it has none or its alignment exceeds 8 bits. NULL
- * stands for a record of no bits. */
+/* Returns the shape of a layout. Its kind is LAYOUT_SHAPE_NONE if no formula exists or the layout
+ * is aligned to more than 8 bits. layout NULL: a record of 0 bits. */
 struct layout_shape layout_get_shape(const struct layout *layout);
 
-/* A shape in bytes. The end of any record is computed without a branch, since the classes of mixed
- * events cannot be predicted. Each record's start depends on the end of the one before, so the
- * chain of dependent instructions is kept short. */
+/* A shape in bytes. The end of a record is computed without a branch, since a processor cannot
+ * predict the class of the next event. Each record's start depends on the end of the one before, so
+ * the chain of dependent instructions is kept short. */
 struct layout_byte_shape {
     uint32_t first;
-    /* includes the zero of a text; LAYOUT_BYTE_SHAPE_NONE: no shape, and larger than any record */
+    /* size in bytes of the last part, including the terminating zero of a text;
+     * LAYOUT_BYTE_SHAPE_NONE = no formula; that value exceeds any record */
     uint32_t rest;
     uint32_t each;
-    uint32_t count_bytes; /* offset of the count before the end of `first` */
-    uint32_t count_mask;  /* mask for the 32 bits loaded there; 0 = no row */
-    uint32_t no_text;     /* all ones; 0 if there is a text */
+    uint32_t count_bytes; /* distance in bytes from the element count to the end of `first` */
+    uint32_t count_mask;  /* mask for the 32 bits loaded there; 0 = no array */
+    uint32_t no_text;     /* all bits set if there is no text, else 0 */
 };
 
 #define LAYOUT_BYTE_SHAPE_NONE UINT32_MAX
 #define LAYOUT_BYTE_SHAPE_LOOKAHEAD 32u
 
-/* Converts a shape to bytes; `rest` is LAYOUT_BYTE_SHAPE_NONE if the shape is not in whole bytes.
- */
+/* Converts a shape from bits to bytes. `rest` is LAYOUT_BYTE_SHAPE_NONE if a size is not a multiple
+ * of 8 bits. */
 struct layout_byte_shape layout_shape_to_bytes(const struct layout_shape *shape);
 
-/* Returns a mask of the bytes from p on that may be the text's zero; the lowest set bit is the
- * zero. Bit 0 is set if there is no text. Returns 0 if the text is longer than
- * LAYOUT_BYTE_SHAPE_LOOKAHEAD.
- */
+/* Returns a mask of the bytes at p that may be the text's terminating zero; the lowest set bit is
+ * the zero's index. Bit 0 is set if the shape has no text. Returns 0 if the text is longer than
+ * LAYOUT_BYTE_SHAPE_LOOKAHEAD. */
 static inline uint32_t layout_byte_shape_zero_mask(const struct layout_byte_shape *bytes,
                                                    const uint8_t *p)
 {
     return zero_mask_16(p) | (zero_mask_16(p + 16) << 16 | bytes->no_text);
 }
 
-/* Returns the bytes after p, the end of `first`, without the text. */
+/* Returns the number of bytes from p, the end of `first`, to the end of the record, without the
+ * bytes of a text. */
 static inline uint64_t layout_byte_shape_rest(const struct layout_byte_shape *bytes,
                                               const uint8_t *p)
 {
@@ -70,9 +73,9 @@ static inline uint64_t layout_byte_shape_rest(const struct layout_byte_shape *by
            bytes->rest;
 }
 
-/* Returns the end of a record as an offset from `base`; `first` is the end of its fixed part, where
- * LAYOUT_BYTE_SHAPE_LOOKAHEAD bytes must be readable. Returns UINT64_MAX if the text is longer and
- * must be scanned. */
+/* Returns the end of a record as an offset from `base`. `first`: end of the record's first
+ * fixed-size part, where LAYOUT_BYTE_SHAPE_LOOKAHEAD bytes must be readable. Returns UINT64_MAX if
+ * the text is longer than these bytes and must be scanned. */
 static inline uint64_t layout_byte_shape_find_end(const struct layout_byte_shape *bytes,
                                                   const uint8_t *base, uint64_t first)
 {
@@ -82,9 +85,9 @@ static inline uint64_t layout_byte_shape_find_end(const struct layout_byte_shape
                                            : UINT64_MAX;
 }
 
-/* Finds the end of the record at bit offset `at`, a whole byte. Returns false if the record exceeds
- * bits->end, has no shape, or ends its fixed part within 64 bits of bits->base; then use
- * layout_find_record_end. */
+/* Finds the end of the record at bit offset `at`, a byte boundary. Returns false if the record
+ * exceeds bits->end, if it has no formula, or if its first fixed-size part ends within 64 bits of
+ * bits->base; the caller then uses layout_find_record_end. */
 static inline bool layout_shape_find_end(const struct layout_shape *shape, const struct bits *bits,
                                          uint64_t at, uint64_t *behind)
 {

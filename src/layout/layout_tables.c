@@ -1,6 +1,7 @@
-/* Lookup tables of steps: values to labels, to options, or to a match; masks of flags. Fields with
- * the same set of labels share a table. Overlapping ranges are split at compile time, so every
- * lookup is a binary search, even for a description that is made to be slow. */
+/* Lookup tables of steps, built from ranges of values: labels of enumerations, options of variants,
+ * selectors of optionals, masks of flags. Fields with the same set of labels share a table.
+ * Overlapping ranges are split at compile time, so every lookup is a binary search, even for a
+ * description that is made to be slow. */
 #include <stdlib.h>
 
 #include "layout/layout_emit.h"
@@ -11,7 +12,7 @@ static int compare_entries(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Entries before they are sorted. */
+/* Ranges of values before they are sorted. */
 struct gathered {
     struct lookup_entry *entry;
     size_t n, room;
@@ -39,7 +40,7 @@ static void add_entries(struct gathered *all, const struct type_range *ranges, u
     }
 }
 
-/* Min-heap by index of the entries that contain the sweep's current value. */
+/* Min-heap, by index, of the entries whose range contains the current value of the sweep. */
 struct heap {
     struct lookup_entry *entry;
     size_t n;

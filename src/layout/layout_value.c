@@ -79,8 +79,8 @@ static uint64_t value_bits(const struct value_source *source, uint64_t from, uns
     return x;
 }
 
-/* Returns the value as bytes in its own byte order, without copying if it is byte-aligned and not
- * reversed. Returns false if memory runs out. */
+/* Returns the bytes of a value in its own byte order. They are not copied if the value starts at a
+ * byte boundary and its bits are not reversed. Returns false if memory runs out. */
 static bool value_as_bytes(const struct value_source *source, ttr_value *value)
 {
     const struct step *step = source->step;
@@ -139,8 +139,8 @@ static double double_of_quad(uint64_t high, uint64_t low)
         return double_of_bits(sign | UINT64_C(0x7ff) << 52);
     if (exponent < -1075)
         return double_of_bits(sign);
-    /* The top 64 bits of the significand; the lowest one is sticky: it is set if any cut-off bit
-     * is. */
+    /* The top 64 bits of the significand. The lowest of them is sticky: it is set if any of the
+     * discarded bits is set. */
     uint64_t significand = UINT64_C(1) << 63 | fraction << 15 | low >> 49 | (low << 15 != 0);
     unsigned keep = exponent < -1022 ? (unsigned)(1075 + exponent) : 53;
     uint64_t kept = keep ? significand >> (64 - keep) : 0, rest = significand << keep,
@@ -360,8 +360,8 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
     return SIZE_MAX;
 }
 
-/* Converts UTF-16 and finds its end in one pass, assuming that it is ASCII, as most texts are.
- * Returns SIZE_MAX if it is not, or memory runs out. */
+/* Converts UTF-16 and finds its terminating zero in one pass, if it is ASCII, as most texts are.
+ * Returns SIZE_MAX if it is not ASCII, or if memory runs out. */
 static size_t convert_ascii16(const struct value_source *source, ttr_value *value)
 {
     const uint8_t *p = source->base + (source->at >> 3), *end = source->base + (source->end >> 3);
@@ -407,8 +407,8 @@ void value_wide_text(const struct value_source *source, size_t n, ttr_value *val
     unsigned encoding = source->step->load,
              unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
     const uint8_t *p = source->base + (source->at >> 3), *end = p + n;
-    /* Room: UTF-8 needs at most 3 bytes per 2-byte unit, 4 per 4-byte unit, and 3 for the
-     * replacement of a partial unit. */
+    /* UTF-8 needs at most 3 bytes per 2-byte unit, 4 per 4-byte unit, and 3 for the replacement of
+     * an incomplete unit at the end. */
     char *to = source->scratch && n < SIZE_MAX / 2 - 8 ? arena_alloc(source->scratch, n + n / 2 + 3)
                                                        : NULL;
     if (!to) {

@@ -31,7 +31,7 @@ uint8_t activity_opcode_of_name(ttr_text name)
                                           : 0;
 }
 
-/* Returns a name without the version of its event ("ContentionStart_V1"). */
+/* Returns an event name without its version suffix: "ContentionStart_V1" -> "ContentionStart". */
 static ttr_text without_version(ttr_text name)
 {
     size_t n = name.n;
@@ -41,7 +41,7 @@ static ttr_text without_version(ttr_text name)
     return has_version ? (ttr_text){name.p, n - 2} : name;
 }
 
-/* Start and stop events whose names share no stem. */
+/* Start and stop events whose names have no common beginning; `task` is the name of their span. */
 static const struct {
     const char *name, *task;
 } irregular_tasks[] = {{"MethodJittingStarted", "MethodJit"},
@@ -55,8 +55,8 @@ static const struct {
                        {"IOThreadRetire", "IOThreadRetirement"},
                        {"IOThreadUnretire", "IOThreadRetirement"}};
 
-/* Returns the part of a name that start and stop events share; the complete name if that part is
- * empty. */
+/* Returns the part of an event name that start and stop events share: the name without "Start",
+ * "Stop", "Begin" or "End". Returns the complete name if nothing else remains. */
 static ttr_text task_of(ttr_text name)
 {
     for (size_t i = 0; i < sizeof irregular_tasks / sizeof *irregular_tasks; i++)
@@ -82,8 +82,8 @@ ttr_id activity_task_of_name(ttr *t, ttr_id name)
     return task.n == text.n ? name : ttr_text_add(t, task.p, task.n);
 }
 
-/* Returns a link from the thread and the task. Hashes texts and tids, because ids differ between
- * runs. */
+/* Returns a link for spans without an activity id, computed from the thread and the task. Hashes
+ * texts and tids instead of ids, because ids differ between two reads of a trace. */
 static uint64_t link_of_thread_task(const ttr *t, ttr_id thread, ttr_id task)
 {
     ttr_thread known = {0};
@@ -117,8 +117,8 @@ static unsigned nibble_at(const uint8_t *id, unsigned at)
     return at & 1 ? id[at / 2] & 15u : id[at / 2] >> 4;
 }
 
-/* Decodes a component of several bytes whose nibble is at `at`. Returns false if it exceeds the
- * path. */
+/* Decodes a path component of several bytes whose nibble is at index *at. Returns false if it
+ * extends past the 12 bytes of the path. */
 static bool decode_component(const uint8_t *id, unsigned *at, uint64_t *number)
 {
     unsigned bytes = nibble_at(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
@@ -178,5 +178,7 @@ size_t activity_parent_length(ttr_text path)
     while (n > 1 && path.p[n - 1] != '/' && path.p[n - 1] != '$')
         n--;
     return n > 2 && path.p[n - 1] == '/' ? n
-                                         : 0; /* the components before an overflow are unknown */
+                                         /* After an overflow the earlier components are unknown, so
+                                          * the id is not a path of this process */
+                                         : 0;
 }

@@ -25,14 +25,16 @@ static inline bool activity_is_start_or_stop(const ttr_event *event)
            (event->opcode == ACTIVITY_START || event->opcode == ACTIVITY_STOP);
 }
 
-/* Returns the opcode implied by an event name that ends with "Start" or "Stop"; 0 = neither. */
+/* Returns the opcode implied by an event name: 1 if it ends with "Start", 2 if it ends with "Stop",
+ * else 0. */
 uint8_t activity_opcode_of_name(ttr_text name);
 
-/* Returns the task of a start or stop event with this name; adds it to the strings if it is new.
- * Returns 0 if memory runs out. */
+/* Returns the task of a start or stop event with this name, as a string id. Returns 0 if memory
+ * runs out. */
 ttr_id activity_task_of_name(ttr *t, ttr_id name);
 
-/* Turns an instant with a start or stop opcode into the begin or end of an async span. */
+/* Changes the kind of an instant with a start or stop opcode to begin or end of an async span, and
+ * sets its link. */
 void activity_make_span(const ttr *t, ttr_event *event, ttr_id task);
 
 /* Returns the name of the span that an event starts or ends: the task of an activity, else the

@@ -1,5 +1,5 @@
-/* Event builder: events created by a program. Attributes are in `event`, fields in the encoding of
- * event_copy.h. */
+/* Event builder: creates events from calls of the program. The attributes are in `event`; the
+ * fields are encoded as in event_copy.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ struct ttr_builder {
     struct buffer fields;
     bool is_begun; /* between ttr_event_begin and ttr_event_build */
     bool failed;   /* memory ran out for a string or thread */
-    /* first misuse by the caller; returned at the end, because earlier calls return nothing */
+    /* status of the first misuse; returned by ttr_event_build, because the functions before it
+     * return nothing */
     ttr_status refused;
     char why[160];
 };
@@ -40,7 +41,7 @@ void ttr_builder_free(ttr_builder *builder)
     alloc_free(alloc, builder, 1, sizeof *builder);
 }
 
-/* Records a misuse; the first one counts. */
+/* Stores a misuse and its reason, unless there is an earlier one. */
 static void record_misuse(ttr_builder *builder, ttr_status status, const char *why)
 {
     if (builder->refused != TTR_OK)
@@ -56,7 +57,8 @@ static ttr_id intern_text(ttr_builder *builder, const char *text)
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Returns UINT8_MAX for an invalid kind, so that truncation does not make it valid. */
+/* Returns UINT8_MAX for a kind that does not fit into a byte, since truncation could make it valid.
+ */
 static uint8_t clamp_kind(ttr_kind kind)
 {
     return (unsigned)kind <= UINT8_MAX ? (uint8_t)kind : UINT8_MAX;
@@ -81,7 +83,8 @@ ttr_event *ttr_event_attributes(ttr_builder *builder)
 
 void ttr_event_set_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
-    if (builder->event.source >= builder->t->sources_n) { /* callers may set any source */
+    /* the caller may have set an invalid source */
+    if (builder->event.source >= builder->t->sources_n) {
         record_misuse(
             builder, TTR_E_MISUSE,
             "ttr_event_set_thread: the event's source is not a source of the context; use 0 for "
@@ -97,9 +100,9 @@ void ttr_event_set_provider(ttr_builder *builder, const char *provider)
     builder->event.provider = intern_text(builder, provider);
 }
 
-/* Returns the reason why a field is invalid, or NULL. Counts and depths are not checked against
- * each other; writers do that. */
-static const char *field_flaw(const ttr_builder *builder, const ttr_field *field)
+/* Returns the reason why a field is invalid, or NULL. Does not check that element counts match the
+ * nesting depths; writers do that. */
+static const char *find_field_error(const ttr_builder *builder, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     const uint32_t strings = builder->t->strings.n;
@@ -120,7 +123,7 @@ static const char *field_flaw(const ttr_builder *builder, const ttr_field *field
 void ttr_add_field(ttr_builder *builder, const ttr_field *field)
 {
     char why[sizeof builder->why];
-    const char *flaw = field_flaw(builder, field);
+    const char *flaw = find_field_error(builder, field);
     const bool is_deep = !flaw && field->depth > EVENT_COPY_DEPTH_MAX;
     if (is_deep)
         flaw = "it is nested deeper than 255 levels";
@@ -178,9 +181,9 @@ void ttr_add_bytes(ttr_builder *builder, const char *name, const void *bytes, si
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
 
-/* Sets the members that belong to the builder; the caller may have copied a complete event into
- * `event`. */
-static void finish_event(ttr_builder *builder)
+/* Sets the members of the event that callers may not choose; a caller may have assigned another
+ * event to `event`. */
+static void set_builder_members(ttr_builder *builder)
 {
     ttr_event *event = &builder->event;
     event->payload = builder->fields.bytes;
@@ -198,10 +201,10 @@ ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch, ttr_error *er
     builder->is_begun = false;
     if (builder->refused != TTR_OK)
         return fail(error, builder->refused, NO_OFFSET, "%s", builder->why);
-    /* An event without fields needs an address, too: iteration must not start at NULL. */
+    /* The payload of an event without fields must not be NULL, since iteration starts at it. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
-    finish_event(builder);
+    set_builder_members(builder);
     *batch = (ttr_batch){.event = &builder->event, .n = 1};
     return TTR_OK;
 }

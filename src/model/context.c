@@ -9,7 +9,8 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* Allocates with the caller's allocator. Fails like it if the memory limit would be exceeded. */
+/* Allocates with the caller's allocator. Returns NULL as if memory ran out if the context's memory
+ * limit would be exceeded. */
 static void *counted_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
     ttr *t = ctx;
@@ -26,7 +27,7 @@ static bool reserve_items(ttr *t, void **items, size_t *capacity, size_t need, s
     return alloc_reserve(&t->counted, items, capacity, need, size);
 }
 
-/* Index 0 of every table means "none", so that a zeroed event refers to nothing. */
+/* Adds entry 0 to every table. It means "none", so that a zeroed event refers to nothing. */
 static bool add_none_entries(ttr *t)
 {
     if (!reserve_items(t, (void **)&t->threads, &t->threads_capacity, 1, sizeof *t->threads) ||
@@ -134,7 +135,7 @@ uint16_t context_add_source(ttr *t, const char *path, const char *format)
     struct source_entry *entry = &t->sources[t->sources_n];
     *entry = (struct source_entry){
         .path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
-    t->traces_n += t->sources_n > 0; /* source 0 is the program, not a trace */
+    t->traces_n += t->sources_n > 0; /* source 0 is the program itself, which is not a trace */
     pair_map_init(&entry->processes, &t->counted);
     pair_map_init(&entry->threads, &t->counted);
     pair_map_init(&entry->threads_by_tid, &t->counted);
@@ -166,8 +167,8 @@ static ttr_id add_thread(ttr *t, const struct thread *thread)
     return (ttr_id)t->threads_n++;
 }
 
-/* Assigns a process to a thread that is known only by its tid, and returns its id. Returns 0 if
- * there is none. */
+/* Sets the process of a thread of which only the tid was known, and returns its id. Returns 0 if
+ * there is no such thread. */
 static ttr_id adopt_thread_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
     const uint32_t *id = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);
@@ -215,8 +216,8 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
 
 ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
 {
-    /* Stored in the process map with 1 as second key, so that it cannot collide with a thread of
-     * any tid. */
+    /* The pseudo thread of a process has the key (pid, 1) in the map of processes, which no thread
+     * uses. */
     const uint32_t *known = pair_map_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
@@ -287,7 +288,7 @@ void context_set_event_number(ttr *t, ttr_id id, uint32_t number, uint32_t versi
     schema->version = version;
 }
 
-/* Copies of the schema's events stay readable, but lose their event class. */
+/* Events that were copied from this schema stay readable, but lose their event class. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {
     if (!schema || schema >= t->schemas_n)
@@ -295,7 +296,7 @@ void context_drop_schema(ttr *t, ttr_id schema)
     if (t->schemas[schema].packed) {
         struct schema *packed = &t->schemas[t->schemas[schema].packed];
         packed->event_class = NULL;
-        packed->beneath = 0;
+        packed->base_schema = 0;
     }
     t->schemas[schema] = (struct schema){0};
 }
@@ -313,7 +314,7 @@ ttr_id context_copy_schema(ttr *t, ttr_id schema)
         .ops = &event_copy_field_ops,
         .ctx = t,
         .event_class = from->event_class,
-        .beneath = from->beneath ? from->beneath : schema,
+        .base_schema = from->base_schema ? from->base_schema : schema,
         .has_number = from->has_number,
         .number = from->number,
         .version = from->version,
@@ -380,7 +381,8 @@ bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source)
     return true;
 }
 
-/* Replaces a text by its interned copy, which lives as long as the context. */
+/* Replaces a text by its interned copy, which is valid as long as the context. Returns false if
+ * memory runs out. */
 static bool intern_in_place(ttr *t, ttr_text *text)
 {
     uint32_t id = intern_add(&t->strings, text->p ? text->p : "", text->n);

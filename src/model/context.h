@@ -22,61 +22,70 @@
 struct descriptor_pool;
 struct type;
 
-/* Data that a format computed for one input and that other inputs of the context may share, for
- * example parsed metadata. Embedded in the owner's object; the owner withdraws it before it frees
- * that object. */
+/* Data that a format computed for one input and that other inputs of the context may use, for
+ * example parsed metadata. Embedded in an object of the input; its owner withdraws the offer before
+ * it frees that object. */
 struct offer {
     struct offer *next;
-    const void *of; /* the struct format */
+    const void *of; /* the struct format that published the offer */
     uint64_t key;   /* hash of the data it was computed from */
 };
 
-#define OFFER_CHAINS 256u /* hash chains of offers */
+#define OFFER_CHAINS 256u /* number of hash chains */
 
-/* Cached fields of the events of one schema. They stay in memory from one event to the next, so
- * that only the values are written. */
+/* Cache of the fields of one schema's events. The fields stay in memory from one event to the next,
+ * so that only the values are written. */
 struct field_cache {
     ttr_field *field;
-    uint32_t n;       /* capacity of `field` */
-    bool is_prepared; /* `field` holds the parts that all events share; set by field_ops.hold */
-    bool is_full;     /* an event had more fields than fit */
+    uint32_t n; /* capacity of `field` */
+    /* `field` holds the names and types that all events of the schema share; set by
+     * field_ops.decode_cached
+     */
+    bool is_prepared;
+    bool is_full; /* an event had more fields than the capacity */
 };
 
-/* Decoder of the fields of one kind of payload; implemented in the format's folder. */
+/* Functions that decode the fields of events of a schema; implemented in the format's folder. */
 struct field_ops {
     void (*begin)(
-        ttr_fields *fields); /* may fill fields->state; not called if the schema has a `start` */
-    bool (*next)(ttr_fields *fields, ttr_field *field); /* zeroes all other parts of *field */
-    /* Writes up to `room` > 0 fields and returns how many. Returns fewer at the end, or after a
-     * field with several labels. NULL: `next` is called for each field. */
-    uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
-    /* Writes the fields of an event whose iteration has not begun, and returns how many. Sets
-     * fields->ops to NULL if these are all; otherwise iteration continues after them. 0 = nothing
-     * was written, iteration starts with the first field. NULL: not supported. */
-    uint32_t (*hold)(ttr_fields *fields, struct field_cache *held);
-    /* Like begin, for the group PACKET or HEADER. NULL: the format has neither. */
-    void (*begin_group)(ttr_fields *fields, ttr_group group);
-    /* Returns the number of the event's packet, from 1, unique in its source. NULL, 0: the format
-     * has no packets. */
-    uint64_t (*packet)(const void *ctx, const ttr_event *event);
-    /* Returns label i of the enumerated value just returned. NULL: value->text is the only label.
+        /* starts an iteration; may set fields->state; not called if the schema has a `start` */
+        ttr_fields *fields);
+    /* returns the next field; zeroes all members of *field that it does not set */
+    bool (*next)(ttr_fields *fields, ttr_field *field);
+    /* Writes the next fields, at most `room` > 0, and returns their number. Returns fewer after the
+     * last field, or after a field with several labels. NULL = the caller calls `next` for each
+     * field. */
+    uint32_t (*decode_batch)(ttr_fields *fields, ttr_field *field, uint32_t room);
+    /* Decodes all fields of an event into the cache before iteration has begun, and returns their
+     * number. Sets fields->ops to NULL if no fields follow; otherwise iteration continues after
+     * them. 0 = nothing was decoded; iteration starts with the first field. NULL = not supported.
      */
+    uint32_t (*decode_cached)(ttr_fields *fields, struct field_cache *held);
+    /* Starts an iteration over the fields of the event's packet or event header. NULL = the format
+     * has neither. */
+    void (*begin_group)(ttr_fields *fields, ttr_group group);
+    /* Returns the number of the event's packet, from 1, unique in its source; 0 = not in a packet.
+     * NULL = the format has no packets. */
+    uint64_t (*packet)(const void *ctx, const ttr_event *event);
+    /* Returns label i of the enumerated value that was returned last. NULL = value->text is the
+     * only label. */
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
-    /* Returns the stack of an event with `stack` != 0, as ttr_event_frames does. NULL: the format
-     * has no stacks apart from fields. */
+    /* Returns the stack of an event with `stack` != 0, as ttr_event_frames does. NULL = stacks are
+     * fields of events. */
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses, uint32_t room);
-    /* Returns the same stack without copying, as ttr_event_stack does. NULL: not possible. */
+    /* Returns the stack of an event without copying it, as ttr_event_stack does. NULL = not
+     * supported. */
     const uint64_t *(*stack)(const void *ctx, const ttr_event *event, uint32_t *n);
-    /* Returns the declared type of the field just returned, NULL = undeclared. NULL: no field has a
-     * type. */
+    /* Returns the declared type of the field that was returned last; NULL = undeclared. The
+     * function is NULL if no field has a declared type. */
     const struct type *(*type)(const ttr_fields *fields);
-    /* Returns true if the room of the text just returned contains other bytes than zeros after the
-     * text's end. For fields returned by `next`. NULL: unknown, treated as false. */
-    bool (*goes_on)(const ttr_fields *fields, const ttr_value *text);
+    /* Returns true if the fixed-size text that `next` returned last has nonzero bytes after its
+     * terminating zero. NULL = unknown, treated as false. */
+    bool (*has_bytes_after_end)(const ttr_fields *fields, const ttr_value *text);
 };
 
-/* Zeroes a field and sets its name to the empty text. Uses vectors, because compilers do not for a
- * struct assignment. */
+/* Zeroes a field and sets its name to the empty text. Uses vector stores, because compilers emit
+ * slower code for a struct assignment. */
 static inline void field_clear(ttr_field *field)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -97,26 +106,28 @@ struct event_class {
     const struct type *root[6];
     bool has_log_level, has_clock, has_version;
     uint32_t version;              /* version of the class, if has_version */
-    int64_t log_level;             /* in the format's own numbering */
+    int64_t log_level;             /* log level, if has_log_level, in the format's own numbering */
     ttr_text emf_uri;              /* Eclipse Modeling Framework URI; "" = none */
     ttr_text message, description; /* human-readable; "" or NULL = none */
 };
 
 struct schema {
     const struct field_ops *ops;
-    const void *ctx; /* tables of the reader that `ops` needs */
+    const void *ctx; /* data of the reader that the functions of `ops` use */
     /* initial fields->state[0] of an iteration; NULL = ops->begin sets the state */
     const void *start;
     uint64_t start_with; /* initial fields->state[1] */
-    const void *format;  /* the struct format whose raw records these events are, or NULL */
+    /* the struct format that can copy the raw records of these events, or NULL */
+    const void *format;
     const struct event_class
         *event_class; /* declared properties of the events; NULL = undeclared */
-    /* schema of the original events if these have added fields or are copies; 0 = none */
-    ttr_id beneath;
+    /* schema of the original events, if these are copies or have added fields; 0 = none */
+    ttr_id base_schema;
     ttr_id packed;   /* schema for copies of these events; 0 = not created yet */
     bool has_number; /* the provider numbers its events: number `number`, version `version` */
     uint32_t number, version;
-    bool has_texts;  /* the trace has human-readable texts about these events outside of them */
+    /* the trace has human-readable texts for these events that are not part of the events */
+    bool has_texts;
     bool has_packet; /* copies contain the fields of their packet before their own (event_copy.h) */
 };
 
@@ -141,52 +152,53 @@ struct source_entry {
     const char *format;
     struct pair_map processes;      /* (pid, 0) to process index */
     struct pair_map threads;        /* (pid, tid) to thread id */
-    struct pair_map threads_by_tid; /* (tid, 0) to the thread id last seen with that tid */
+    struct pair_map threads_by_tid; /* (tid, 0) to the id of the last thread seen with that tid */
     struct pair_map names_by_tid;   /* (tid, 0) to string id */
-    /* index + 1 of the process that holds the mappings shared by all processes (the kernel), 0 =
-     * none */
+    /* index + 1 of the pseudo process for the kernel, which holds mappings shared by all processes;
+     * 0 = none */
     uint32_t kernel;
     ttr_attribute *attributes;
     size_t attributes_n, attributes_capacity;
     uint16_t shares; /* source whose attributes also apply to this one, 0 = none */
-    /* position among the inputs that are merged with it; orders names at equal times
+    /* position of the input in the merge that reads it; orders name changes at equal times
      * (model/pending_names.h) */
     uint32_t lane;
-    /* position among all inputs below a merging reader, set by reader_assign_ranks; initially the
-     * source's number */
+    /* position in the order of all sources of a merging reader, set by reader_assign_ranks; before
+     * that the source's number */
     uint32_t rank;
 };
 
 struct ttr {
-    struct alloc alloc;   /* the caller's allocator, or the default */
-    struct alloc counted; /* allocator of the library; counts against max_memory */
+    struct alloc alloc;   /* the caller's allocator, or malloc if there is none */
+    struct alloc counted; /* allocator for the library's objects; enforces max_memory */
     uint64_t memory, max_memory;
-    ttr_progress progress; /* see ttr_progress_set; may be NULL */
+    ttr_progress progress; /* callback set by ttr_progress_set; may be NULL */
     void *progress_ctx;
-    /* shared pool of file descriptors for traces of many files, in folders */
+    /* limits the open files of traces that consist of many files */
     struct descriptor_pool *descriptor_pool;
     struct intern strings;
     struct process *processes;
     size_t processes_n, processes_capacity;
     struct thread *threads; /* [0] is unused: id 0 = no thread */
     size_t threads_n, threads_capacity;
-    /* number of name changes of processes and threads; while it is the same, cached names are valid
-     */
+    /* number of name changes of processes and threads so far; a cached name is valid while this is
+     * unchanged */
     uint32_t name_change_count;
     ttr_track *tracks; /* [0] is unused: id 0 = no track */
     size_t tracks_n, tracks_capacity;
-    struct schema *schemas; /* [0] is unused: id 0 = no fields; [1] is SCHEMA_EVENT_COPY */
+    /* [0] is unused: id 0 = no fields; [1] is SCHEMA_EVENT_COPY, the schema of built events */
+    struct schema *schemas;
     size_t schemas_n, schemas_capacity;
-    struct source_entry *sources; /* [0] is the program: events built by hand */
+    struct source_entry *sources; /* [0] is the program: events built by the caller */
     size_t sources_n, sources_capacity;
-    size_t traces_n; /* number of traces; several sources may be parts of one */
+    size_t traces_n; /* number of traces; the sources of one trace count once */
     struct symbols symbols;
-    struct offer *offers[OFFER_CHAINS]; /* hash table by key */
+    struct offer *offers[OFFER_CHAINS]; /* hash table of published offers, by key */
 };
 
 #define SCHEMA_EVENT_COPY 1u
 
-/* Calls the progress callback. Returns false if the program wants to cancel. */
+/* Calls the progress callback. Returns false if it asks to cancel. */
 static inline bool context_should_continue(const ttr *t)
 {
     return !t->progress || t->progress(t->progress_ctx);
@@ -196,8 +208,8 @@ static inline bool context_should_continue(const ttr *t)
  * inputs. */
 void context_share_descriptors(ttr *t, const ttr *with);
 
-/* Publishes an offer, withdraws it, or finds one by format and key. context_find_offer returns NULL
- * if there is none; the format must compare the data, since the key is a hash. */
+/* Publish an offer, withdraw it, or find one by format and key. context_find_offer returns NULL if
+ * there is none. The key is a hash, so the format must also compare the data. */
 void context_publish_offer(ttr *t, struct offer *offer);
 void context_withdraw_offer(ttr *t, const struct offer *offer);
 struct offer *context_find_offer(const ttr *t, const void *of, uint64_t key);
@@ -213,12 +225,12 @@ TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name,
 TTR_MUST bool context_add_interned_attribute(ttr *t, uint16_t source,
                                              const ttr_attribute *attribute);
 
-/* Makes a source part of the trace of `from`, whose attributes it then inherits. Call at most once
- * per source; `from` must not be a part itself. */
+/* Makes `source` a part of the same trace as `from` and inherits its attributes. Call at most once
+ * per source; `from` must be the first part of its trace. */
 void context_share_attributes(ttr *t, uint16_t source, uint16_t from);
 
-/* Sets the path of a source's trace, before other sources become parts of it. Returns false if
- * memory runs out. */
+/* Sets the path of a source's trace. Call before other sources become parts of the trace. Returns
+ * false if memory runs out. */
 TTR_MUST bool context_name_trace(ttr *t, uint16_t source, const char *path);
 
 /* Returns the thread of a process; adds it if it is new. Returns 0 if memory runs out. */
@@ -235,7 +247,7 @@ TTR_MUST ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid);
 TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);
 TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name);
 
-/* Name a thread, or the process of a thread. Formats whose names change between events use
+/* Name a thread, or the process of a thread, from now on. If names change between events, use
  * input_add_name_change instead. */
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
 void context_name_process_of_thread(ttr *t, ttr_id thread, ttr_id name);
@@ -243,8 +255,8 @@ void context_name_process_of_thread(ttr *t, ttr_id thread, ttr_id name);
 /* Adds a track. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
 
-/* Adds a schema. Returns 0 if memory runs out. context_drop_schema removes the fields of a schema's
- * events when its reader is closed. */
+/* context_add_schema returns the id of a new schema, or 0 if memory runs out. context_drop_schema
+ * removes the functions that decode its events, when its reader is closed. */
 TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
 void context_drop_schema(ttr *t, ttr_id schema);
 
@@ -255,7 +267,8 @@ void context_set_event_number(ttr *t, ttr_id schema, uint32_t number, uint32_t v
  * memory runs out. */
 TTR_MUST ttr_id context_copy_schema(ttr *t, ttr_id schema);
 
-/* Returns the trace path to print with the events of a source, or 0 if there is only one trace. */
+/* Returns the trace path to print with the events of a source, or 0 if the context has only one
+ * trace. */
 static inline ttr_id context_displayed_path(const ttr *t, uint16_t source)
 {
     return t->traces_n > 1 && source < t->sources_n ? t->sources[source].trace_path : 0;
@@ -266,7 +279,7 @@ static inline const struct schema *context_schema(const ttr *t, ttr_id id)
     return &t->schemas[id < t->schemas_n ? id : 0];
 }
 
-/* Starts an iteration like ttr_fields_begin, for a schema that the caller has looked up. */
+/* Starts an iteration like ttr_fields_begin, but with the event's schema already found. */
 static inline void fields_begin_with_schema(ttr_fields *fields, const struct schema *schema,
                                             const ttr_event *event)
 {
@@ -281,7 +294,7 @@ static inline void fields_begin_with_schema(ttr_fields *fields, const struct sch
     }
 }
 
-/* Returns the iteration over the event whose fields a buffer returned last. It finds labels and
+/* Returns the iteration that decoded the last event of a field buffer, for queries of labels and
  * types. */
 const ttr_fields *field_buffer_iter(const ttr_field_buffer *buffer);
 
@@ -292,11 +305,13 @@ static inline const struct type *fields_declared_type(const ttr_fields *fields)
     return ops && ops->type ? ops->type(fields) : NULL;
 }
 
-/* Calls field_ops.goes_on; returns false if the value is not a text. */
+/* Returns true if the text that was returned last has nonzero bytes after its terminating zero.
+ * Returns false if the value is not a text. */
 static inline bool text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *value)
 {
     const struct field_ops *ops = fields->ops;
-    return value->type == TTR_TYPE_TEXT && ops && ops->goes_on && ops->goes_on(fields, value);
+    return value->type == TTR_TYPE_TEXT && ops && ops->has_bytes_after_end &&
+           ops->has_bytes_after_end(fields, value);
 }
 
 #endif

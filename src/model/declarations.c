@@ -10,17 +10,19 @@
 #include "model/input.h"
 #include "model/type.h"
 
-#define DEPTH_MAX 48u /* nesting depth; larger than TYPE_DEPTH_MAX */
-#define SHOWN_MAX 8u  /* names per reference */
+#define DEPTH_MAX 48u /* nesting depth of declared fields; larger than TYPE_DEPTH_MAX */
+#define SHOWN_MAX 8u  /* display names per reference */
 
 /* Iteration state, stored in ttr_field_declarations.state. */
 struct declaration_iter {
     uint32_t root; /* next root to enter */
     uint32_t depth, given;
     uint8_t group;
-    const struct type *number; /* type whose labels are returned next; NULL = none */
+    /* type whose labels are returned next; NULL = the last field has no labels */
+    const struct type *number;
     uint32_t label, label_range;
-    const struct type_range *selector; /* selector ranges of the last field */
+    /* remaining selector ranges of the last field (an option of a variant) */
+    const struct type_range *selector;
     uint32_t selector_n, selector_at;
     ttr_text selector_name;
     ttr_text shown[SHOWN_MAX]; /* display names of the last field's reference */
@@ -112,7 +114,7 @@ static uint8_t display_of_type(const struct type *type)
     return type->labels && type->kind != TYPE_BITS ? TTR_DISPLAY_ENUM : type->hint;
 }
 
-static uint8_t group_of(enum type_root root)
+static uint8_t group_of_root(enum type_root root)
 {
     static const uint8_t groups[ROOT_COUNT] = {TTR_GROUP_PACKET,  TTR_GROUP_PACKET,
                                                TTR_GROUP_HEADER,  TTR_GROUP_COMMON,
@@ -133,8 +135,8 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
     return NULL;
 }
 
-/* Returns the display names of a reference, as fields have them. A reference of more than SHOWN_MAX
- * names keeps its stored names. */
+/* Returns the names of the reference as displayed, like the names of fields. A reference of more
+ * than SHOWN_MAX names keeps the names that are stored. */
 static const ttr_text *reference_display_names(const ttr_field_declarations *declarations,
                                                struct declaration_iter *declaration_iter,
                                                const struct type_reference *reference)
@@ -179,13 +181,13 @@ static void describe(const struct declaration_iter *declaration_iter,
         .align = UINT32_C(1) << (type->align < 31 ? type->align : 31),
         .count = has_length && !has_reference ? type->count : 0,
         .reference_n = type->reference.names_n,
-        .reference_group = has_reference ? group_of(type->reference.root) : 0,
+        .reference_group = has_reference ? group_of_root(type->reference.root) : 0,
     };
     if (!declaration->name.p)
         declaration->name = nameless;
 }
 
-/* Returns the next type inside the innermost frame; NULL past the last. */
+/* Returns the next member or element type of the innermost frame; NULL after the last. */
 static const struct type *next_type_inside(struct frame *frame, const struct type_member **member)
 {
     const struct type *type = frame->type;
@@ -205,7 +207,7 @@ static bool has_contents(const struct type *type)
            type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL;
 }
 
-/* Enters the next declared root. Returns false if there is none. */
+/* Starts the next root that the class declares. Returns false if there is none. */
 static bool enter_root(ttr_field_declarations *declarations,
                        struct declaration_iter *declaration_iter)
 {
@@ -215,7 +217,7 @@ static bool enter_root(ttr_field_declarations *declarations,
         if (!type)
             continue;
         declaration_iter->root = root + 1;
-        declaration_iter->group = group_of((enum type_root)root);
+        declaration_iter->group = group_of_root((enum type_root)root);
         declaration_iter->depth = 1;
         declaration_iter->frame[0] = (struct frame){.type = type};
         return true;

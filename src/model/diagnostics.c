@@ -29,7 +29,8 @@ static ttr_diagnostic *find_code(struct diagnostics *notes, const char *code)
     return NULL;
 }
 
-/* Adds a code. All texts are allocated at once, so that pointers to them stay valid. */
+/* Adds an entry for a new code. Allocates all its texts at once, so that pointers to them stay
+ * valid. */
 static ttr_diagnostic *add_code(struct diagnostics *notes, const char *code, const char *format,
                                 va_list values)
 {
@@ -54,8 +55,8 @@ static void raise_severity(struct diagnostics *notes, ttr_diagnostic *note, ttr_
     (void)vsnprintf(notes->text[note - notes->note], DIAGNOSTICS_TEXT_MAX, format, values);
 }
 
-/* Adds a range of damage. A range that touches the previous one extends it, as the same damage. A
- * range without an offset touches nothing. */
+/* Adds a damaged byte range. If it touches the previous range, it extends that one. A range without
+ * an offset never touches another. */
 static void add_damage_region(struct diagnostics *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
@@ -97,8 +98,8 @@ void diagnostics_add(struct diagnostics *notes, ttr_severity severity, const ttr
         add_damage_region(notes, where);
 }
 
-/* Returns the entry of a code, added or raised to the other's severity. Returns NULL if there is no
- * room. */
+/* Returns the entry of a code. Adds it if it is new, and raises its severity to that of `from` if
+ * that is higher. Returns NULL if there is no space. */
 static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnostic *other,
                                    const char *format, ...) TTR_PRINTF(3, 4);
 

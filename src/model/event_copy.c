@@ -20,12 +20,13 @@
 #define HEAD 16u
 #define MORE 8u
 #define HAS_MORE 0x80u    /* bit of copy_head.type: a struct copy_more follows */
-#define IS_REPEATED 0x40u /* bit of copy_head.type: a row of elements */
+#define IS_REPEATED 0x40u /* bit of copy_head.type: a row of elements, which share this head */
 /* bit of copy_more.flags: a pointer to the declared type follows the labels */
 #define HAS_TYPE 1u
-/* bit of copy_more.flags: field_ops.goes_on returned true; the rest of the room was not copied */
-#define GOES_ON 2u
-#define PACKED_DEPTH 16u /* nesting levels for which declared types are known */
+/* bit of copy_more.flags: the original text had nonzero bytes after its terminating zero, which
+ * were not copied */
+#define HAS_BYTES_AFTER_END 2u
+#define TYPES_DEPTH_MAX 16u /* nesting levels for which declared types are known */
 
 struct copy_head {
     uint8_t type, hint, bits, depth;
@@ -35,7 +36,7 @@ struct copy_head {
 /* Rare properties of a field. */
 struct copy_more {
     uint8_t group, base, choices;
-    uint8_t flags;   /* HAS_TYPE, GOES_ON */
+    uint8_t flags;   /* HAS_TYPE, HAS_BYTES_AFTER_END */
     uint32_t labels; /* number of label ids that follow */
 };
 
@@ -45,20 +46,21 @@ struct copy_iter {
     const struct intern *strings;
     const uint8_t *labels; /* label ids of the last field; as many as its count */
     const struct event_class
-        *about; /* event class of the copy's schema; NULL = the fields have no declared types */
+        *about; /* event class of the copy's schema; NULL = fields have no declared types */
     const struct type *
         /* declared types of the last field (at its depth) and of the structs and arrays around it
          */
-        type[PACKED_DEPTH];
-    uint32_t next[PACKED_DEPTH]; /* index, per level, of the member after the last one found */
-    const struct type *root;     /* root type of the last field */
-    ttr_field repeated;          /* row: the element's field without its value */
-    uint32_t repeats;            /* row: elements left */
-    /* the type pointer stored with the last field, or NULL; valid as long as `about` */
+        type[TYPES_DEPTH_MAX];
+    uint32_t next[TYPES_DEPTH_MAX]; /* per depth: index of the member after the one found last */
+    const struct type *root;        /* declared type of the root that contains the last field */
+    ttr_field repeated;             /* in a row: template of the elements, without values */
+    uint32_t repeats;               /* in a row: number of elements left */
+    /* declared type stored with the last field, or NULL; valid as long as `about` */
     const struct type *chosen;
     uint16_t depth;
-    uint8_t width, behind; /* row: bytes per value, and padding after the last one */
-    bool goes_on;          /* GOES_ON of the last field */
+    /* in a row: bytes per value, and bytes of padding after the last value */
+    uint8_t width, behind;
+    bool has_bytes_after_end; /* the last field has the flag HAS_BYTES_AFTER_END */
 };
 _Static_assert(sizeof(struct copy_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct copy_head) == HEAD, "head is 16 bytes");
@@ -73,12 +75,12 @@ static void copy_iter_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
     const ttr *t = fields->ctx;
-    struct copy_iter walk = {.strings = &t->strings,
+    struct copy_iter iter = {.strings = &t->strings,
                              .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_init(event->payload, event->payload_size, 0);
+    iter.at = cursor_init(event->payload, event->payload_size, 0);
     if (event->body)
-        (void)cursor_skip(&walk.at, event->body);
-    memcpy(fields->state, &walk, sizeof walk);
+        (void)cursor_skip(&iter.at, event->body);
+    memcpy(fields->state, &iter, sizeof iter);
 }
 
 static size_t labels_size(uint32_t labels)
@@ -86,38 +88,38 @@ static size_t labels_size(uint32_t labels)
     return (labels * (size_t)4 + 7) / 8 * 8;
 }
 
-static ttr_text label_at(const struct copy_iter *walk, uint32_t i)
+static ttr_text label_at(const struct copy_iter *iter, uint32_t i)
 {
     uint32_t id;
-    memcpy(&id, walk->labels + 4 * (size_t)i, sizeof id);
-    struct intern_text text = intern_get(walk->strings, id);
+    memcpy(&id, iter->labels + 4 * (size_t)i, sizeof id);
+    struct intern_text text = intern_get(iter->strings, id);
     return (ttr_text){text.p, text.n};
 }
 
-static bool read_more(struct copy_iter *walk, struct cursor *from, ttr_field *field)
+static bool read_more(struct copy_iter *iter, struct cursor *from, ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(from, MORE);
     struct copy_more more;
     if (!bytes)
         return false;
     memcpy(&more, bytes, sizeof more);
-    walk->labels = cursor_read_bytes(from, labels_size(more.labels));
+    iter->labels = cursor_read_bytes(from, labels_size(more.labels));
     const uint8_t *type =
-        more.flags & HAS_TYPE ? cursor_read_bytes(from, sizeof walk->chosen) : NULL;
-    if (!walk->labels || (more.flags & HAS_TYPE && !type))
+        more.flags & HAS_TYPE ? cursor_read_bytes(from, sizeof iter->chosen) : NULL;
+    if (!iter->labels || (more.flags & HAS_TYPE && !type))
         return false;
     if (type)
-        memcpy(&walk->chosen, type, sizeof walk->chosen);
+        memcpy(&iter->chosen, type, sizeof iter->chosen);
     field->group = more.group;
     field->choices = more.choices;
-    walk->goes_on = more.flags & GOES_ON;
+    iter->has_bytes_after_end = more.flags & HAS_BYTES_AFTER_END;
     field->value.base = more.base;
     if (more.labels)
-        field->value.text = label_at(walk, 0);
+        field->value.text = label_at(iter, 0);
     return true;
 }
 
-/* Returns true if a value of this kind can have the declared type. */
+/* Returns true if a value can belong to a field of the declared type. */
 static bool type_suits_value(const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
@@ -143,8 +145,8 @@ static bool type_suits_value(const struct type *type, const ttr_value *value)
     }
 }
 
-/* Returns the type of a value below a declared one: skips optionals, and selects the first matching
- * option of a variant whose choice is not stored. */
+/* Returns the type of a value inside a declared type: skips optionals. For a variant whose selected
+ * option was not stored, returns the first option that suits the value. */
 static const struct type *resolve_type(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
@@ -181,40 +183,42 @@ static const struct type *find_member_type(const struct type *outer, const ttr_f
     return NULL;
 }
 
-/* Finds the declared type of a field by its name in the type around it. */
-static void follow_types(struct copy_iter *walk, const ttr_field *field)
+/* Sets walk->type for a field: finds its declared type by name among the members of the type around
+ * it. */
+static void follow_types(struct copy_iter *iter, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
                                     [TTR_GROUP_CONTEXT] = ROOT_SPECIFIC_CONTEXT,
                                     [TTR_GROUP_COMMON] = ROOT_COMMON_CONTEXT,
                                     [TTR_GROUP_PACKET] = ROOT_PACKET_CONTEXT};
-    walk->depth = field->depth;
-    if (!walk->about || field->depth >= PACKED_DEPTH || field->group >= sizeof roots)
+    iter->depth = field->depth;
+    if (!iter->about || field->depth >= TYPES_DEPTH_MAX || field->group >= sizeof roots)
         return;
-    const struct type *const *root = walk->about->root;
+    const struct type *const *root = iter->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT &&
-                     /* the class has no root for the context: it is part of the payload type */
+                     /* the class declares no context root: the context is part of the payload type
+                      */
                      !root[ROOT_SPECIFIC_CONTEXT];
-    const struct type *outer = field->depth ? walk->type[field->depth - 1]
+    const struct type *outer = field->depth ? iter->type[field->depth - 1]
                                : is_joined  ? root[ROOT_PAYLOAD]
                                             : root[roots[field->group]];
-    if (field->depth == 0 && outer != walk->root) {
-        walk->root = outer;
-        walk->next[0] = 0;
+    if (field->depth == 0 && outer != iter->root) {
+        iter->root = outer;
+        iter->next[0] = 0;
     }
-    if (field->depth + 1u < PACKED_DEPTH)
-        walk->next[field->depth + 1u] = 0;
-    const struct type *declared = find_member_type(outer, field, &walk->next[field->depth]);
-    walk->type[field->depth] = walk->chosen ? walk->chosen : resolve_type(declared, &field->value);
+    if (field->depth + 1u < TYPES_DEPTH_MAX)
+        iter->next[field->depth + 1u] = 0;
+    const struct type *declared = find_member_type(outer, field, &iter->next[field->depth]);
+    iter->type[field->depth] = iter->chosen ? iter->chosen : resolve_type(declared, &field->value);
 }
 
 static const struct type *copy_iter_type(const ttr_fields *fields)
 {
-    const struct copy_iter *walk = (const struct copy_iter *)fields->state;
-    return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
+    const struct copy_iter *iter = (const struct copy_iter *)fields->state;
+    return iter->about && iter->depth < TYPES_DEPTH_MAX ? iter->type[iter->depth] : NULL;
 }
 
-/* Returns the bytes per value in a row of elements. */
+/* Returns the bytes per value in a row of elements of this type and width. */
 static uint8_t row_value_width(uint8_t type, uint8_t bits)
 {
     if (type == TTR_TYPE_FLOAT || bits == 0 || bits > 32)
@@ -230,47 +234,47 @@ static uint64_t extend_value(uint8_t type, uint64_t x, uint8_t width)
     return type == TTR_TYPE_INT ? (uint64_t)((int64_t)(x << spare) >> spare) : x << spare >> spare;
 }
 
-static bool read_row_element(struct copy_iter *walk, ttr_field *field)
+static bool read_row_element(struct copy_iter *iter, ttr_field *field)
 {
     uint8_t low[8] = {0};
-    const uint8_t *bytes = cursor_read_bytes(&walk->at, walk->width);
+    const uint8_t *bytes = cursor_read_bytes(&iter->at, iter->width);
     if (!bytes)
         return false;
-    memcpy(low, bytes, walk->width);
-    *field = walk->repeated;
-    field->value.v.u = extend_value(field->value.type, load_u64le(low), walk->width);
-    if (--walk->repeats == 0 && !cursor_skip(&walk->at, walk->behind))
+    memcpy(low, bytes, iter->width);
+    *field = iter->repeated;
+    field->value.v.u = extend_value(field->value.type, load_u64le(low), iter->width);
+    if (--iter->repeats == 0 && !cursor_skip(&iter->at, iter->behind))
         return false;
-    follow_types(walk, field);
+    follow_types(iter, field);
     return true;
 }
 
-static bool begin_row(struct copy_iter *walk, uint32_t n, ttr_field *field)
+static bool begin_row(struct copy_iter *iter, uint32_t n, ttr_field *field)
 {
-    walk->repeated = *field;
-    walk->repeats = n;
-    walk->width = row_value_width(field->value.type, field->value.bits);
-    walk->behind = (uint8_t)((8 - (uint64_t)n * walk->width % 8) % 8);
-    return n && read_row_element(walk, field);
+    iter->repeated = *field;
+    iter->repeats = n;
+    iter->width = row_value_width(field->value.type, field->value.bits);
+    iter->behind = (uint8_t)((8 - (uint64_t)n * iter->width % 8) % 8);
+    return n && read_row_element(iter, field);
 }
 
-/* Reads the head of a field, its rare properties and its labels. */
-static inline bool read_head(struct copy_iter *walk, struct cursor *from, struct copy_head *head,
+/* Reads the head of a field and, if present, its additional properties and labels. */
+static inline bool read_head(struct copy_iter *iter, struct cursor *from, struct copy_head *head,
                              ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(from, HEAD);
     if (!bytes)
         return false;
     memcpy(head, bytes, sizeof *head);
-    struct intern_text name = intern_get(walk->strings, head->name_id);
+    struct intern_text name = intern_get(iter->strings, head->name_id);
     *field = (ttr_field){.name = {name.p, name.n}, .name_id = head->name_id, .depth = head->depth};
     field->value.type = head->type & (uint8_t) ~(HAS_MORE | IS_REPEATED);
     field->value.hint = head->hint;
     field->value.bits = head->bits;
     field->value.text_id = head->text_id;
-    walk->chosen = NULL;
-    walk->goes_on = false;
-    return !(head->type & HAS_MORE) || read_more(walk, from, field);
+    iter->chosen = NULL;
+    iter->has_bytes_after_end = false;
+    return !(head->type & HAS_MORE) || read_more(iter, from, field);
 }
 
 static inline bool read_value(struct cursor *from, const struct copy_head *head, ttr_field *field)
@@ -289,34 +293,34 @@ static inline bool read_value(struct cursor *from, const struct copy_head *head,
 
 static bool copy_iter_next(ttr_fields *fields, ttr_field *field)
 {
-    struct copy_iter *walk = (struct copy_iter *)fields->state;
+    struct copy_iter *iter = (struct copy_iter *)fields->state;
     struct copy_head head;
-    if (walk->repeats)
-        return read_row_element(walk, field);
-    if (!read_head(walk, &walk->at, &head, field))
+    if (iter->repeats)
+        return read_row_element(iter, field);
+    if (!read_head(iter, &iter->at, &head, field))
         return false;
     if (head.type & IS_REPEATED)
-        return begin_row(walk, head.count, field);
-    if (!read_value(&walk->at, &head, field))
+        return begin_row(iter, head.count, field);
+    if (!read_value(&iter->at, &head, field))
         return false;
-    follow_types(walk, field);
+    follow_types(iter, field);
     return true;
 }
 
 static bool copy_iter_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                             ttr_text *label)
 {
-    const struct copy_iter *walk = (const struct copy_iter *)fields->state;
-    if (i >= value->count || !walk->labels)
+    const struct copy_iter *iter = (const struct copy_iter *)fields->state;
+    if (i >= value->count || !iter->labels)
         return false;
-    *label = label_at(walk, i);
+    *label = label_at(iter, i);
     return true;
 }
 
 static bool copy_iter_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
     (void)text;
-    return ((const struct copy_iter *)fields->state)->goes_on;
+    return ((const struct copy_iter *)fields->state)->has_bytes_after_end;
 }
 
 static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
@@ -361,12 +365,12 @@ static void copy_iter_begin_group(ttr_fields *fields, ttr_group group)
     const struct event_copy_packet part = group == TTR_GROUP_PACKET
                                               ? event_copy_find_packet(t, event)
                                               : (struct event_copy_packet){.n = 0};
-    struct copy_iter walk = {.strings = &t->strings,
+    struct copy_iter iter = {.strings = &t->strings,
                              .about = context_schema(t, event->schema)->event_class};
-    walk.at = cursor_init(event->payload, part.at + part.n, 0);
+    iter.at = cursor_init(event->payload, part.at + part.n, 0);
     if (part.at)
-        (void)cursor_skip(&walk.at, part.at);
-    memcpy(fields->state, &walk, sizeof walk);
+        (void)cursor_skip(&iter.at, part.at);
+    memcpy(fields->state, &iter, sizeof iter);
 }
 
 const struct field_ops event_copy_field_ops = {.begin = copy_iter_begin,
@@ -375,7 +379,7 @@ const struct field_ops event_copy_field_ops = {.begin = copy_iter_begin,
                                                .label = copy_iter_label,
                                                .frames = copy_frames,
                                                .type = copy_iter_type,
-                                               .goes_on = copy_iter_goes_on};
+                                               .has_bytes_after_end = copy_iter_goes_on};
 
 static ttr_id intern_label(ttr *t, struct buffer *to, ttr_text text)
 {
@@ -390,9 +394,11 @@ static bool has_labels(const ttr_value *value)
            value->count > 0;
 }
 
-/* Appends group, base, labels and, if the type was chosen among several, its pointer. Without the
- * iteration that returned the field only the first label is known. */
-static void append_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
+/* Appends a copy_more: group, base, labels and, if the type is an option of a variant, a pointer to
+ * the type. Without `fields`, the iteration that returned the field, only the first label is known.
+ */
+static void append_rare_properties(ttr *t, struct buffer *to, const ttr_field *field,
+                                   const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
     const struct type *chosen = fields && field->choices ? fields_declared_type(fields) : NULL;
@@ -400,7 +406,7 @@ static void append_more(ttr *t, struct buffer *to, const ttr_field *field, const
                              .base = value->base,
                              .choices = field->choices,
                              .flags = chosen ? HAS_TYPE : 0};
-    more.flags |= fields && text_has_bytes_after_end(fields, value) ? GOES_ON : 0;
+    more.flags |= fields && text_has_bytes_after_end(fields, value) ? HAS_BYTES_AFTER_END : 0;
     more.labels = !has_labels(value) ? 0 : fields ? value->count : 1;
     buffer_add(to, &more, sizeof more);
     for (uint32_t i = 0; i < more.labels && !to->failed; i++) {
@@ -436,7 +442,7 @@ static void append_field(ttr *t, struct buffer *to, const ttr_field *field,
     head.count = counted ? (uint32_t)value->text.n : labelled && !fields ? 1 : value->count;
     buffer_add(to, &head, sizeof head);
     if (has_more)
-        append_more(t, to, field, fields);
+        append_rare_properties(t, to, field, fields);
     if (counted) {
         buffer_add(to, value->text.p, value->text.n);
         buffer_add_zeros(to, (8 - value->text.n % 8) % 8);
@@ -474,8 +480,8 @@ static void end_row(struct buffer *to, struct repeat *repeat)
     repeat->n = 0;
 }
 
-/* Appends an element to the open row, or opens a new one. Returns false if its value does not fit
- * its declared width. */
+/* Appends an element to the open row, or opens a new row. Returns false if the value does not fit
+ * into its declared width. */
 static bool append_row_element(struct buffer *to, struct repeat *repeat, const ttr_field *field,
                                const ttr_fields *fields)
 {
@@ -519,7 +525,7 @@ void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field)
     append_field(t, to, field, NULL);
 }
 
-/* Appends the stack of an event, if it has one apart from its fields. */
+/* Appends the stack of an event, unless it is one of its fields. */
 static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
 {
     uint64_t some[512];
@@ -539,7 +545,7 @@ static void append_frames(ttr *t, struct buffer *to, const ttr_event *event)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
 
-/* Appends the remaining fields of an iteration. Inlined, because all copies run it. */
+/* Appends the remaining fields of an iteration. Inlined, because it is the hot loop of sorting. */
 static inline __attribute__((always_inline)) void append_fields(ttr *t, struct buffer *to,
                                                                 ttr_fields *fields)
 {

@@ -19,8 +19,8 @@
  * row is padded to 8. Copies use such rows, built events do not.
  *
  * Order of calls: event_copy_add (sorting) or event_copy_add_field (builder) appends to a buffer;
- * when the buffer no longer moves, event_copy_settle sets the copy's pointers. The copy's schema
- * (context_copy_schema) makes ttr_fields read it like any payload.
+ * when the buffer no longer moves, event_copy_set_pointers sets the copy's pointers. The copy's
+ * schema (context_copy_schema) makes ttr_fields read it like any payload.
  *
  * Invariants: every field starts at a multiple of 8 bytes. Names are interned in the same context.
  * A type pointer is valid as long as the schema's event class.
@@ -41,23 +41,23 @@ extern const struct field_ops event_copy_field_ops;
  * to->failed. */
 void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field);
 
-/* Appends a copy of an event to the buffer, in the layout above. `copy` becomes the event; its
- * payload starts at the returned offset. Its pointers only mark what is present until
- * event_copy_settle sets them. */
+/* Appends a copy of an event to the buffer, in the encoding above. Sets *copy to the event; its
+ * payload starts at the returned offset. Its payload pointers are not NULL if the data exists, but
+ * not valid until event_copy_set_pointers sets them. */
 size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 
-/* The fields of its packet within a copy. Equal packets have equal bytes. n is 0 if the copy has
- * none. */
+/* The encoded packet fields of a copied event. Equal packets have equal bytes. n is 0 if the copy
+ * has none. */
 struct event_copy_packet {
     const uint8_t *bytes;
     size_t n;
-    size_t at; /* offset in the payload */
+    size_t at; /* offset of `bytes` in the copy's payload */
 };
 
 struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy);
 
 /* Sets a copy's pointers to the final address of its payload. */
-static inline void event_copy_settle(ttr_event *copy, const uint8_t *payload)
+static inline void event_copy_set_pointers(ttr_event *copy, const uint8_t *payload)
 {
     copy->payload = copy->payload_size ? payload : NULL;
     copy->related = copy->related ? payload + (copy->activity ? 16 : 0) : NULL;

@@ -95,7 +95,7 @@ static void copy_survives_original_event(void **state)
     buffer_add_zeros(&buffer, 5);
     size_t at = event_copy_add(t, &buffer, &event, &copy);
     assert_false(buffer.failed);
-    event_copy_settle(&copy, buffer.bytes + at);
+    event_copy_set_pointers(&copy, buffer.bytes + at);
     ttr_builder_free(builder);
     check_sample(t, &copy);
     assert_int_equal(copy.flags, TTR_EVENT_CLAMPED);
@@ -250,13 +250,13 @@ static void copy_keeps_group_base_and_all_labels(void **state)
     buffer_init(&buffer, &t->counted);
     buffer_init(&again, &t->counted);
     size_t at = event_copy_add(t, &buffer, &event, &copy);
-    event_copy_settle(&copy, buffer.bytes + at);
+    event_copy_set_pointers(&copy, buffer.bytes + at);
     check_given(t, &event, 3);
     check_given(t, &copy, 3);
     /* A copy of the copy, truncated at every length. */
     ttr_event second;
     at = event_copy_add(t, &again, &copy, &second);
-    event_copy_settle(&second, again.bytes + at);
+    event_copy_set_pointers(&second, again.bytes + at);
     check_given(t, &second, 3);
     for (uint32_t whole = second.payload_size; second.payload_size > 0;) {
         ttr_fields fields;
@@ -320,7 +320,7 @@ static void copy_finds_types_of_equal_names_by_order(void **state)
     size_t n = 0;
     buffer_init(&buffer, &t->counted);
     size_t at = event_copy_add(t, &buffer, &event, &copy);
-    event_copy_settle(&copy, buffer.bytes + at);
+    event_copy_set_pointers(&copy, buffer.bytes + at);
     for (ttr_fields_begin(t, &copy, &fields); ttr_fields_next(&fields, &field); n++) {
         const struct type *type = event_copy_field_ops.type(&fields);
         assert_int_equal(type ? type->base : 0, bases[n]);
@@ -355,7 +355,7 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     buffer_init(&bytes, alloc_default());
     assert_int_equal(event_copy_add(t, &bytes, ttr_batch_at(&batch, 0), &copy), 0);
     assert_false(bytes.failed);
-    event_copy_settle(&copy, bytes.bytes);
+    event_copy_set_pointers(&copy, bytes.bytes);
     for (uint32_t cut = 0; cut <= copy.payload_size;
          cut++) { /* a truncated copy is not read past its end */
         ttr_event part = copy;
@@ -497,7 +497,7 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
     buffer_init(&bytes, alloc_default());
     buffer_init(&again, alloc_default());
     (void)event_copy_add(t, &bytes, event, &copy);
-    event_copy_settle(&copy, bytes.bytes);
+    event_copy_set_pointers(&copy, bytes.bytes);
     (void)event_copy_add(t, &again, &copy, &second);
     assert_false(bytes.failed || again.failed);
     assert_int_equal(bytes.n, again.n);
@@ -601,7 +601,7 @@ static void copy_keeps_chosen_option_type(void **state)
     for (size_t i = 0; i < 2; i++) { /* the second one is a copy of the copy */
         buffer_init(&buffer[i], &t->counted);
         size_t at = event_copy_add(t, &buffer[i], &event, &copy);
-        event_copy_settle(&copy, buffer[i].bytes + at);
+        event_copy_set_pointers(&copy, buffer[i].bytes + at);
         ttr_fields_begin(t, &copy, &fields);
         assert_true(ttr_fields_next(&fields, &field));
         assert_int_equal(field.choices, 2);

@@ -2,18 +2,19 @@
  */
 #include "model/context.h"
 
-#define SPARE_FIELDS 64u /* fields per call if they are not cached */
+#define SPARE_FIELDS 64u /* fields returned per call for events that are not cached */
 /* initial capacity per schema, doubled when events have more fields */
 #define CACHED_FIELDS_INITIAL 16u
 #define CACHED_FIELDS_MAX 1024u
-#define CACHED_BYTES_MAX (4u << 20) /* bytes for all schemas */
+/* limit in bytes for the cached fields of all schemas together */
+#define CACHED_BYTES_MAX (4u << 20)
 
 struct ttr_field_buffer {
     const ttr *t;
     struct alloc alloc;
-    struct field_cache *held; /* indexed by schema id */
+    struct field_cache *held; /* field cache by schema id */
     size_t held_n;
-    size_t bytes; /* size of all cached fields */
+    size_t bytes; /* size of all field caches */
     ttr_fields fields;
     ttr_field spare[SPARE_FIELDS];
 };
@@ -39,7 +40,7 @@ void ttr_field_buffer_free(ttr_field_buffer *buffer)
     alloc_free(&alloc, buffer, 1, sizeof *buffer);
 }
 
-/* Doubles the capacity for the fields of a schema, within the limits. */
+/* Doubles the capacity of a schema's field cache, within the limits. */
 static void grow_cache(ttr_field_buffer *buffer, struct field_cache *held)
 {
     const uint32_t n = held->n ? held->n * 2 : CACHED_FIELDS_INITIAL;
@@ -53,7 +54,7 @@ static void grow_cache(ttr_field_buffer *buffer, struct field_cache *held)
     buffer->bytes += more;
 }
 
-/* Returns the cached fields of a schema. Returns NULL if memory runs out. */
+/* Returns the field cache of a schema. Returns NULL if memory runs out. */
 static struct field_cache *cache_of_schema(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
@@ -78,7 +79,7 @@ static bool has_several_names(const ttr_value *value)
            (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
 }
 
-/* Returns the next fields of an iteration, in `spare`. */
+/* Returns the next fields of an iteration in the buffer `spare`, for events that are not cached. */
 static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buffer,
                                                            const ttr_field **field)
 {
@@ -89,8 +90,8 @@ static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buf
     *field = spare;
     if (!ops)
         return 0;
-    if (ops->take)
-        return ops->take(fields, spare, SPARE_FIELDS);
+    if (ops->decode_batch)
+        return ops->decode_batch(fields, spare, SPARE_FIELDS);
     while (n < SPARE_FIELDS && ops->next(fields, &spare[n]))
         if (has_several_names(&spare[n++].value))
             break;
@@ -104,9 +105,9 @@ static __attribute__((noinline)) uint32_t cache_fields(ttr_field_buffer *buffer,
 {
     const struct field_ops *ops = buffer->fields.ops;
     struct field_cache *held =
-        ops && ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
+        ops && ops->decode_cached ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     *field = held ? held->field : NULL;
-    return held ? ops->hold(&buffer->fields, held) : 0;
+    return held ? ops->decode_cached(&buffer->fields, held) : 0;
 }
 
 uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field)
@@ -117,7 +118,7 @@ uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, cons
     if (__builtin_expect(event->schema < buffer->held_n && buffer->held[event->schema].n, 1)) {
         struct field_cache *held = &buffer->held[event->schema];
         *field = held->field;
-        n = schema->ops->hold(&buffer->fields, held);
+        n = schema->ops->decode_cached(&buffer->fields, held);
     } else {
         n = cache_fields(buffer, field);
     }
@@ -130,7 +131,7 @@ uint32_t ttr_event_fields_next(ttr_field_buffer *buffer, const ttr_field **field
     if (__builtin_expect(!ops, 1))
         return 0;
     struct field_cache *held =
-        ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
+        ops->decode_cached ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
         grow_cache(buffer, held);
     return read_more_fields(buffer, field);

@@ -1,5 +1,5 @@
-/* Iteration over the fields of any event, by the functions of its schema; names of kinds and types.
- */
+/* Iteration over the fields of any event, by the functions of its schema; names of field types and
+ * event kinds. */
 #include <string.h>
 
 #include "model/context.h"
@@ -35,13 +35,14 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
         return false;
     if (i > 0 && ops && ops->label)
         return ops->label(fields, value, i, label);
-    *label = value->text; /* valid even if the iteration has moved on */
+    /* the first label is in the value itself, which the caller may still have after later fields */
+    *label = value->text;
     return i == 0;
 }
 
-/* Returns the addresses in the array field "frames". */
-static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
-                                uint32_t room)
+/* Returns the addresses of an event's stack, stored as the array field "frames". */
+static uint32_t read_frames_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
+                                  uint32_t room)
 {
     ttr_fields fields;
     ttr_field field;
@@ -68,7 +69,7 @@ uint32_t ttr_event_frames(const ttr *t, const ttr_event *event, uint64_t *addres
     const struct schema *schema = context_schema(t, event->schema);
     if (event->stack && schema->ops && schema->ops->frames)
         return schema->ops->frames(schema->ctx, event, addresses, room);
-    return event->kind == TTR_KIND_SAMPLE ? frames_of_field(t, event, addresses, room) : 0;
+    return event->kind == TTR_KIND_SAMPLE ? read_frames_field(t, event, addresses, room) : 0;
 }
 
 const uint64_t *ttr_event_stack(const ttr *t, const ttr_event *event, uint32_t *n)

@@ -22,41 +22,43 @@ struct input;
 struct peek {
     const uint8_t *bytes;
     size_t n;      /* at most 64 KiB */
-    bool is_whole; /* the input has no more bytes */
+    bool is_whole; /* the file has no bytes after these */
     const char *path;
 };
 
-/* A folder of files found below a directory. */
+/* Files of one trace, found below a directory. */
 struct found_folder {
     struct folder *folder;
-    /* reason why nothing in it can be read (no valid anchor), as a sentence, or NULL */
-    const char *untold;
+    /* reason why the folder cannot be read (no valid anchor file), as a sentence, or NULL */
+    const char *unreadable_reason;
 };
 
 /* Folders of one format found below a directory. */
 struct found_folders {
     const struct found_folder *list;
     size_t n; /* at least 1 */
-    /* more folders exist than these; if none of these can be read, the damage that replaces them
-     * gives the reason */
+    /* folders beyond a limit were left out; if none of the listed ones can be read, the reported
+     * damage has the reason */
     bool has_others;
 };
 
-/* Purpose of an option, and the diagnostics that it can resolve. */
+/* Describes an option of the format, and lists the diagnostics that it can resolve. */
 struct option_use {
     const char *option;   /* "FORMAT.KEY" */
-    ttr_option_role role; /* 0 = none */
-    const char *notes;    /* codes separated by blanks; "" = none */
+    ttr_option_role role; /* purpose of the option; 0 = none */
+    /* diagnostic codes that the option resolves, separated by blanks; "" = none */
+    const char *notes;
 };
 
-/* Properties of a format that programs need, so that they name no format themselves. Each list may
+/* Properties of a format that programs need, so that they need not name any format. Each list may
  * be empty. */
 struct format_hints {
-    bool is_general; /* can store events of any other format: TTR_FORMAT_GENERAL */
+    bool is_general; /* the format can store events of any other format: TTR_FORMAT_GENERAL */
     const struct option_use *uses;
     size_t uses_n;
     const char
-        /* codes of diagnostics for ttr_note_is_warning, separated by blanks; "" = none */
+        /* codes of diagnostics for which ttr_note_is_warning returns true, separated by blanks; ""
+         * = none */
         *warnings;
     const ttr_style_info *styles;
     size_t styles_n;
@@ -64,12 +66,13 @@ struct format_hints {
 
 /* Reader of one file or byte stream. */
 struct format_reader {
-    ttr_order order; /* guaranteed order of events */
-    /* Returns the number of bits of the first bytes that it verified, 0 = not this format. Keeps no
-     * state. Optional: NULL if only the folder's reader opens such files. */
+    ttr_order order; /* order in which the reader returns events */
+    /* Returns how many bits of the first bytes match the format, as a measure of certainty; 0 = not
+     * this format. Keeps no state. NULL = single files of this format are read by the folder's
+     * reader only. */
     unsigned (*bid)(const struct peek *peek);
-    /* Returns a sentence that explains why an input is not this format despite its looks (a name
-     * clash), or NULL. Optional. */
+    /* Returns a sentence that explains why a file with the right name or first bytes is of another
+     * format, or NULL. Optional. */
     const char *(*refuse)(const struct peek *peek);
     size_t state_size; /* size of input->ctx, zeroed before open */
     ttr_status (*open)(struct input *in, ttr_error *error);
@@ -78,38 +81,38 @@ struct format_reader {
      */
     ttr_status (*next)(struct input *in, ttr_error *error);
     void (*close)(struct input *in); /* also called after a failed open */
-    /* `next` stops before the first event at or after in->until and sets in->is_stopped; it may
-     * then add no event. */
+    /* `next` can stop before the first event at or after in->until; it then sets in->is_stopped,
+     * and may return without events. */
     bool stops;
-    /* Optional: returns a bit set of the kinds of events that may occur. Called before the first
-     * `next`. */
+    /* Optional: returns a bit set of the kinds of events that the input may contain. Called before
+     * the first `next`. */
     uint32_t (*kinds)(struct input *in);
-    /* Optional: events outside of [from_ns, to_ns) may be skipped, except spans that overlap it.
-     * Times are before the user's offset. Called before the first `next`; if called repeatedly, all
-     * ranges apply. */
+    /* Optional: limits reading to events in [from_ns, to_ns). Others may be skipped, except spans
+     * that overlap the range. Times do not include the user's offset. Called before the first
+     * `next`; if called again, the ranges are intersected. */
     void (*range)(struct input *in, int64_t from_ns, int64_t to_ns);
-    /* Keys of options, separated by blanks, that affect only how this input is read and do not
-     * apply to a copy of it ("metadata"). Optional. */
+    /* Optional: option keys, separated by blanks, that affect only the reading of this input, and
+     * so are not needed to read a copy of it ("metadata"). */
     const char *input_options;
 };
 
 /* Reader of traces that consist of a folder of files. */
 struct format_folder {
-    /* file that makes a folder a trace ("metadata"); `bid` is given its first bytes */
+    /* file whose presence makes a folder a trace ("metadata"); `bid` checks its first bytes */
     const char *anchor;
-    /* optional: option that names a replacement of the anchor file; a folder then needs no anchor
-     */
+    /* optional: key of the option that names a replacement of the anchor file; a folder then needs
+     * no anchor */
     const char *anchor_option;
-    bool reads_alone; /* a single file is a trace, too */
-    /* Opens a reader over the folder's files: inputs (input_new), merged. Owns the folder, even on
-     * failure. `only`: the one file to read, NULL = all. Also called for a file that `bid` accepts
-     * and that is next to an anchor. */
+    bool reads_alone; /* a single file without an anchor is a trace, too */
+    /* Opens a reader that merges the folder's files, each an input (input_new). Owns the folder,
+     * even on failure. `only`: the one file to read, NULL = all. Also called for a single file that
+     * `bid` accepts, if there is an anchor next to it. */
     ttr_reader *(*open)(ttr *t, struct folder *folder, const char *only,
                         const ttr_read_options *options, ttr_error *error);
-    /* Optional: opens folders below one directory together, so that parts of one trace are read as
-     * one. Owns all of them. A folder that is `untold`, or that cannot be read while others can, is
-     * replaced by an input without events and with damage (`directory.untold`, `trace.unreadable`).
-     * NULL: each folder is a trace of its own. */
+    /* Optional: opens all folders below a directory together, so that parts of one trace become one
+     * trace. Owns all of them. A folder without a valid anchor, or one that cannot be read while
+     * others can, is replaced by an input without events that reports damage (`directory.untold`,
+     * `trace.unreadable`). NULL = each folder is a trace of its own. */
     ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
                                  const ttr_read_options *options, ttr_error *error);
 };
@@ -120,39 +123,42 @@ struct format_url {
     ttr_reader *(*open)(ttr *t, const char *url, const ttr_read_options *options, ttr_error *error);
 };
 
-/* Declarations of a trace, as far as they precede its events. */
+/* Declarations of event classes, and metadata text. */
 struct format_description {
-    /* Describes event class i; returns false past the last. `events`: number of its events read so
-     * far. */
+    /* Describes event class i in `about`; returns false after the last. `events`: number of events
+     * of the class read so far. */
     bool (*describe)(struct input *in, size_t i, struct event_class *about, uint64_t *events);
-    /* Optional: appends the complete declaration in a metadata language to `to`. */
+    /* Optional: appends all declarations to `to`, in a metadata language. */
     ttr_status (*print)(struct input *in, const char *language, struct buffer *to,
                         ttr_error *error);
 };
 
 struct format_writer {
-    bool is_text;           /* the output is text, for people or line-based tools */
-    bool wants_order;       /* events must be in time order; the caller sorts them */
-    const ttr_loss *losses; /* possible losses, with count 0; NULL if it loses nothing */
+    bool is_text;     /* the output is text, for people or line-based tools, not a trace */
+    bool wants_order; /* `write` expects events in time order; the caller sorts them */
+    /* everything that a copy to this format may lose, with count 0; NULL = nothing */
+    const ttr_loss *losses;
     size_t losses_n;
-    /* The output is a folder, which contains format->folder->anchor when finished; out->folder is
+    /* The output is a folder, which contains format->folder->anchor when complete; out->folder is
      * set instead of out->sink. */
     bool writes_folder;
-    /* Optional: returns true if a file may belong to the trace with this anchor, judged by the
-     * first bytes of both. Any other file prevents the folder from being replaced. */
+    /* Optional: returns true if a file may belong to the trace with this anchor file, judged by the
+     * first bytes of both. An existing folder with other files is not overwritten. */
     bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
     size_t state_size; /* size of out->ctx, zeroed before create */
-    /* Initializes the state only; the first bytes are written with the first batch or by finish. */
+    /* Initializes out->ctx; must not write. The first bytes are written with the first batch, or by
+     * finish. */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-    /* Optional: updates the state as `write` would, without writing. With it, several writers can
-     * each write some of the batches, and their texts are concatenated. */
+    /* Optional: updates the state as `write` would, without writing. Required for parallel writing,
+     * in which each of several writers formats some of the batches and their texts are
+     * concatenated. */
     void (*pass)(struct ttr_writer *out, const ttr_batch *batch);
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
-    /* Optional: returns true if the output does not depend on whether the reader merges its inputs
-     * or reads them one after another. Nothing was read yet. */
+    /* Optional: returns true if the output is the same whether `in` merges its inputs by time or
+     * reads them one after another. Called before the first read. */
     bool (*can_use_stream_order)(struct ttr_writer *out, ttr_reader *in);
-    /* Optional: frees the state; called with or without a preceding finish. */
+    /* Optional: frees the state; called after finish, or without it if the output is abandoned. */
     void (*drop)(struct ttr_writer *out);
 };
 

@@ -1,4 +1,4 @@
-/* The part of a format's reader that all formats share. */
+/* Input: the code that the readers of all formats share. */
 #include "model/input.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ size_t input_add_clock(struct input *in, const ttr_clock *clock)
 {
     const struct alloc *alloc = &in->base.t->counted;
     if (in->clocks_n ==
-        /* grown from one: most inputs have one clock, and there may be thousands of inputs */
+        /* starts with one: most inputs have one clock, and there may be thousands of inputs */
         in->clocks_capacity) {
         const size_t more = in->clocks_n ? 2 * in->clocks_n : 1;
         ttr_clock *clocks =
@@ -32,8 +32,8 @@ const char *input_option(const struct input *in, const char *key)
     return options_get(in->format_options, in->format_options_n, key);
 }
 
-/* Returns a region clipped to the input, since corrupt offsets may point past its end. NO_OFFSET
- * stands for the input as a whole. */
+/* Returns a byte range clipped to the size of the input, since corrupt offsets may be larger.
+ * NO_OFFSET means the complete input. */
 static ttr_region region_inside(const struct input *in, uint64_t offset, uint64_t bytes,
                                 const char *code)
 {
@@ -118,8 +118,7 @@ static bool has_time(const ttr_event *event)
            !(event->flags & TTR_EVENT_NO_TIME);
 }
 
-/* Records the times of the first and last event of an input in time order, without looking at the
- * events between. */
+/* Records the times of the first and last event of a batch whose events are in time order. */
 static void record_times(struct input *in)
 {
     uint32_t first = 0, last = in->n;
@@ -161,8 +160,9 @@ static ttr_status return_pending_status(const struct input *in, ttr_error *error
     return in->pending;
 }
 
-/* Counts a batch of at least one event. A failure after it is returned by the next read. */
-static void finish_batch(struct input *in, ttr_status status, const ttr_error *error)
+/* Counts the events of a batch. If the format failed after adding events, stores the failure for
+ * the next read. */
+static void count_batch(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
     record_times(in);
@@ -171,18 +171,18 @@ static void finish_batch(struct input *in, ttr_status status, const ttr_error *e
     count_events(in);
 }
 
-/* Adds the format's name to the error, unless the status is not a failure of the format. */
+/* Adds the format's name to the error, unless it is not an error of the format (memory, I/O). */
 static void set_error_format(const struct input *in, ttr_status status, ttr_error *error)
 {
     if (status > TTR_AGAIN && !error->format[0])
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
 }
 
-/* Frees the event buffer at the end. When thousands of inputs are read one after another, the
- * others need the memory. */
+/* Frees the event buffer at the end of the input. If thousands of inputs are read one after
+ * another, the later ones need the memory. */
 static void free_event_buffer(struct input *in)
 {
-    if (in->lent)
+    if (in->caller_events)
         return;
     alloc_free(&in->base.t->counted, in->events, in->batch, sizeof *in->events);
     in->events = NULL;
@@ -198,10 +198,12 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
         return return_pending_status(in, error);
     }
     in->n = 0;
-    /* allocated late: a merge may supply a shared buffer after all inputs are open */
+    /* allocated at the first read, since a merge may supply a shared buffer after all inputs are
+     * open */
     if (!in->events)
-        in->events =
-            in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
+        in->events = in->caller_events
+                         ? in->caller_events
+                         : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
     ttr_status status = in->format->reader->next(in, error);
@@ -214,13 +216,13 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     }
     if (in->time_offset)
         shift_times(in);
-    finish_batch(in, status, error);
+    count_batch(in, status, error);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
 }
 
-/* Returns true if the format can stop before a time: not if definitions are wanted or times are
- * shifted. */
+/* Returns true if the format can stop before a given time. Not supported if the caller wants
+ * definitions or the user shifts times. */
 static bool can_read_until(const struct input *in)
 {
     return in->format->reader->stops && in->base.order == TTR_ORDER_TIME &&
@@ -236,7 +238,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *som
         in->position = UINT64_MAX;
         return return_pending_status(in, error);
     }
-    in->events = in->lent = some->events;
+    in->events = in->caller_events = some->events;
     in->batch = some->room;
     in->until = some->until;
     in->is_stopped = false;
@@ -250,14 +252,14 @@ static ttr_status input_some(ttr_reader *reader, struct reader_partial_read *som
         in->position = status == TTR_OK ? in->position : UINT64_MAX;
         return status;
     }
-    finish_batch(in, status, error);
+    count_batch(in, status, error);
     return TTR_OK;
 }
 
 /* Frees the events of the last batch, unless the caller supplied the buffer. */
 static void free_events(struct input *in)
 {
-    if (!in->lent)
+    if (!in->caller_events)
         alloc_free(&in->base.t->counted, in->events, in->batch, sizeof *in->events);
     in->events = NULL;
 }
@@ -297,7 +299,7 @@ static void input_close(ttr_reader *reader)
     alloc_free(alloc, in, 1, sizeof *in);
 }
 
-/* Sets the trace that the input is a part of. */
+/* Fills in the path and number of the trace that the input is a part of. */
 static void report_trace(const struct input *in, ttr_report *report)
 {
     const ttr *t = in->base.t;
@@ -323,14 +325,15 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     const uint64_t behind = in->window.offset + in->window.n, end = source_end_offset(in->source);
     report->bytes = in->window.n == 0 && end < behind
                         ? end
-                        : behind; /* a corrupt offset may have moved the window past the end */
+                        /* a corrupt offset may have moved the window past the end of the file */
+                        : behind;
     report->disk_size = source_disk_size(in->source);
     report->disk_used = source_disk_bytes_read(in->source);
     report->shares_file = in->shares_file;
     if (in->shares_file)
         report->bytes = report->disk_size = report->disk_used = 0;
-    /* A mapped file is in the window as a whole, so the offset of the last event is the progress.
-     */
+    /* The window of a mapped file is the complete file, so the offset of the last event is used as
+     * the progress. */
     if (!*report->compression && in->position < report->disk_used)
         report->disk_used = in->position;
     report->events = in->events_total;
@@ -365,8 +368,8 @@ static struct diagnostics *input_diagnostics(ttr_reader *reader)
     return &((struct input *)reader)->notes;
 }
 
-/* Passes the range to the format in its own times, before the user's offset. A bound that would
- * overflow is dropped. */
+/* Passes a time range to the format, converted to times without the user's offset. A bound that
+ * would overflow is ignored. */
 static void input_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns)
 {
     struct input *in = (struct input *)reader;
@@ -396,7 +399,7 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
 {
     struct input *in = (struct input *)reader;
     if (events)
-        in->lent = events;
+        in->caller_events = events;
     return in->batch;
 }
 
@@ -417,9 +420,9 @@ static const struct reader_ops input_ops = {.next = input_next,
                                             .close = input_close,
                                             .range = input_range,
                                             .set_batch_size = input_crowd,
-                                            .lend = input_lend,
+                                            .set_buffer = input_lend,
                                             .kinds = input_kinds,
-                                            .some = input_some,
+                                            .read_until = input_some,
                                             .renames = input_renames,
                                             .rank = input_rank,
                                             .report = input_report,

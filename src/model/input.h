@@ -33,59 +33,61 @@
 #include "model/pending_names.h"
 
 #define INPUT_BATCH_SIZE 256u /* events per batch */
-/* bytes; lowest record size limit, since ordinary records reach it */
+/* bytes; lowest record size limit that a user may set, since ordinary records reach this size */
 #define INPUT_RECORD_MIN 65536u
-#define INPUT_BATCH_MIN 16u /* lowest batch size when many inputs are read at once */
+#define INPUT_BATCH_MIN 16u /* events; lowest batch size, used if many inputs are open at once */
 
 struct input {
     struct ttr_reader base;
     const struct format *format;
-    void *ctx; /* state of the format, format->reader->state_size bytes */
+    void *ctx; /* state of the format's reader, format->reader->state_size bytes */
     struct source *source;
     struct window window; /* bytes obtained by input_fill */
     struct diagnostics notes;
-    uint64_t size;     /* bytes of the input, if the format knows; 0 = ask the source */
+    uint64_t size;     /* size of the input in bytes, if the format knows it; 0 = ask the source */
     ttr_event *events; /* buffer of `batch` events; NULL before the first `next` */
-    uint32_t batch;    /* maximum number of events per batch; fixed once reading has begun */
-    uint32_t n;        /* events in the batch so far */
-    /* if reader->stops: no event at or after this time is needed, before the user's offset; else
+    uint32_t batch;    /* capacity of `events`; fixed after the first read */
+    uint32_t n;        /* number of events in the batch so far */
+    /* if reader->stops: time from which on no events are needed, without the user's offset; else
      * INT64_MAX */
     int64_t until;
-    bool is_stopped; /* `next` stopped: the next event is at `stopped_at` >= `until` */
+    bool is_stopped; /* `next` stopped early: the next event is at `stopped_at` >= `until` */
     int64_t stopped_at;
-    /* buffer supplied by the caller for events; NULL = the input allocates it */
-    ttr_event *lent;
+    /* buffer for events supplied by the caller; NULL = the input allocates one */
+    ttr_event *caller_events;
     struct pending_names
-        *renames;   /* queue for names set between events; NULL = names apply at once */
+        *renames;   /* queue of a merging reader for name changes; NULL = names apply at once */
     uint16_t id;    /* ttr_event.source */
     uint32_t flags; /* TTR_READ_* */
     uint64_t max_record;
     int64_t time_offset;
     uint64_t events_total, lost, lost_packets, gaps;
-    uint64_t packets;    /* read so far; counted by the format */
+    uint64_t packets;    /* packets read so far; counted by the format */
     uint64_t duplicates; /* duplicate packets skipped; counted by the format */
-    bool shares_file;    /* an earlier input reads the same file and counts its bytes */
+    bool shares_file;    /* another input reads the same file and reports its size */
     bool has_times;
-    /* if has_times, for inputs in time order: times of the first and last event returned */
+    /* times of the first and last event returned; valid if has_times, for inputs in time order */
     int64_t first, last;
-    /* offset of the last event returned, UINT64_MAX at the end: for progress */
+    /* file offset of the last event returned, UINT64_MAX at the end; for progress reports */
     uint64_t position;
-    ttr_status pending;       /* status to return after the events of the current batch */
-    ttr_error *pending_error; /* its error; NULL: only the status is known */
-    const char *version;      /* for the report; static, or NULL */
-    ttr_clock *clocks;        /* for the report; added by input_add_clock */
+    /* status to return with the next read, after the events of this batch */
+    ttr_status pending;
+    ttr_error *pending_error; /* error that belongs to `pending`; NULL = the status has no text */
+    const char *version;      /* version of the format for the report; a static text, or NULL */
+    ttr_clock *clocks;        /* clocks for the report, added by input_add_clock */
     size_t clocks_n, clocks_capacity;
-    struct buffer description; /* buffer of ttr_reader_metadata */
-    char **format_options;     /* copies, terminated by NULL */
+    struct buffer description; /* result of ttr_reader_metadata */
+    char **format_options;     /* copies of the format's options, terminated by NULL */
     size_t format_options_n;
 };
 
-/* Moves the window to `offset`, with at least `need` bytes if the input has them. Call only while
- * in->n == 0. A corrupt compressed stream is reported as damage, and the input ends there. */
+/* Moves the window to file offset `offset`, with at least `need` bytes if the input has them. Call
+ * only while in->n == 0. A corrupt compressed stream is reported as damage, and the input then ends
+ * there. */
 TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error);
 
-/* Reports damage of the compressed stream. For code that reads the source before the format does.
- */
+/* Reports that the compressed stream is corrupt. For code that reads the source before input_fill
+ * is used. */
 TTR_MUST ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken,
                                             ttr_error *error);
 
@@ -117,18 +119,21 @@ TTR_MUST size_t input_add_clock(struct input *in, const ttr_clock *clock);
 /* Returns the value of a format option ("layout"), or NULL. */
 const char *input_option(const struct input *in, const char *key);
 
-/* Reports damage: `bytes` bytes from `offset` on are not decoded. Returns TTR_OK to continue, or an
- * error in strict mode. Adjacent ranges with the same code are merged. */
+/* Reports damage: `bytes` bytes from file offset `offset` on cannot be decoded. Returns TTR_OK to
+ * continue after them, or an error in strict mode. Adjacent ranges with the same code are merged.
+ */
 TTR_MUST ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t bytes,
                                      const char *code, ttr_error *error, const char *format, ...)
     TTR_PRINTF(6, 7);
 
-/* Reports a remark or an oddity. Repeated codes are only counted, which is cheap. */
+/* Adds a diagnostic that is not damage. Only the first of each code is formatted; others are
+ * counted, which is cheap. */
 void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offset,
                           const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
-/* Names a thread or process from a time on (before the user's offset). Call only while the batch is
- * empty, or contains only the event that names it. Returns false if memory runs out. */
+/* Changes the name of a thread or process from a time on (without the user's offset). Call only
+ * while the batch is empty or contains only the event that changes the name. Returns false if
+ * memory runs out. */
 TTR_MUST bool input_add_name_change(struct input *in, const struct rename *what, int64_t time);
 
 /* Frees the events and the window of an input that has ended. Its report stays valid. */

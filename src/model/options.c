@@ -1,13 +1,13 @@
-/* "key=value" options of formats. "FORMAT.key=value" restricts an option to one format, so that
- * options for inputs of different formats can be combined. */
+/* "key=value" options of formats. "FORMAT.key=value" is only for that format, so that options for
+ * inputs of different formats can be in one list. */
 #include "model/options.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-/* Returns the start of the key, or NULL if the option is for another format. */
-static const char *find_own_key(const struct format *format, const char *option)
+/* Returns the start of the key in an option text, or NULL if the option is for another format. */
+static const char *find_option_key(const struct format *format, const char *option)
 {
     const char *dot = strchr(option, '.');
     const char *equals = strchr(option, '=');
@@ -62,7 +62,7 @@ ttr_status options_copy(const struct options_list *list, char ***copies, size_t 
     *n = given_n + 1;
     size_t used = 0;
     for (size_t i = 0; i < given_n; i++) {
-        const char *ctx = find_own_key(list->format, list->given[i]);
+        const char *ctx = find_option_key(list->format, list->given[i]);
         ttr_status status = ctx ? copy_option(list, ctx, &(*copies)[used++], error) : TTR_OK;
         if (status != TTR_OK)
             return status;

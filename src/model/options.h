@@ -7,13 +7,14 @@
 
 struct options_list {
     const struct alloc *alloc;
-    const char *const *given; /* options terminated by NULL, or NULL */
+    /* texts "key=value" or "FORMAT.key=value", terminated by NULL; or NULL */
+    const char *const *given;
     const struct format *format;
     bool for_writing;
 };
 
-/* Copies the options for this format; `n` includes the terminating NULL, so the copies can be
- * passed on. Skips options that name another format ("heph.layout=auto" for fxt). Returns
+/* Copies the options for this format. `n` includes the terminating NULL, so that the copies are a
+ * valid list again. Skips options for other formats ("heph.layout=auto" for fxt). Returns
  * TTR_E_MISUSE for an unknown key. */
 TTR_MUST ttr_status options_copy(const struct options_list *list, char ***copies, size_t *n,
                                  ttr_error *error);

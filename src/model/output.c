@@ -1,4 +1,4 @@
-/* The part of a format's writer that all formats share. */
+/* Output: the code that the writers of all formats share. */
 #include "model/output.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ void output_free(struct ttr_writer *out)
     folder_abandon(out->folder);
     buffer_free(&out->buffer);
     options_free(alloc, out->format_options, out->format_options_n);
-    alloc_free(alloc, out->told, out->format->writer->losses_n, sizeof *out->told);
+    alloc_free(alloc, out->reported, out->format->writer->losses_n, sizeof *out->reported);
     alloc_free(alloc, out->ledger, out->format->writer->losses_n, sizeof *out->ledger);
     alloc_free(alloc, out->ctx, 1, out->format->writer->state_size);
     alloc_free(alloc, out, 1, sizeof *out);
@@ -96,8 +96,8 @@ static ttr_status init_output(struct ttr_writer *out, const ttr_write_options *o
     const struct format *format = out->format;
     out->ctx = alloc_zero(alloc, 1, format->writer->state_size);
     out->ledger = alloc_zero(alloc, format->writer->losses_n, sizeof *out->ledger);
-    out->told = alloc_zero(alloc, format->writer->losses_n, sizeof *out->told);
-    if (!out->ctx || (format->writer->losses_n && (!out->ledger || !out->told)))
+    out->reported = alloc_zero(alloc, format->writer->losses_n, sizeof *out->reported);
+    if (!out->ctx || (format->writer->losses_n && (!out->ledger || !out->reported)))
         return fail_memory(error);
     if (format->writer->losses_n)
         memcpy(out->ledger, format->writer->losses, format->writer->losses_n * sizeof *out->ledger);

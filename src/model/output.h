@@ -19,7 +19,7 @@ struct parallel_writer;
 struct ttr_writer {
     ttr *t;
     const struct format *format;
-    void *ctx;                  /* state of the format, format->writer->state_size bytes */
+    void *ctx;                  /* state of the format's writer, format->writer->state_size bytes */
     struct sink *sink;          /* NULL if the format writes a folder */
     struct folder_sink *folder; /* NULL if the format writes a file */
     struct buffer buffer;
@@ -27,23 +27,27 @@ struct ttr_writer {
     uint64_t events;
     uint64_t bytes; /* total bytes of the output; valid if has_ended */
     bool has_ended;
-    ttr_loss *ledger;      /* format->writer->losses with counts */
-    ttr_loss *told;        /* entries with count > 0, the result of ttr_losses */
-    uint64_t losses_total; /* sum of all counts */
+    ttr_loss *ledger;      /* losses counted so far: a copy of format->writer->losses */
+    ttr_loss *reported;    /* entries of `ledger` with count > 0, the result of ttr_losses */
+    uint64_t losses_total; /* sum of all counts in `ledger` */
     ttr_status stuck;
     ttr_error stuck_error;
-    char **format_options; /* copies, terminated by NULL */
+    char **format_options; /* copies of the format's options, terminated by NULL */
     size_t format_options_n;
     struct parallel_writer
-        *shared;       /* other threads write, too (parallel_writer.h); NULL = they do not */
-    bool is_scattered; /* inputs are read one after another (ttr_writer_allow_stream_order) */
-    bool is_helper;    /* a helper of another writer: its buffer is never written to a sink */
+        /* state of the threads that format text (parallel_writer.h); NULL = this thread only */
+        *shared;
+    /* the inputs are read one after another, not merged by time (ttr_writer_allow_stream_order) */
+    bool is_stream_order;
+    /* the writer belongs to a helper thread: its buffer is copied to the main writer, never to a
+     * sink */
+    bool is_helper;
 };
 
 /* Returns the value of a format option, or NULL. */
 const char *output_option(const struct ttr_writer *out, const char *key);
 
-/* Counts n losses by rule `index` of format->writer->losses. */
+/* Counts n losses. `index`: position of the loss in format->writer->losses. */
 static inline void output_count_losses(struct ttr_writer *out, size_t index, uint64_t n,
                                        uint64_t offset)
 {
@@ -60,7 +64,7 @@ static inline void output_count_loss(struct ttr_writer *out, size_t index, uint6
     output_count_losses(out, index, 1, offset);
 }
 
-/* Counts a written event; gaps are not events, as in every report. */
+/* Counts a written event. Gaps are not counted, since reports do not count them as events. */
 static inline void output_count_event(struct ttr_writer *out, const ttr_event *event)
 {
     out->events += event->kind != TTR_KIND_GAP;
@@ -99,11 +103,11 @@ TTR_MUST static inline ttr_status output_write_each_event(
  * on later data. */
 bool output_can_overwrite(const struct ttr_writer *out);
 
-/* Delays all output until the end, which makes overwriting possible for any sink. Call before
- * anything is written. */
+/* Keeps all output in memory until the end, so that it can be overwritten even if the sink is a
+ * pipe. Call before anything is written. */
 TTR_MUST ttr_status output_delay(struct ttr_writer *out, ttr_error *error);
 
-/* Overwrites n bytes at offset `at` of the output. */
+/* Overwrites n bytes of the output, starting at byte offset `at`. */
 TTR_MUST ttr_status output_overwrite(struct ttr_writer *out, uint64_t at, const void *bytes,
                                      size_t n, ttr_error *error);
 
@@ -111,23 +115,23 @@ TTR_MUST ttr_status output_overwrite(struct ttr_writer *out, uint64_t at, const 
 TTR_MUST ttr_status output_insert_prefix(struct ttr_writer *out, const void *bytes, size_t n,
                                          ttr_error *error);
 
-/* Returns true if the event is a raw record of this writer's format, which can be copied verbatim.
- */
+/* Returns true if the event has the bytes of a record of this writer's format, which can be copied
+ * verbatim. */
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event);
 
-/* Destination of an output: one of both. */
+/* Destination of an output: exactly one member is not NULL. */
 struct output_target {
     struct sink *sink;
     struct folder_sink *folder;
 };
 
-/* Creates a writer for a target. Owns the target, even on failure. */
+/* Creates a writer for a destination. Owns the destination, even on failure. */
 TTR_MUST struct ttr_writer *output_new(ttr *t, struct output_target target,
                                        const struct format *format,
                                        const ttr_write_options *options, ttr_error *error);
 
-/* Creates a helper writer with the same format and options, possibly in another context; its buffer
- * is never written to a sink. Returns NULL if memory runs out. */
+/* Creates a writer for a helper thread: same format and options, possibly another context. Its
+ * buffer is never written to a sink. Returns NULL if memory runs out. */
 struct ttr_writer *output_new_helper(const struct ttr_writer *out, ttr *t);
 void output_free(struct ttr_writer *out);
 

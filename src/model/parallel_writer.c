@@ -18,9 +18,9 @@
  *
  * Invariants: texts_written <= at <= claimed <= texts_written + SLOTS. `claimed` grows by one at a
  * time, since no thread passes an unclaimed batch. Only the caller's thread touches the sink, the
- * ledger and the caller's context. A helper's batch is used only if its fingerprint (batch_print)
- * equals that of the caller's batch: if the trace grew between the reads, the helpers are stopped
- * and the caller formats the rest.
+ * ledger and the caller's context. A helper's batch is used only if its fingerprint
+ * (batch_fingerprint) equals that of the caller's batch: if the trace grew between the reads, the
+ * helpers are stopped and the caller formats the rest.
  *
  * Cost: every thread decodes the whole trace; formatting is divided. At most TEXT_WAITING_MAX bytes
  * of text wait for the sink. A thread polls for about 20 us before it sleeps.
@@ -44,8 +44,8 @@
 #define TEXT_WAITING_MAX ((size_t)4 << 20)
 #define POLLS_MAX 2000u /* polls before a thread sleeps, about 20 us */
 
-/* Fingerprint of a batch, to check that two readers returned the same one. */
-struct batch_print {
+/* Fingerprint of a batch, to check that two readers returned the same events. */
+struct batch_fingerprint {
     uint32_t n;
     uint16_t source[2];
     int64_t time[2];
@@ -56,9 +56,9 @@ enum slot_state { SLOT_FREE = 0, SLOT_CLAIMED, SLOT_WRITTEN };
 
 struct slot {
     _Atomic enum slot_state state;
-    struct batch_print print;
-    struct buffer *text; /* buffer of the thread that formatted it */
-    ttr_loss *lost;      /* losses by rule */
+    struct batch_fingerprint print;
+    struct buffer *text; /* text of the batch, in a buffer of the thread that formatted it */
+    ttr_loss *lost;      /* losses in the batch, in the order of format->writer->losses */
     bool has_lost;
     ttr_status status;
     ttr_error error;
@@ -67,7 +67,7 @@ struct slot {
 /* A thread that formats batches; worker[0] is the caller's. */
 struct worker {
     struct parallel_writer *shared;
-    struct ttr_writer *writer; /* its buffer is never written to a sink */
+    struct ttr_writer *writer; /* writer of this thread; a helper's is never written to a sink */
     struct buffer text[SLOTS];
     pthread_t thread;
 };
@@ -77,28 +77,30 @@ struct parallel_writer {
     struct reader_reopener again;
     _Atomic uint64_t claimed;       /* number of batches claimed */
     _Atomic uint64_t texts_written; /* number of texts written to the sink */
-    _Atomic size_t waiting;         /* bytes of text not yet written to the sink */
+    _Atomic size_t waiting;         /* bytes of formatted text not yet written to the sink */
     uint64_t at;                    /* number of the caller's next batch */
     atomic_bool is_ending;
     pthread_mutex_t lock;
     pthread_cond_t room, written;
-    atomic_uint sleepers;      /* helpers waiting for room */
-    atomic_bool is_waited_for; /* the caller waits for a text */
+    atomic_uint sleepers;      /* number of helper threads that wait for TEXT_WAITING_MAX */
+    atomic_bool is_waited_for; /* the caller's thread sleeps until a helper has formatted a batch */
     struct slot slot[SLOTS];
     struct worker *worker;
-    unsigned workers_n, threads_n; /* worker[1] to worker[threads_n] have running threads */
+    /* allocated entries of `worker`, and number of running helper threads: worker[1] to
+     * worker[threads_n] */
+    unsigned workers_n, threads_n;
 };
 
-static struct batch_print batch_print_of(const ttr_batch *batch)
+static struct batch_fingerprint batch_print_of(const ttr_batch *batch)
 {
     const ttr_event *first = ttr_batch_at(batch, 0), *last = ttr_batch_at(batch, batch->n - 1);
-    return (struct batch_print){.n = batch->n,
-                                .source = {first->source, last->source},
-                                .time = {first->time, last->time},
-                                .offset = {first->offset, last->offset}};
+    return (struct batch_fingerprint){.n = batch->n,
+                                      .source = {first->source, last->source},
+                                      .time = {first->time, last->time},
+                                      .offset = {first->offset, last->offset}};
 }
 
-static bool prints_equal(const struct batch_print *a, const struct batch_print *b)
+static bool fingerprints_equal(const struct batch_fingerprint *a, const struct batch_fingerprint *b)
 {
     return a->n == b->n && a->source[0] == b->source[0] && a->source[1] == b->source[1] &&
            a->time[0] == b->time[0] && a->time[1] == b->time[1] && a->offset[0] == b->offset[0] &&
@@ -124,14 +126,14 @@ static uint64_t count_events(const ttr_batch *batch)
 
 /* --- Claims and formatting --- */
 
-/* Claims a batch. Returns false if another thread has claimed it. */
+/* Claims batch number `batch` for this thread. Returns false if another thread has claimed it. */
 static bool claim_batch(struct parallel_writer *shared, uint64_t batch)
 {
     uint64_t expected = batch;
     return atomic_compare_exchange_strong(&shared->claimed, &expected, batch + 1);
 }
 
-/* Formats a claimed batch into its slot. */
+/* Formats a batch that this thread has claimed into its slot. */
 static void format_claimed_batch(struct worker *worker, uint64_t number, const ttr_batch *batch)
 {
     struct ttr_writer *writer = worker->writer;
@@ -160,7 +162,8 @@ static bool batch_has_room(struct parallel_writer *shared, uint64_t batch)
            atomic_load(&shared->waiting) < TEXT_WAITING_MAX;
 }
 
-/* Waits until a batch has room, another thread has claimed it, or the writer ends. */
+/* Waits until there is room for the text of this batch, another thread has claimed the batch, or
+ * the writer is stopped. */
 static void wait_for_room(struct parallel_writer *shared, uint64_t batch)
 {
     for (unsigned i = 0; i < POLLS_MAX && !batch_has_room(shared, batch); i++)
@@ -176,8 +179,8 @@ static void wait_for_room(struct parallel_writer *shared, uint64_t batch)
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Handles a batch that a helper has read: formats it, or passes it if another thread has claimed
- * it. */
+/* Handles a batch that a helper thread has read: formats it, or only updates the writer's state if
+ * another thread has claimed it. */
 static void handle_helper_batch(struct worker *worker, uint64_t number, const ttr_batch *batch)
 {
     struct parallel_writer *shared = worker->shared;
@@ -201,7 +204,7 @@ static void handle_helper_batch(struct worker *worker, uint64_t number, const tt
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-static bool make_writer(struct worker *worker, ttr *t)
+static bool create_worker_writer(struct worker *worker, ttr *t)
 {
     worker->writer = output_new_helper(worker->shared->out, t);
     return worker->writer != NULL;
@@ -225,7 +228,7 @@ static void *helper_main(void *ctx)
         t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.ctx, t) : NULL;
     ttr_batch batch;
     ttr_error error;
-    if (in && make_writer(worker, t))
+    if (in && create_worker_writer(worker, t))
         for (uint64_t i = 0;
              !atomic_load(&shared->is_ending) && ttr_read(in, &batch, &error) == TTR_OK;
              i += batch.n > 0)
@@ -255,7 +258,7 @@ static void wait_for_text(struct parallel_writer *shared, struct slot *slot)
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Makes a slot available for a later batch. */
+/* Frees a slot for a later batch. */
 static void release_slot(struct slot *slot)
 {
     if (slot->text && slot->text->capacity > TEXT_CAPACITY_KEPT)
@@ -294,7 +297,7 @@ static ttr_status write_next_text(struct parallel_writer *shared, ttr_error *err
     return status;
 }
 
-/* Writes the texts that are ready. Waits for those of batches before `behind`. */
+/* Writes the texts that are formatted, in batch order. Waits for all batches before `behind`. */
 static ttr_status write_texts(struct parallel_writer *shared, uint64_t behind, ttr_error *error)
 {
     ttr_status status = TTR_OK;
@@ -331,12 +334,12 @@ static void stop_helpers(struct parallel_writer *shared)
 static bool is_formatted_by_helper(struct parallel_writer *shared, const ttr_batch *batch)
 {
     const struct slot *slot = &shared->slot[shared->at % SLOTS];
-    const struct batch_print print = batch_print_of(batch);
+    const struct batch_fingerprint print = batch_print_of(batch);
     if (claim_batch(shared, shared->at))
         return false;
     for (unsigned i = 0; atomic_load(&slot->state) == SLOT_FREE; i++)
         i < POLLS_MAX ? cpu_relax() : (void)sched_yield();
-    if (prints_equal(&slot->print, &print))
+    if (fingerprints_equal(&slot->print, &print))
         return true;
     stop_helpers(shared);
     return !claim_batch(shared, shared->at);
@@ -415,7 +418,7 @@ static bool allocate_workers(struct parallel_writer *shared, unsigned threads)
         for (unsigned k = 0; k < SLOTS; k++)
             buffer_init(&shared->worker[i].text[k], &shared->out->t->alloc);
     }
-    return make_writer(&shared->worker[0], shared->out->t);
+    return create_worker_writer(&shared->worker[0], shared->out->t);
 }
 
 /* Starts the helper threads with all signals blocked, so that the program's own threads receive
@@ -424,7 +427,8 @@ static void start_threads(struct parallel_writer *shared)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGBUS); /* raised by the thread itself if a mapped file shrinks */
+    /* SIGBUS is raised in the thread that accesses a mapped file after it has shrunk */
+    (void)sigdelset(&all, SIGBUS);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     while (shared->threads_n + 1 < shared->workers_n) {
         struct worker *worker = &shared->worker[shared->threads_n + 1];

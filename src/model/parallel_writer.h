@@ -12,19 +12,19 @@
 
 #include "model/output.h"
 
-/* Opens the trace again, in the context of a helper thread. */
+/* Callback that opens the trace once more, in the context of a helper thread. */
 struct reader_reopener {
     ttr_reader *(*open)(void *ctx, ttr *t);
     void *ctx;
 };
 
-/* Starts `threads` helper threads, at least 1. Nothing may have been written, and the format must
- * have `pass`. Returns false if memory or threads run out. */
+/* Starts `threads` >= 1 helper threads. Call before anything is written; the format must have
+ * `pass`. Returns false if memory or threads run out. */
 bool parallel_writer_start(struct ttr_writer *out, unsigned threads,
                            const struct reader_reopener *again);
 
-/* Formats a batch unless a helper thread has done so, and writes the texts that are complete.
- * Earlier batches may still be pending on return. */
+/* Formats a batch unless a helper thread has done so, and writes the texts that are formatted.
+ * Texts of this and earlier batches may be written later. */
 TTR_MUST ttr_status parallel_writer_write(struct ttr_writer *out, const ttr_batch *batch,
                                           ttr_error *error);
 

@@ -1,4 +1,4 @@
-/* Pending names: a binary min-heap; see the header. */
+/* Pending names: a binary min-heap by time; the header describes its use. */
 #include "model/pending_names.h"
 
 #include "model/context.h"
@@ -18,14 +18,14 @@ static bool name_precedes(const struct pending_name *a, const struct pending_nam
 {
     if (a->time != b->time)
         return a->time < b->time;
-    return a->lane != b->lane ? a->lane < b->lane : a->told < b->told;
+    return a->lane != b->lane ? a->lane < b->lane : a->arrival < b->arrival;
 }
 
 bool pending_names_add(struct pending_names *renames, const struct rename *what, int64_t time,
                        uint32_t lane)
 {
     const struct pending_name added = {
-        .time = time, .told = renames->told++, .lane = lane, .what = *what};
+        .time = time, .arrival = renames->arrival++, .lane = lane, .what = *what};
     if (!alloc_reserve(&renames->t->counted, (void **)&renames->waiting, &renames->room,
                        renames->n + 1, sizeof added))
         return false;
@@ -48,7 +48,7 @@ void name_change_apply(ttr *t, const struct rename *what)
         context_name_thread(t, what->thread, name);
 }
 
-/* Removes the first name from the heap. */
+/* Removes the earliest name from the heap. */
 static void remove_first_name(struct pending_names *renames)
 {
     struct pending_name *heap = renames->waiting;
@@ -76,8 +76,8 @@ void pending_names_apply_all(struct pending_names *renames)
         apply_first_name(renames);
 }
 
-/* Returns true if an event precedes a name. An event of the same lane and time does not, because a
- * reader ends its batch before it queues a name. */
+/* Returns true if an event precedes a name change. At equal times an event of the same input does
+ * not, because a reader ends its batch before it queues a name. */
 static bool event_precedes_name(const ttr *t, const ttr_event *event,
                                 const struct pending_name *next)
 {

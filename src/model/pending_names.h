@@ -1,14 +1,14 @@
 /* Pending names: names of threads and processes that an input has read before their time in the
  * merged order.
  *
- * A merge reads several inputs of one trace in parallel, each somewhat ahead of the merged output.
- * A name from one input applies to the events of all inputs from its time on, so it waits in this
- * queue. The merging reader owns the queue, passes it to its inputs (reader_set_pending_names), and
- * asks before each batch how many of its events precede the next name. Without names this costs one
- * comparison per batch.
+ * A merge reads several inputs of one trace in parallel, so each input is read some time ahead of
+ * the merged output. A name from one input applies to the events of all inputs from its time on, so
+ * it waits in this queue. The merging reader owns the queue and passes it to its inputs
+ * (reader_set_pending_names). Before each batch it asks how many events of the batch precede the
+ * next name. Without names this costs one comparison per batch.
  *
- * Order: by time, then by lane (position of the input in the merge), then by arrival. Thread rule:
- * one thread at a time. */
+ * Order: by time, then by `lane` (position of the input in the merge), then by arrival. Thread
+ * rule: one thread at a time. */
 #ifndef TRACETTA_MODEL_PENDING_NAMES_H
 #define TRACETTA_MODEL_PENDING_NAMES_H
 
@@ -16,18 +16,19 @@
 
 #include "base/alloc.h"
 
-/* A new name for a thread or process. */
+/* A name change of a thread or process. */
 struct rename {
     ttr_id thread;
-    bool is_of_process; /* names the thread's process instead of the thread */
-    ttr_id name;        /* 0 = no name, unless `like` is set */
-    /* thread whose name, at that time, is copied; no effect if that has none. 0 = use `name` */
+    bool is_of_process; /* the name is that of the thread's process, not of the thread */
+    ttr_id name;        /* new name as a string id; 0 = no name, unless `like` is set */
+    /* thread whose name is copied when the change applies; no effect if it has no name. 0 = use
+     * `name` */
     ttr_id like;
 };
 
 struct pending_name {
     int64_t time;
-    uint64_t told; /* arrival number */
+    uint64_t arrival; /* arrival number, unique in the queue */
     uint32_t lane;
     struct rename what;
 };
@@ -36,7 +37,7 @@ struct pending_names {
     ttr *t;
     struct pending_name *waiting; /* binary min-heap by time, lane, arrival */
     size_t n, room;
-    uint64_t told;
+    uint64_t arrival;
 };
 
 void pending_names_init(struct pending_names *renames, ttr *t);
@@ -46,18 +47,18 @@ void pending_names_free(struct pending_names *renames);
 TTR_MUST bool pending_names_add(struct pending_names *renames, const struct rename *what,
                                 int64_t time, uint32_t lane);
 
-/* Applies a name immediately. */
+/* Applies a name change at once. */
 void name_change_apply(ttr *t, const struct rename *what);
 
 /* Applies all queued names. */
 void pending_names_apply_all(struct pending_names *renames);
 
-/* Applies the names due at the batch's first event. Returns the number of events that precede the
- * next name. */
+/* Applies the names that are due at the first event of the batch. Returns the number of its events
+ * that precede the next name. */
 uint32_t pending_names_apply(struct pending_names *renames, const ttr_batch *batch);
 
-/* Shortens a batch to the events before the next name, at least one. *rest: the other events, to be
- * returned next. */
+/* Shortens a batch to the events that precede the next name, but to at least one event. *rest: the
+ * other events, which the caller returns with the next read. */
 static inline void pending_names_split_batch(struct pending_names *renames, ttr_batch *batch,
                                              ttr_batch *rest)
 {

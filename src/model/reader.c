@@ -4,8 +4,8 @@
 #include "base/status.h"
 #include "model/input.h"
 
-/* Clears the members that matter; zeroing the whole struct costs as much as decoding many events.
- */
+/* Clears the members of an error that callers read; zeroing all of it costs as much as decoding
+ * many events. */
 static void clear_error(ttr_error *error)
 {
     error->status = TTR_OK;
@@ -14,9 +14,9 @@ static void clear_error(ttr_error *error)
     error->format[0] = error->text[0] = 0;
 }
 
-/* Stores a failure for later reads. */
-static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *ctx,
-                         ttr_error *error)
+/* Stores a failure, which every later read returns. */
+static void store_failure(ttr_reader *reader, ttr_status status, const ttr_error *ctx,
+                          ttr_error *error)
 {
     reader->stuck = status;
     reader->stuck_error = *ctx;
@@ -37,15 +37,15 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
     *batch = (ttr_batch){0};
     ttr_status status = reader->ops->next(reader, batch, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN)
-        keep_failure(reader, status, &ctx, error);
+        store_failure(reader, status, &ctx, error);
     return status;
 }
 
 bool reader_can_read_until(ttr_reader *reader)
 {
     ttr_error error;
-    return reader->ops->some && !reader->has_begun &&
-           reader->ops->some(reader, NULL, &error) == TTR_OK;
+    return reader->ops->read_until && !reader->has_begun &&
+           reader->ops->read_until(reader, NULL, &error) == TTR_OK;
 }
 
 ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_read *some, ttr_error *error)
@@ -59,9 +59,9 @@ ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_read *som
     }
     clear_error(&ctx);
     reader->has_begun = true;
-    ttr_status status = reader->ops->some(reader, some, &ctx);
+    ttr_status status = reader->ops->read_until(reader, some, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN)
-        keep_failure(reader, status, &ctx, error);
+        store_failure(reader, status, &ctx, error);
     return status;
 }
 
@@ -95,7 +95,8 @@ uint32_t reader_kinds(ttr_reader *reader)
 
 uint32_t reader_set_buffer(ttr_reader *reader, ttr_event *events)
 {
-    return reader->ops->lend && !reader->has_begun ? reader->ops->lend(reader, events) : 0;
+    return reader->ops->set_buffer && !reader->has_begun ? reader->ops->set_buffer(reader, events)
+                                                         : 0;
 }
 
 void reader_assign_ranks(ttr_reader *reader, uint32_t *next)

@@ -71,8 +71,8 @@ static ttr_id module_name(const struct symbols *symbols, uint32_t module)
     return module ? symbols->module[module - 1].name : 0;
 }
 
-/* Returns the range added last at the same start, or NULL. Sorting moves ranges, so the map is
- * updated there. */
+/* Returns the range that was added last of those with the same start and process, or NULL. The
+ * indices in the map are updated whenever ranges are sorted. */
 static const struct symbol_range *latest_range_at(const struct symbol_table *table,
                                                   const struct symbol_range *range)
 {
@@ -155,7 +155,8 @@ static size_t count_ranges_up_to(const struct symbol_table *table, uint32_t proc
     return low;
 }
 
-/* Returns true if `a` fits a time better than `b`: loaded last before it, else first after it. */
+/* Returns true if range `a` fits a time better than `b`: the one loaded last before the time, else
+ * the one loaded first after it. */
 static bool fits_time_better(const struct symbol_range *a, const struct symbol_range *b,
                              int64_t time)
 {

@@ -25,52 +25,53 @@ enum symbol_kind { SYMBOL_FUNCTION, SYMBOL_MAPPING, SYMBOL_KINDS };
 struct symbol_range {
     uint64_t start, size;
     uint64_t offset;  /* offset of `start` in the module's file; 0 for functions */
-    int64_t from;     /* ns: when it was loaded */
-    uint32_t process; /* index in the context */
+    int64_t from;     /* time in ns at which the range was loaded */
+    uint32_t process; /* index of the process in the context */
     ttr_id name;      /* function: "Namespace.Name(arguments)"; mapping: 0 */
-    uint32_t module;  /* number from symbols_add_module, 0 = none */
+    uint32_t module;  /* module number from symbols_add_module; 0 = none */
 };
 
-/* A mapped file, or a part of one. */
+/* A mapped file. */
 struct symbol_module {
-    ttr_id name;     /* display name, 0 = not known yet */
+    ttr_id name;     /* display name of the file; 0 = not known yet */
     ttr_id path;     /* path of the file on the traced machine, 0 = unknown */
     uint16_t source; /* source that the path is from */
 };
 
 struct symbol_table {
-    /* the first `sorted` by (process, start), then in order of arrival */
+    /* the first `sorted` are sorted by (process, start); later ones are in order of arrival */
     struct symbol_range *range;
     uint64_t
         *reach; /* for each sorted range: the highest end of the ranges of its process up to it */
     size_t n, sorted, capacity, reach_capacity;
-    struct pair_map latest; /* (start, process) to the index of the range added last there */
+    /* (start, process) to the index of the range added last with that start */
+    struct pair_map latest;
 };
 
 struct symbols {
     const struct alloc *alloc;
     struct symbol_table table[SYMBOL_KINDS];
-    struct pair_map modules;      /* (module number of the trace, process) to our module number */
-    struct symbol_module *module; /* by our module number - 1 */
+    struct pair_map modules;      /* (module number in the trace, process) to module number */
+    struct symbol_module *module; /* [i] is the module with number i + 1 */
     size_t modules_n, modules_capacity;
     struct pair_map build_ids; /* (path id, source) to the string id of the file's build id */
-    /* how often a range replaced another at the same address; addresses may then differ in meaning
-     * over time */
+    /* number of ranges that replaced another one at the same address; if not 0, the meaning of an
+     * address depends on time */
     uint32_t reused;
 };
 
 void symbols_init(struct symbols *symbols, const struct alloc *alloc);
 void symbols_free(struct symbols *symbols);
 
-/* Returns our number for a module of the trace; adds it if it is new. Returns 0 if memory runs out.
- */
+/* Returns the module number for a module of the trace; adds the module if it is new. Returns 0 if
+ * memory runs out. */
 TTR_MUST uint32_t symbols_add_module(struct symbols *symbols, uint32_t process, uint64_t number);
 
 /* Sets the name of a module and thereby of all its ranges. */
 void symbols_set_module_name(struct symbols *symbols, uint32_t module, ttr_id name);
 
-/* Set the path of a module, and the build id of the file at a path (`build_id`: string id of its
- * bytes). symbols_set_build_id returns false if memory runs out. */
+/* Set the path of a module, and the build id of the file with a path (`build_id`: its bytes as a
+ * string). symbols_set_build_id returns false if memory runs out. */
 void symbols_set_module_path(struct symbols *symbols, uint32_t module, uint16_t source,
                              ttr_id path);
 TTR_MUST bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,

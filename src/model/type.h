@@ -14,7 +14,7 @@
 
 #include <tracetta/event.h>
 
-/* Parts of a record in stored order. The first two occur once per packet, the others once per
+/* Parts of a record in stored order. The first two exist once per packet, the others once per
  * event. */
 enum type_root {
     ROOT_PACKET_HEADER = 0,
@@ -28,7 +28,7 @@ enum type_root {
 
 enum type_kind {
     TYPE_NONE = 0,
-    TYPE_BITS, /* `bits` bits without arithmetic */
+    TYPE_BITS, /* `bits` bits that are not a quantity */
     TYPE_BOOL, /* `bits` bits; true if any is set */
     TYPE_UINT, /* `bits` bits; with labels: an enumeration */
     TYPE_INT,
@@ -39,15 +39,17 @@ enum type_kind {
     TYPE_VAR_UINT, /* LEB128 */
     TYPE_VAR_INT,
     TYPE_STRING, /* characters of `bits` bits up to a zero */
-    /* `count` bytes, or as many as `reference` says: characters up to a zero, then padding */
+    /* characters up to a zero, then padding; `count` bytes, or as many as the number that
+     * `reference` names */
     TYPE_TEXT,
-    TYPE_BLOB,     /* `count` bytes, or as many as `reference` says */
+    TYPE_BLOB,     /* `count` bytes, or as many as the number that `reference` names */
     TYPE_STRUCT,   /* members one after another */
     TYPE_ARRAY,    /* `count` elements */
-    TYPE_SEQUENCE, /* as many elements as `reference` says */
-    TYPE_OPTIONAL, /* `element` if the selector is true (no `ranges`) or in one of `ranges` */
-    TYPE_VARIANT,  /* the option whose ranges contain the selector */
-    TYPE_NULL,     /* `bits` meaningless bits: returned as null with the type's display */
+    TYPE_SEQUENCE, /* as many elements as the number that `reference` names */
+    /* `element` if the selector is true (no `ranges`) or is in one of `ranges`; else nothing */
+    TYPE_OPTIONAL,
+    TYPE_VARIANT, /* the member whose ranges contain the selector */
+    TYPE_NULL,    /* `bits` bits without meaning; the field is null, with the type's display */
     TYPE_KIND_COUNT
 };
 
@@ -78,17 +80,17 @@ struct type_labels {
     const struct type_label *label;
     uint32_t n;
     bool is_signed; /* ranges compare as signed numbers */
-    /* results of type_labels_hash and type_labels_value_count, cached by type_labels_cache_counts;
-     * 0 = not cached */
+    /* caches of type_labels_hash and type_labels_value_count, set by type_labels_cache_counts; 0 =
+     * not cached */
     uint64_t key;
     uint64_t values;
-    /* number of entries in the declaration: ranges, or single values; 0 = unknown */
+    /* number of ranges or single values that the declaration lists; 0 = unknown */
     uint64_t entries;
 };
 
-/* Position of a length or selector: names of members from a root down to a number. Arrays,
- * sequences and optionals on the path add no name; a variant stands for each of its options. Within
- * an array, the number read last is meant. names_n 0: no reference. */
+/* Position of a length or selector: the member names from a root down to a number. Arrays,
+ * sequences and optionals on the path add no name; for a variant, all its options are searched.
+ * Within an array, it is the number read last. names_n 0: no reference. */
 struct type_reference {
     const ttr_text *names;
     uint32_t names_n;
@@ -98,52 +100,60 @@ struct type_reference {
 struct type;
 
 struct type_member {
-    ttr_text name; /* as stored in the declaration */
-    /* display name (without a leading underscore if the format asks for that); shown.p NULL: same
-     * as `name` */
+    ttr_text name; /* name as stored in the declaration */
+    /* name to display, without a leading underscore if the format requires that; shown.p NULL =
+     * same as `name` */
     ttr_text shown;
     const struct type *type;
-    const struct type_range *ranges; /* option of a variant: the selector values that choose it */
+    /* of an option of a variant: the selector values that select it */
+    const struct type_range *ranges;
     uint32_t ranges_n;
 };
 
 struct type {
     uint8_t kind;     /* enum type_kind */
-    uint8_t base;     /* numbers are displayed in base 2, 8, 10 or 16; 0 = no preference */
+    uint8_t base;     /* base for displaying numbers: 2, 8, 10 or 16; 0 = no preference */
     uint8_t encoding; /* enum type_encoding */
     uint8_t hint;     /* ttr_display */
     bool is_big_endian;
-    /* bits are stored in the order opposite to the one that the byte order implies */
+    /* the bits are in the opposite order of that which the byte order implies */
     bool is_reversed;
     bool is_selector_signed; /* OPTIONAL, VARIANT: ranges compare as signed numbers */
-    /* SEQUENCE, TEXT, BLOB: the length directly precedes the data, as a number of `length_type` */
+    /* SEQUENCE, TEXT, BLOB: the length is stored directly before the data, as a number of
+     * `length_type` */
     bool has_inline_length;
-    /* log2 of bits, relative to the start of the packet; for structs and arrays at least that of
-     * the contents */
+    /* log2 of the alignment in bits, relative to the start of the packet; of a struct or array at
+     * least that of its members or elements */
     uint8_t align;
-    uint8_t minimum_align; /* log2: alignment that the declaration asks for explicitly, 0 = none */
-    uint16_t role;         /* purpose of the value in the format, defined there; 0 = none */
-    uint32_t bits;         /* width of a number, or of a character of a STRING (8, 16, 32) */
-    /* gcc bitfield: bits of its storage unit, which it does not cross; 0 = not a bitfield */
+    /* log2 of the alignment in bits that the declaration states explicitly; 0 = none */
+    uint8_t minimum_align;
+    uint16_t role; /* purpose of the value, in the format's own numbering; 0 = none */
+    uint32_t bits; /* width of a number, or of a character of a STRING (8, 16, 32) */
+    /* gcc bitfield: size in bits of its storage unit, whose boundary it does not cross; 0 = not a
+     * bitfield */
     uint32_t unit;
-    uint64_t count;                 /* ARRAY, TEXT, BLOB of fixed size: elements, or bytes */
-    const struct type *element;     /* ARRAY, SEQUENCE, OPTIONAL */
-    const struct type *length_type; /* if has_inline_length */
-    /* if has_inline_length: an earlier member of the same struct with the same value; "" or NULL =
-     * none */
+    /* ARRAY, TEXT, BLOB of fixed size: number of elements or bytes */
+    uint64_t count;
+    const struct type *element;     /* ARRAY, SEQUENCE, OPTIONAL: type of the element */
+    const struct type *length_type; /* type of the length, if has_inline_length */
+    /* if has_inline_length: name of an earlier member of the same struct that holds the same
+     * length; "" or NULL = none */
     ttr_text length_member;
     /* length of SEQUENCE (elements), TEXT, BLOB (bytes); selector of OPTIONAL, VARIANT */
     struct type_reference reference;
-    const struct type_member *members; /* STRUCT; options of VARIANT */
+    const struct type_member *members; /* members of a STRUCT; options of a VARIANT */
     uint32_t members_n;
-    /* STRUCT that is a payload root: its first context_n members are the event's context */
+    /* of a STRUCT that is a payload root: number of leading members that are the event's context */
     uint32_t context_n;
-    const struct type_range *ranges; /* OPTIONAL */
+    const struct type_range *ranges; /* OPTIONAL: selector values for which the element exists */
     uint32_t ranges_n;
-    const struct type_labels *labels; /* UINT, INT, FLAGS, VAR_UINT, VAR_INT; NULL = none */
-    ttr_text name;                    /* name of the type itself (an alias), for printing */
-    ttr_text media_type;              /* BLOB; "" = application/octet-stream */
-    const void *clock;                /* the format's clock that the number is a time of, or NULL */
+    /* labels of UINT, INT, FLAGS, VAR_UINT, VAR_INT; NULL = none */
+    const struct type_labels *labels;
+    /* name of the type itself (an alias), for printing declarations */
+    ttr_text name;
+    ttr_text media_type; /* media type of a BLOB; "" = application/octet-stream */
+    /* the format's clock that the number is a timestamp of, or NULL */
+    const void *clock;
 };
 
 /* Limits of every declaration. */
@@ -158,11 +168,11 @@ bool type_ranges_contain(const struct type_range *ranges, uint32_t n, bool is_si
 /* Returns a hash of the contents of labels, independent of addresses; never 0. */
 uint64_t type_labels_hash(const struct type_labels *labels);
 
-/* Returns the sum of the sizes of all ranges, saturated at UINT64_MAX. */
+/* Returns the number of values in all ranges, saturated at UINT64_MAX. */
 uint64_t type_labels_value_count(const struct type_labels *labels);
 
-/* Caches both results, since writers need them for every event, and counts the entries if unknown.
- */
+/* Caches the hash and the number of values, which writers need for every event; sets `entries` if
+ * it is unknown. */
 void type_labels_cache_counts(struct type_labels *labels);
 
 /* Returns the i-th label (from 0) that contains the value, in declaration order; NULL past the
@@ -170,8 +180,8 @@ void type_labels_cache_counts(struct type_labels *labels);
 const struct type_label *type_find_label(const struct type_labels *labels, uint64_t value,
                                          uint32_t i);
 
-/* For FLAGS: type_flag_mask returns the bits (of the lowest 64) that a label names; type_find_flag
- * returns the i-th label that names a set bit. */
+/* Of labels of FLAGS: type_flag_mask returns the bits (of the lowest 64) that a label names;
+ * type_find_flag returns the i-th label that names a set bit. */
 uint64_t type_flag_mask(const struct type_label *label);
 const struct type_label *type_find_flag(const struct type_labels *labels, uint64_t value,
                                         uint32_t i);
@@ -180,8 +190,8 @@ const struct type_label *type_find_flag(const struct type_labels *labels, uint64
  */
 uint8_t type_largest_align(const struct type *type);
 
-/* Returns true if a type contains a value without a role, that is one of interest to users. NULL:
- * false. */
+/* Returns true if a type contains a value without a role, that is, one that users want to see.
+ * NULL: false. */
 bool type_has_user_value(const struct type *type);
 
 /* Returns the member with a stored name, or NULL. */

@@ -7,7 +7,7 @@
 #include "model/parallel_writer.h"
 #include "model/reader.h"
 
-#define PARALLEL_THREADS_MAX 64u /* helper threads */
+#define PARALLEL_THREADS_MAX 64u /* maximum number of helper threads */
 
 /* Stores the first failure and returns it. */
 static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const ttr_error *ctx,
@@ -24,7 +24,8 @@ static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const
     return out->stuck;
 }
 
-/* Fails without storing the failure, since the output is complete. */
+/* Returns an error without storing it: the output is complete, so that later calls need not fail.
+ */
 static ttr_status refuse_ended(ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "the output has ended");
@@ -60,13 +61,13 @@ bool ttr_writer_parallel(ttr_writer *out, unsigned threads, ttr_reader *(*open)(
 
 bool ttr_writer_allow_stream_order(ttr_writer *out, ttr_reader *in)
 {
-    const bool is_fresh =
-        out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
-    const bool is_scattered = is_fresh && out->format->writer->can_use_stream_order &&
-                              out->format->writer->can_use_stream_order(out, in) &&
-                              reader_allow_stream_order(in);
-    out->is_scattered |= is_scattered;
-    return is_scattered;
+    const bool is_fresh = out->stuck == TTR_OK && !out->has_ended && out->events == 0 &&
+                          in->per_source_format == out->format;
+    const bool is_stream_order = is_fresh && out->format->writer->can_use_stream_order &&
+                                 out->format->writer->can_use_stream_order(out, in) &&
+                                 reader_allow_stream_order(in);
+    out->is_stream_order |= is_stream_order;
+    return is_stream_order;
 }
 
 ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
@@ -175,7 +176,7 @@ size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
     (void)store_failure(out, status, &ctx, NULL);
     for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
-            out->told[n++] = out->ledger[i];
-    *losses = out->told;
+            out->reported[n++] = out->ledger[i];
+    *losses = out->reported;
     return n;
 }

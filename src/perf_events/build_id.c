@@ -14,8 +14,8 @@
 #include "encodings/perf_data/perf_layout.h"
 #include "perf_events/tracing_files.h"
 
-#define PROGRAM_HEADERS_MAX 128u /* program headers examined at most */
-#define NOTES_MAX 65536u         /* bytes of notes read per program header at most */
+#define PROGRAM_HEADERS_MAX 128u /* maximum number of program headers to read */
+#define NOTES_MAX 65536u         /* maximum size in bytes of the notes to read per program header */
 #define ROOTED_PATH_SIZE 4160u
 #define MAPPING_PATH_AT 72u /* offset of the path in an MMAP2 record */
 
@@ -69,7 +69,7 @@ struct build_id build_id_in_notes(const void *bytes, size_t n)
     return id;
 }
 
-/* A segment of notes. */
+/* File range of a program header that contains notes. */
 struct diagnostics {
     uint64_t offset, n;
     uint32_t type;
@@ -133,7 +133,7 @@ struct build_id build_id_of_file(const char *path, uint64_t inode)
     struct build_id id = {.n = 0};
     struct stat about;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-                            O_NOCTTY); /* O_NONBLOCK: opening a FIFO must not wait */
+                            O_NOCTTY); /* O_NONBLOCK: opening a FIFO must not wait for a writer */
     if (fd < 0)
         return id;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && (!inode || about.st_ino == inode))
@@ -144,8 +144,8 @@ struct build_id build_id_of_file(const char *path, uint64_t inode)
 
 /* --- Processes and the kernel --- */
 
-/* Reads the file below the process's root, which may be a container. Falls back to our own file
- * system without permission for it. */
+/* Reads the build id of a file below the root of the process, which may be in a container. Falls
+ * back to the own file system if that is not permitted. */
 static struct build_id read_id_in_process_root(uint64_t pid, const char *path, uint64_t inode)
 {
     char rooted_path[ROOTED_PATH_SIZE];
@@ -170,7 +170,7 @@ struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *
     ids->list = list;
     ids->list[ids->n] = id;
     ids->n +=
-        /* if not cached, the file is read again next time */
+        /* if memory runs out the id is not cached, and the file is read again next time */
         key_map_put(&ids->known, key, (uint32_t)ids->n);
     return id;
 }

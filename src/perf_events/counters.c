@@ -1,4 +1,4 @@
-/* Table of counters with the numbers of linux/perf_event.h. */
+/* Table of kernel counters with their numbers from linux/perf_event.h. */
 #include "perf_events/counters.h"
 
 #include <linux/perf_event.h>

@@ -77,7 +77,7 @@ struct search {
     struct buffer text;
     size_t found;
     bool is_out_of_memory;
-    int reason;         /* errno of the last unreadable file, 0 if none */
+    int reason;         /* errno of the last file that could not be read; 0 if none */
     bool is_incomplete; /* a directory listing failed, so matches may be missing */
 };
 
@@ -157,8 +157,7 @@ struct suggestion {
 struct suggestion_list {
     const char *word;
     bool has_colon;
-    struct suggestion
-        list[SUGGESTIONS_MAX]; /* ascending edit distance; distance 0 marks a free slot */
+    struct suggestion list[SUGGESTIONS_MAX]; /* ascending edit distance; 0 marks a free slot */
 };
 
 static void rate_suggestion(struct suggestion_list *suggestion_list, const char *name)
@@ -189,7 +188,7 @@ static bool rate_tracepoint(void *ctx, const char *system, const char *name)
     return true;
 }
 
-/* Formats the suggestions as the end of an error text, "" if no name is similar. */
+/* Formats the suggestions as the end of an error text. Writes "" if no name is similar. */
 static void format_suggestions(const struct ttr_perf_events *set, const char *word, char *to,
                                size_t size)
 {

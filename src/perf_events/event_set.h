@@ -11,7 +11,7 @@ struct ttr_perf_events {
     struct arena texts;
     struct tracing_files tracefs;
     bool has_tracefs;
-    int tracefs_reason; /* errno of the search for tracefs, if has_tracefs is false */
+    int tracefs_reason; /* if !has_tracefs: errno of the search for tracefs */
     ttr_perf_event *list;
     size_t n, capacity;
 };

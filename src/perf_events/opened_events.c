@@ -109,7 +109,8 @@ static bool fail_permission(const struct opening *opening, const struct opened_e
     char name[160];
     event = event == opening->opened_events->events
                 ? event + 1
-                : event; /* report the first requested event, not our dummy */
+                /* for event 0, the dummy, report the first event that the user has requested */
+                : event;
     bool is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
     format_event_name(event, name, sizeof name);
     (void)fail(opening->error, TTR_E_IO, NO_OFFSET,
@@ -164,20 +165,20 @@ static int perf_event_open_call(struct perf_event_attr *attr, uint64_t thread, i
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Opens an event and drops attributes that this kernel or our permissions do not allow. Returns a
- * descriptor, or -1 with errno. */
+/* Opens an event. Clears attributes that this kernel does not know or does not permit, and tries
+ * again. Returns a descriptor, or -1 with errno. */
 static int open_with_fallbacks(struct opened_events *opened_events, struct opened_event *event,
                                uint64_t thread, int cpu)
 {
     struct perf_event_attr *attr = &event->attr;
     int fd = perf_event_open_call(attr, thread, cpu);
     if (fd < 0 && errno == EINVAL && attr->read_format & PERF_READ_LOST) {
-        attr->read_format &= ~(uint64_t)PERF_READ_LOST; /* needs Linux 6.0 */
+        attr->read_format &= ~(uint64_t)PERF_READ_LOST; /* PERF_READ_LOST needs Linux 6.0 */
         opened_events->counts_lost = false;
         fd = perf_event_open_call(attr, thread, cpu);
     }
     if (fd < 0 && errno == EINVAL && attr->build_id) {
-        attr->build_id = 0; /* needs Linux 5.12 */
+        attr->build_id = 0; /* the attribute build_id needs Linux 5.12 */
         fd = perf_event_open_call(attr, thread, cpu);
     }
     if (fd < 0 && (errno == EACCES || errno == EPERM) && attr->type != PERF_TYPE_TRACEPOINT &&
@@ -233,9 +234,10 @@ static bool add_ring(const struct opening *opening, int fd, bool is_backward)
     return false;
 }
 
-/* Descriptors that own the rings of one CPU; later events join them. */
+/* Descriptors whose events own the rings of one CPU; the records of later events go to the same
+ * rings. */
 struct ring_owners {
-    int forward, backward; /* -1 if not open yet */
+    int forward, backward; /* -1 while there is no such ring */
 };
 
 static bool open_or_join_ring(const struct opening *opening, const struct opened_event *event,
@@ -274,7 +276,7 @@ static bool open_event_on_cpu(const struct opening *opening, struct opened_event
     return true;
 }
 
-/* Returns whether a list such as "0-3,8" contains a CPU. */
+/* Returns true if a list such as "0-3,8" contains a CPU. */
 static bool cpu_list_contains(const char *list, unsigned cpu)
 {
     while (*list) {
@@ -335,7 +337,7 @@ static bool list_threads(struct opening *opening)
             is_good = add_thread(opening, tid);
     const int sys = folder && is_good && errno != ENOENT && errno != ESRCH
                         ? errno
-                        : 0; /* ENOENT and ESRCH: the process has ended */
+                        : 0; /* errno to return; ENOENT and ESRCH mean that the process has ended */
     if (folder)
         (void)closedir(folder);
     if (sys) {
@@ -413,7 +415,7 @@ void opened_events_enable(const struct opened_events *opened_events, bool is_on)
 
 uint64_t opened_events_lost_count(const struct opened_events *opened_events)
 {
-    uint64_t lost = 0, values[3]; /* layout of struct read_format: value, id, lost */
+    uint64_t lost = 0, values[3]; /* data returned by read(): value, id, lost */
     for (size_t i = 0; i < opened_events->events_n && opened_events->counts_lost; i++)
         for (size_t k = 0; k < opened_events->events[i].n; k++)
             if (!opened_events->events[i].attr.write_backward &&

@@ -20,7 +20,7 @@ struct opened_descriptor {
 /* All descriptors of one event. */
 struct opened_event {
     struct perf_event_attr attr;
-    const char *system, *name; /* borrowed from the event set; "" and "dummy" for event 0 */
+    const char *system, *name; /* names from the event set, borrowed; "" and "dummy" for event 0 */
     struct opened_descriptor *list;
     size_t n, capacity;
 };
@@ -45,7 +45,7 @@ void opened_events_free(struct opened_events *opened_events);
 /* Enables or disables all events. */
 void opened_events_enable(const struct opened_events *opened_events, bool is_on);
 
-/* Returns the lost records that the events count themselves, 0 before Linux 6.0. */
+/* Returns the number of lost records by the events' own counters; 0 before Linux 6.0. */
 uint64_t opened_events_lost_count(const struct opened_events *opened_events);
 
 #endif

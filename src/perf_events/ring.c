@@ -75,11 +75,11 @@ static uint64_t ring_record_size(const struct ring *ring, uint64_t at, uint64_t 
     return n >= PERF_RECORD_HEADER && n <= left ? n : 0;
 }
 
-/* largest MMAP2 record in bytes: fixed fields and a path of PATH_MAX */
+/* size in bytes of the largest MMAP2 record: fixed fields and a path of PATH_MAX */
 #define MMAP2_RECORD_MAX 8192u
 
-static void pass_mapping(const struct ring *ring, uint64_t at, uint64_t n,
-                         const struct ring_stats *stats)
+static void report_mapping(const struct ring *ring, uint64_t at, uint64_t n,
+                           const struct ring_stats *stats)
 {
     uint8_t bytes[MMAP2_RECORD_MAX];
     if (!stats->mapped || n > sizeof bytes)
@@ -102,7 +102,7 @@ static void count_record(const struct ring *ring, uint64_t at, const uint8_t *he
         ring_copy_bytes(ring, at, bytes, 16);
         stats->lost += load_u64(bytes + 8);
     } else if (type == PERF_MMAP2) {
-        pass_mapping(ring, at, n, stats);
+        report_mapping(ring, at, n, stats);
     }
 }
 
@@ -111,7 +111,7 @@ static uint64_t read_forward(struct ring *ring, struct ring_stats *stats, ring_r
 {
     uint8_t header[PERF_RECORD_HEADER];
     uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->at, n = 0;
-    /* cannot happen with a correct kernel; otherwise keep the newest `size` bytes */
+    /* a correct kernel never exceeds the size; otherwise read the newest `size` bytes */
     if (head - at > ring->size)
         at = head - ring->size;
     uint64_t begin = at;

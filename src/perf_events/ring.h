@@ -38,9 +38,9 @@
 struct ring {
     struct perf_event_mmap_page *page; /* control page, NULL if not open */
     const uint8_t *data;
-    uint64_t size; /* bytes of `data`, a power of two */
+    uint64_t size; /* size of `data` in bytes, a power of two */
     uint64_t at; /* forward: offset of the next unread byte; backward: data_head at the last read */
-    size_t mapped; /* bytes of the complete mapping */
+    size_t mapped; /* size in bytes of the mapping: control page and data */
     int fd;        /* descriptor of the event that owns the ring, borrowed */
     bool is_backward;
 };
@@ -48,7 +48,7 @@ struct ring {
 /* Receives record bytes: complete records, or the consecutive parts of records that wrap. */
 typedef void (*ring_receive_fn)(void *ctx, const void *bytes, size_t n);
 
-/* Statistics of the records read, and an observer for mappings. */
+/* Statistics of the records read, and a callback for mappings. */
 struct ring_stats {
     uint64_t records, samples, lost; /* `lost`: sum over LOST and LOST_SAMPLES records */
     uint64_t broken; /* records with an impossible size; the rest of their batch was skipped */
@@ -60,8 +60,9 @@ struct ring_stats {
 bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward);
 void ring_close(struct ring *ring);
 
-/* Passes all available records to `give`, oldest first. Returns their bytes. A backward ring must
- * be paused; if memory is exhausted it passes nothing and keeps the records for the next call. */
+/* Passes all available records to `receive`, oldest first. Returns their size in bytes. A backward
+ * ring must be paused. If memory runs out for one, nothing is passed and the records stay available
+ * for the next call. */
 uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *stats,
                            ring_receive_fn receive, void *ctx);
 

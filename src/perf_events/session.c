@@ -42,11 +42,14 @@ struct ttr_perf {
     struct buffer out;
     struct ring_stats stats;
     struct build_ids build_ids;
-    struct pollfd *polls;             /* one per ring, then the wake descriptor */
-    uint64_t late_lost;               /* losses that no LOST record covers, known after the stop */
+    struct pollfd *polls; /* poll entries: one per ring, then the wake descriptor */
+    /* number of lost records that no LOST record reports; known after the stop */
+    uint64_t late_lost;
     uint64_t marked_ms, marked_bytes; /* time and output offset of the last mark */
     bool at_exec, is_snapshot, was_user_only;
-    bool is_returned; /* the caller has the content of `out`; the next read drops it */
+    /* the caller still uses `out`, the buffer returned by the last read; the next read empties it
+     */
+    bool is_returned;
     bool is_snapshot_due, is_stopping, has_ended;
 };
 
@@ -234,8 +237,8 @@ static uint64_t read_ring(struct ttr_perf *perf, struct ring *ring)
     return bytes;
 }
 
-/* Reads all rings once. The head page explains why a snapshot recording ends rounds only at
- * snapshots. */
+/* Reads all rings once. In snapshot mode a round ends only at a snapshot; see the head of this
+ * file. */
 static void read_round(struct ttr_perf *perf)
 {
     uint64_t bytes = 0;
@@ -340,7 +343,7 @@ bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER])
     return true;
 }
 
-/* Returns whether a recording of a process is complete: every ring has reported POLLHUP. */
+/* Returns true if the recorded process has ended: every ring has reported POLLHUP. */
 static bool has_target_ended(const struct ttr_perf *perf)
 {
     if (!perf->opened_events.events[0].attr.inherit)

@@ -6,12 +6,12 @@
 #include "encodings/perf_data/perf_data_write.h"
 #include "perf_events/build_id.h"
 
-/* Destination and context of these records. */
+/* Destination of these records, and scratch memory. */
 struct tasks {
     struct perf_data_writer *put;
     uint64_t sample_type;
     uint64_t id;        /* sample id of the dummy event, which the records belong to */
-    struct buffer text; /* scratch space for /proc files */
+    struct buffer text; /* buffer for the content of /proc files */
     struct build_ids *build_ids;
     uint64_t threads_n; /* number of threads written */
 };

@@ -1,4 +1,4 @@
-/* tracefs lookup, file reading and directory iteration. */
+/* tracefs: its mount point, its files and its directories of tracepoints. */
 #include "perf_events/tracing_files.h"
 
 #include <dirent.h>
@@ -84,7 +84,7 @@ bool tracing_files_read(const struct tracing_files *tracefs, const char *name, s
     return tracing_files_read_path(path, to);
 }
 
-/* The callback of an iteration and the reason for its end. */
+/* Callback of an iteration, and the reason why the iteration ended. */
 struct visitor {
     tracing_files_visit visit;
     void *ctx;

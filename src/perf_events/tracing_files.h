@@ -22,11 +22,11 @@ bool tracing_files_find(struct tracing_files *tracefs, const char *root);
  * false with errno. */
 bool tracing_files_read(const struct tracing_files *tracefs, const char *name, struct buffer *to);
 
-/* The same for a file with any path. */
+/* Replaces the content of `to` by the content of a file with any path, like tracing_files_read. */
 bool tracing_files_read_path(const char *path, struct buffer *to);
 
-/* Called with the system and name of each tracepoint, in no defined order. Returns false to stop.
- */
+/* Callback of tracing_files_each: receives system and name of a tracepoint, in no defined order.
+ * Returns false to stop. */
 typedef bool (*tracing_files_visit)(void *ctx, const char *system, const char *name);
 
 /* Calls `visit` for each tracepoint with a system and name that match the globs. Returns false with

@@ -1,11 +1,11 @@
 /* ttr_debug_info: adds the field "debug_info" to the common context of events that have the
  * contexts "ip" and "vpid".
  *
- * The loaded modules (module_map.h) are learned from events of LTTng-UST: lttng_ust_statedump
- * (loaded when tracing starts), lttng_ust_lib and lttng_ust_dl (loaded and unloaded later).  Such
- * an event is applied before its own address is looked up, as in babeltrace2.  The caller's
- * symbolizer finds functions and lines; answers are cached by binary and address.  Left out: kernel
- * addresses, and stacks (context "ips"). */
+ * The loaded modules (module_map.h) are known from events of LTTng-UST: lttng_ust_statedump
+ * (modules loaded when tracing starts), lttng_ust_lib and lttng_ust_dl (loaded and unloaded later).
+ * The module map is updated by such an event before the event's own address is looked up, as in
+ * babeltrace2. The caller's symbolizer finds functions and lines; its results are cached by binary
+ * and address. Left out: kernel addresses, and stacks (context "ips"). */
 #include <string.h>
 
 #include "base/status.h"
@@ -14,19 +14,20 @@
 #include "pipeline/field_injector.h"
 #include "pipeline/module_map.h"
 
-/* answers cached before the cache is cleared */
+/* maximum number of cached lookup results; a full cache is cleared */
 #define ANSWERS_MAX 131072u
 
 #define FIELDS 4u /* debug_info, and its members bin, func, src */
 
-/* What an event records about its process. */
+/* Change of a process's modules that an event records, by the event's name. */
 enum change {
     CHANGE_UNKNOWN = 0, /* the event's name is not classified yet */
     CHANGE_NONE,
     CHANGE_CLEAR,
     CHANGE_LOAD,
     TOLD_MORE,
-    CHANGE_LATE_LOAD, /* CHANGE_CLEAR of a library that was loaded later */
+    /* a library loaded after the start of the process: all modules are listed again */
+    CHANGE_LATE_LOAD,
     CHANGE_UNLOAD,
     CHANGE_CLOSE
 };
@@ -37,19 +38,20 @@ struct debug_info {
     ttr *t;
     ttr_debug_options options;
     struct module_map module_map;
-    uint8_t *change;  /* enum change by id of the event's name */
-    uint8_t *verdict; /* by schema id: whether its events have the context */
+    uint8_t *change; /* enum change by string id of the event's name */
+    /* by schema id: whether its events have the contexts "ip" and "vpid"; 0 = not checked yet */
+    uint8_t *verdict;
     size_t change_n, verdicts_n;
-    struct pair_map answer_of; /* index of the answer */
-    const ttr_field **answer;  /* FIELDS fields each */
+    struct pair_map answer_of;       /* key: (binary, address); value: index in `answer` */
+    const ttr_field **find_location; /* cached lookup results: FIELDS fields each */
     size_t answers_n, answers_room;
-    struct arena arena; /* memory of the answers */
+    struct arena arena; /* memory of the cached fields and texts */
     ttr_field unknown[FIELDS];
     ttr_id names[FIELDS];
-    uint8_t build_id[64]; /* of the event being read */
+    uint8_t build_id[64]; /* build id from the payload of the current event */
 };
 
-/* The values in the common context. */
+/* Values of the contexts "ip" and "vpid". */
 struct where {
     uint64_t ip;
     int64_t vpid;
@@ -58,8 +60,9 @@ struct where {
 
 /* --- Tables by id --- */
 
-/* Returns the entry of an id in a growing table of bytes; NULL if memory is exhausted. */
-static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
+/* Returns the entry of an id in a byte table, which grows as needed. Returns NULL if memory runs
+ * out. */
+static uint8_t *byte_table_entry(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
 {
     size_t before = *n;
     if (id >= before) {
@@ -111,7 +114,8 @@ static bool is_number(const ttr_field *field, ttr_type type)
            field->value.hint != TTR_DISPLAY_FLAGS && field->choices == 0;
 }
 
-/* Reads the common context.  Returns true if a field follows it, which is then in *field. */
+/* Reads the contexts "ip" and "vpid". Returns true if a payload field follows, and stores it in
+ * *field. */
 static bool read_context(ttr_fields *fields, struct where *where, ttr_field *field)
 {
     *where = (struct where){0};
@@ -134,11 +138,11 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
     return false;
 }
 
-/* The payload of an event about a binary. */
+/* Payload of an event that records a loaded binary. */
 struct about {
     uint64_t base, size;
     ttr_binary binary;
-    size_t id_left; /* remaining elements of the build id */
+    size_t id_left; /* number of build id bytes still to be read */
     bool has_base, has_size, has_path;
 };
 
@@ -150,7 +154,7 @@ static void add_build_id_byte(struct debug_info *info, struct about *about, cons
         info->build_id[about->binary.build_id.n++] = (uint8_t)field->value.v.u;
 }
 
-static void take_number(struct about *about, const ttr_field *field)
+static void read_payload_number(struct about *about, const ttr_field *field)
 {
     uint64_t value = field->value.v.u;
     if (is_named(field, "baddr")) {
@@ -166,7 +170,7 @@ static void take_number(struct about *about, const ttr_field *field)
     }
 }
 
-static void take_field(struct debug_info *info, struct about *about, const ttr_field *field)
+static void read_payload_field(struct debug_info *info, struct about *about, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     if (field->depth == 1 && about->id_left > 0) {
@@ -178,7 +182,7 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
         return;
     if (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_BOOL ||
         value->type == TTR_TYPE_INT) {
-        take_number(about, field);
+        read_payload_number(about, field);
     } else if (value->type == TTR_TYPE_TEXT && is_named(field, "path")) {
         about->binary.path = value->text;
         about->has_path = true;
@@ -203,7 +207,7 @@ static bool apply_change(struct debug_info *info, enum change change, const stru
     if (!about->has_base)
         return true;
     switch (change) {
-    case CHANGE_LOAD: /* without a size: provided by the kernel (vdso) */
+    case CHANGE_LOAD: /* an event without a size: the kernel provides the binary (vdso) */
         return !about->has_path || about->size == 0 ||
                module_map_add(&info->module_map, where, about->size, &about->binary);
     case TOLD_MORE:
@@ -228,10 +232,11 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
                                      .build_id = {"", 0},
                                      .debug_link = {"", 0}}};
     about.binary.build_id.p = (const char *)info->build_id;
-    about.binary.is_pic = true; /* events about libraries have no such field */
+    /* events of loaded libraries lack the field is_pic: libraries always are */
+    about.binary.is_pic = true;
     if (field) {
         do
-            take_field(info, &about, field);
+            read_payload_field(info, &about, field);
         while (ttr_fields_next(fields, field));
     }
     return apply_change(info, change, &about, where);
@@ -239,9 +244,9 @@ static bool apply_event(struct debug_info *info, enum change change, struct modu
 
 /* --- Answers --- */
 
-/* Makes a struct of three texts. */
-static void set_fields(const struct debug_info *info, ttr_field *field,
-                       const ttr_text texts[FIELDS - 1])
+/* Fills in the field debug_info: a struct and its three texts. */
+static void fill_debug_info(const struct debug_info *info, ttr_field *field,
+                            const ttr_text texts[FIELDS - 1])
 {
     for (size_t i = 0; i < FIELDS; i++) {
         field_clear(&field[i]);
@@ -256,7 +261,8 @@ static void set_fields(const struct debug_info *info, ttr_field *field,
     }
 }
 
-/* Asks the symbolizer for an address of a binary; NULL if memory is exhausted. */
+/* Asks the symbolizer for the location of an address in a binary. Returns the FIELDS fields, or
+ * NULL if memory runs out. */
 static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary *binary,
                                        uint64_t address)
 {
@@ -269,11 +275,11 @@ static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary
         texts[i].p = arena_copy(&info->arena, texts[i].p, texts[i].n);
     if (!field || !texts[0].p || !texts[1].p || !texts[2].p)
         return NULL;
-    set_fields(info, field, texts);
+    fill_debug_info(info, field, texts);
     return field;
 }
 
-static const ttr_field *answer(struct debug_info *info, const struct module_place *where)
+static const ttr_field *find_location(struct debug_info *info, const struct module_place *where)
 {
     const struct load *load = module_map_find(&info->module_map, where);
     if (!load)
@@ -284,32 +290,32 @@ static const ttr_field *answer(struct debug_info *info, const struct module_plac
     uint64_t key = by_load ? load->serial : load->binary, at = by_load ? where->base : address;
     const uint32_t *known = pair_map_get(&info->answer_of, key, at);
     if (known)
-        return info->answer[*known];
-    if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room,
-                       info->answers_n + 1, sizeof *info->answer))
+        return info->find_location[*known];
+    if (!alloc_reserve(&info->t->counted, (void **)&info->find_location, &info->answers_room,
+                       info->answers_n + 1, sizeof *info->find_location))
         return NULL;
     const ttr_field *field = ask_symbolizer(info, binary, address);
     if (!field || !pair_map_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
         return NULL;
-    info->answer[info->answers_n++] = field;
+    info->find_location[info->answers_n++] = field;
     return field;
 }
 
 /* --- Stage --- */
 
-static uint64_t trace_of(const ttr *t, const ttr_event *event)
+static uint64_t trace_of_event(const ttr *t, const ttr_event *event)
 {
     uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
     return shares ? shares : event->source;
 }
 
-static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
+static size_t add_debug_info(void *ctx, const ttr_event *event, const ttr_field **added)
 {
     struct debug_info *info = ctx;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
-        is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
-    uint8_t *change = entry_of(info, &info->change, &info->change_n, event->name);
+        is_class ? byte_table_entry(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
+    uint8_t *change = byte_table_entry(info, &info->change, &info->change_n, event->name);
     if (!change || (is_class && !verdict))
         return FIELD_INJECTOR_FAILED;
     if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)
@@ -326,18 +332,19 @@ static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
         return 0;
     if (*change == CHANGE_UNKNOWN)
         *change = classify_event(ttr_text_get(info->t, event->name));
-    struct module_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
+    struct module_place place = {.trace = trace_of_event(info->t, event),
+                                 .pid = (uint64_t)where.vpid};
     if (*change != CHANGE_NONE &&
         !apply_event(info, (enum change) * change, &place, &fields, has_more ? &field : NULL))
         return FIELD_INJECTOR_FAILED;
     place.base = where.ip;
-    *added = answer(info, &place);
+    *added = find_location(info, &place);
     return *added ? FIELDS : FIELD_INJECTOR_FAILED;
 }
 
-/* Clears a full cache between batches, when no field refers to it: memory is bounded for any number
- * of addresses. */
-static void refresh(void *ctx)
+/* Clears a full cache between batches, when no field refers to it, so that memory is bounded for
+ * any number of addresses. */
+static void clear_full_cache(void *ctx)
 {
     struct debug_info *info = ctx;
     if (info->answers_n < ANSWERS_MAX)
@@ -354,14 +361,14 @@ static void close(void *ctx)
     const struct alloc *alloc = &info->t->counted;
     alloc_free(alloc, info->change, info->change_n, 1);
     alloc_free(alloc, info->verdict, info->verdicts_n, 1);
-    alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
+    alloc_free(alloc, info->find_location, info->answers_room, sizeof *info->find_location);
     arena_free(&info->arena);
     pair_map_free(&info->answer_of);
     module_map_free(&info->module_map);
     alloc_free(alloc, info, 1, sizeof *info);
 }
 
-static bool set_up(struct debug_info *info)
+static bool intern_names(struct debug_info *info)
 {
     static const char *const names[FIELDS] = {"debug_info", "bin", "func", "src"};
     static const ttr_text nothing[FIELDS - 1] = {{"", 0}, {"", 0}, {"", 0}};
@@ -373,7 +380,7 @@ static bool set_up(struct debug_info *info)
         info->names[i] = ttr_text_add(info->t, names[i], strlen(names[i]));
         is_fine = is_fine && info->names[i];
     }
-    set_fields(info, info->unknown, nothing);
+    fill_debug_info(info, info->unknown, nothing);
     return is_fine;
 }
 
@@ -393,14 +400,15 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
     }
     info->t = in->t;
     info->options = *options;
-    if (!set_up(info)) {
+    if (!intern_names(info)) {
         close(info);
         ttr_close(in);
         (void)fail_memory(error);
         return NULL;
     }
-    return field_injector_new(in,
-                              &(struct field_injector_options){
-                                  .add = add_to, .refresh = refresh, .close = close, .ctx = info},
-                              error);
+    return field_injector_new(
+        in,
+        &(struct field_injector_options){
+            .add = add_debug_info, .refresh = clear_full_cache, .close = close, .ctx = info},
+        error);
 }

@@ -1,11 +1,9 @@
-/* Adding fields: copies of the events with a schema that wraps the original one.  Its field
- * iterator returns the fields of the wrapped iterator, and inserts the added fields after the last
- * field of their group.
- *
- * ttr_event.stack is the index of an event's added fields in a table of the batch.  The iterator
- * reads one field ahead to find the end of the group.  Stages that keep events longer (sorting)
- * copy all fields, the added ones too.  Events lose TTR_EVENT_RAW and definitions are omitted, so
- * that no writer copies the original record. */
+/* Field injector: returns copies of events with a schema that wraps the original one. The wrapping
+ * schema's field iterator returns the fields of the original iterator, and inserts the added fields
+ * after the last field of their group. ttr_event.stack of a copy is the index of the event's added
+ * fields in a table of the batch. The iterator reads one field ahead to find the end of the group.
+ * Stages that keep events longer (sorting) copy all fields, including the added ones. Events lose
+ * TTR_EVENT_RAW and definitions are omitted, so that no writer copies the original record. */
 #include "pipeline/field_injector.h"
 
 #include <string.h>
@@ -14,19 +12,20 @@
 #include "model/context.h"
 #include "model/reader.h"
 
-#define INNER_STATE 72u /* words of ttr_fields.state for the iterator of the wrapped schema */
+/* words of ttr_fields.state that the iterator of the wrapped schema may use */
+#define INNER_STATE 72u
 
-/* Fields added to an event. */
+/* The fields added to one event. */
 struct added {
     const ttr_field *field;
     uint32_t n;
-    uint32_t stack; /* stack index of the wrapped event */
+    uint32_t stack; /* stack index of the original event */
 };
 
-/* A schema that adds fields to events of another schema. */
+/* A schema for events with added fields; it wraps the schema of the original events. */
 struct outer_schema {
     const struct field_injector *field_injector;
-    const struct field_ops *ops; /* of the wrapped schema; may be NULL */
+    const struct field_ops *ops; /* functions of the wrapped schema; may be NULL */
     const void *ctx;
 };
 
@@ -34,46 +33,48 @@ struct field_injector {
     ttr_reader base;
     ttr_reader *in;
     struct field_injector_options how;
-    ttr_event *event; /* the output batch */
+    ttr_event *event; /* events of the output batch */
     struct added *added;
     size_t event_room, added_room;
     uint32_t added_n;
-    ttr_id *over; /* schema by wrapped schema; 0 = none yet */
+    ttr_id *over; /* by id of the wrapped schema: id of the wrapping schema; 0 = none yet */
     size_t over_n;
-    struct outer_schema **outer; /* all schemas created here, to free them */
+    struct outer_schema **outer; /* all wrapping schemas, to be freed with this stage */
     size_t outer_n, outer_room;
 };
 
-/* State of this iterator, in ttr_fields.state. */
-struct outer_walk {
+/* State of an iteration over the fields of an event, in ttr_fields.state. */
+struct outer_iter {
     const struct outer_schema *schema;
-    struct added left;         /* added fields not yet returned */
-    ttr_field held;            /* field of the wrapped iterator, to return after the added ones */
-    bool is_reached, has_held; /* is_reached: the added fields are being returned */
+    struct added left; /* added fields not yet returned */
+    /* next field of the wrapped iterator, returned after the added fields; valid if has_held */
+    ttr_field held;
+    /* is_reached: the added fields are being returned; has_held: see `held` */
+    bool is_reached, has_held;
     bool gave_added;
 };
 
-_Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_walk) <=
+_Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_iter) <=
                    sizeof(((ttr_fields *)0)->state),
                "both walks fit");
 
 /* --- Field iterator --- */
 
-static struct outer_walk *outer_of(ttr_fields *fields)
+static struct outer_iter *outer_iter_of(ttr_fields *fields)
 {
-    return (struct outer_walk *)(void *)(fields->state + INNER_STATE);
+    return (struct outer_iter *)(void *)(fields->state + INNER_STATE);
 }
 
 static void outer_begin(ttr_fields *fields)
 {
     const struct outer_schema *schema = fields->ctx;
     const struct field_injector *field_injector = schema->field_injector;
-    struct outer_walk *walk = outer_of(fields);
+    struct outer_iter *iter = outer_iter_of(fields);
     uint32_t i = fields->event->stack;
-    walk->schema = schema;
-    walk->left =
+    iter->schema = schema;
+    iter->left =
         i && i <= field_injector->added_n ? field_injector->added[i - 1] : (struct added){.n = 0};
-    walk->is_reached = walk->has_held = walk->gave_added = false;
+    iter->is_reached = iter->has_held = iter->gave_added = false;
     fields->ctx = schema->ctx;
     if (schema->ops)
         schema->ops->begin(fields);
@@ -88,8 +89,8 @@ static void outer_begin_group(ttr_fields *fields, ttr_group group)
         schema->ops->begin_group(fields, group);
 }
 
-/* Position of a group in an event. */
-static unsigned rank_of(uint8_t group)
+/* Returns the position of a field group within an event, for comparison. */
+static unsigned group_order(uint8_t group)
 {
     static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0,
                                     [TTR_GROUP_HEADER] = 1,
@@ -99,65 +100,66 @@ static unsigned rank_of(uint8_t group)
     return group < sizeof ranks ? ranks[group] : 4;
 }
 
-/* Returns the next added field, if its position is reached: the wrapped iterator is at a later
- * group, or at its end. */
-static bool next_added(ttr_fields *fields, struct outer_walk *walk, ttr_field *field)
+/* Returns the next added field. Returns false before the end of its group, that is, before the
+ * wrapped iterator reaches a later group or its end. */
+static bool next_added(ttr_fields *fields, struct outer_iter *iter, ttr_field *field)
 {
-    if (!walk->is_reached) {
-        const struct field_ops *ops = walk->schema->ops;
+    if (!iter->is_reached) {
+        const struct field_ops *ops = iter->schema->ops;
         bool has_more = ops && ops->next(fields, field);
-        if (has_more && rank_of(field->group) <= rank_of(walk->left.field->group))
+        if (has_more && group_order(field->group) <= group_order(iter->left.field->group))
             return true;
-        walk->is_reached = true;
-        walk->has_held = has_more;
+        iter->is_reached = true;
+        iter->has_held = has_more;
         if (has_more)
-            walk->held = *field;
+            iter->held = *field;
     }
-    *field = *walk->left.field++;
-    walk->left.n--;
-    walk->gave_added = true;
+    *field = *iter->left.field++;
+    iter->left.n--;
+    iter->gave_added = true;
     return true;
 }
 
 static bool outer_next(ttr_fields *fields, ttr_field *field)
 {
-    struct outer_walk *walk = outer_of(fields);
-    const struct field_ops *ops = walk->schema->ops;
-    if (walk->left.n > 0)
-        return next_added(fields, walk, field);
-    walk->gave_added = false;
-    if (!walk->has_held)
+    struct outer_iter *iter = outer_iter_of(fields);
+    const struct field_ops *ops = iter->schema->ops;
+    if (iter->left.n > 0)
+        return next_added(fields, iter, field);
+    iter->gave_added = false;
+    if (!iter->has_held)
         return ops && ops->next(fields, field);
-    walk->has_held = false;
-    *field = walk->held;
+    iter->has_held = false;
+    *field = iter->held;
     return true;
 }
 
 static const struct type *outer_type(const ttr_fields *fields)
 {
-    const struct outer_walk *walk =
-        (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
-    const struct field_ops *ops = walk->schema->ops;
-    return ops && ops->type && !walk->gave_added ? ops->type(fields) : NULL;
+    const struct outer_iter *iter =
+        (const struct outer_iter *)(const void *)(fields->state + INNER_STATE);
+    const struct field_ops *ops = iter->schema->ops;
+    return ops && ops->type && !iter->gave_added ? ops->type(fields) : NULL;
 }
 
 static bool outer_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                         ttr_text *label)
 {
-    const struct outer_walk *walk =
-        (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
-    if (walk->schema->ops && walk->schema->ops->label)
-        return walk->schema->ops->label(fields, value, i, label);
+    const struct outer_iter *iter =
+        (const struct outer_iter *)(const void *)(fields->state + INNER_STATE);
+    if (iter->schema->ops && iter->schema->ops->label)
+        return iter->schema->ops->label(fields, value, i, label);
     *label = value->text;
     return i == 0;
 }
 
-static bool outer_goes_on(const ttr_fields *fields, const ttr_value *text)
+static bool outer_has_bytes_after_end(const ttr_fields *fields, const ttr_value *text)
 {
-    const struct outer_walk *walk =
-        (const struct outer_walk *)(const void *)(fields->state + INNER_STATE);
-    const struct field_ops *ops = walk->schema->ops;
-    return ops && ops->goes_on && !walk->gave_added && ops->goes_on(fields, text);
+    const struct outer_iter *iter =
+        (const struct outer_iter *)(const void *)(fields->state + INNER_STATE);
+    const struct field_ops *ops = iter->schema->ops;
+    return ops && ops->has_bytes_after_end && !iter->gave_added &&
+           ops->has_bytes_after_end(fields, text);
 }
 
 static uint64_t outer_packet(const void *ctx, const ttr_event *event)
@@ -171,11 +173,11 @@ static uint32_t outer_frames(const void *ctx, const ttr_event *event, uint64_t *
 {
     const struct outer_schema *schema = ctx;
     const struct field_injector *field_injector = schema->field_injector;
-    ttr_event beneath = *event;
-    beneath.stack =
+    ttr_event base_schema_id = *event;
+    base_schema_id.stack =
         event->stack <= field_injector->added_n ? field_injector->added[event->stack - 1].stack : 0;
-    return beneath.stack && schema->ops && schema->ops->frames
-               ? schema->ops->frames(schema->ctx, &beneath, addresses, room)
+    return base_schema_id.stack && schema->ops && schema->ops->frames
+               ? schema->ops->frames(schema->ctx, &base_schema_id, addresses, room)
                : 0;
 }
 
@@ -186,11 +188,11 @@ static const struct field_ops outer_ops = {.begin = outer_begin,
                                            .label = outer_label,
                                            .frames = outer_frames,
                                            .type = outer_type,
-                                           .goes_on = outer_goes_on};
+                                           .has_bytes_after_end = outer_has_bytes_after_end};
 
 /* --- Reader --- */
 
-static void annotator_close(ttr_reader *base)
+static void injector_close(ttr_reader *base)
 {
     struct field_injector *field_injector = (struct field_injector *)base;
     const struct alloc *alloc = &base->t->counted;
@@ -211,12 +213,12 @@ static void annotator_close(ttr_reader *base)
     alloc_free(alloc, field_injector, 1, sizeof *field_injector);
 }
 
-/* Returns a schema that wraps another one; 0 if memory is exhausted. */
-static ttr_id make_schema(struct field_injector *field_injector, ttr_id beneath)
+/* Returns the id of a new schema that wraps another one; 0 if memory runs out. */
+static ttr_id create_wrapping_schema(struct field_injector *field_injector, ttr_id base_schema_id)
 {
     ttr *t = field_injector->base.t;
     const struct alloc *alloc = &t->counted;
-    struct schema schema = *context_schema(t, beneath);
+    struct schema schema = *context_schema(t, base_schema_id);
     if (!alloc_reserve(alloc, (void **)&field_injector->outer, &field_injector->outer_room,
                        field_injector->outer_n + 1, sizeof *field_injector->outer))
         return 0;
@@ -228,48 +230,49 @@ static ttr_id make_schema(struct field_injector *field_injector, ttr_id beneath)
     return context_add_schema(t, &(struct schema){.ops = &outer_ops,
                                                   .ctx = outer,
                                                   .event_class = schema.event_class,
-                                                  .beneath = beneath,
+                                                  .base_schema = base_schema_id,
                                                   .has_number = schema.has_number,
                                                   .number = schema.number,
                                                   .version = schema.version,
                                                   .has_texts = schema.has_texts});
 }
 
-static ttr_id schema_over(struct field_injector *field_injector, ttr_id beneath)
+static ttr_id find_wrapping_schema(struct field_injector *field_injector, ttr_id base_schema_id)
 {
     size_t before = field_injector->over_n;
-    if (beneath >= before) {
+    if (base_schema_id >= before) {
         if (!alloc_reserve(&field_injector->base.t->counted, (void **)&field_injector->over,
-                           &field_injector->over_n, (size_t)beneath + 1,
+                           &field_injector->over_n, (size_t)base_schema_id + 1,
                            sizeof *field_injector->over))
             return 0;
         memset(field_injector->over + before, 0,
                (field_injector->over_n - before) * sizeof *field_injector->over);
     }
-    if (!field_injector->over[beneath])
-        field_injector->over[beneath] = make_schema(field_injector, beneath);
-    return field_injector->over[beneath];
+    if (!field_injector->over[base_schema_id])
+        field_injector->over[base_schema_id] =
+            create_wrapping_schema(field_injector, base_schema_id);
+    return field_injector->over[base_schema_id];
 }
 
 /* Adds the fields to an event of the batch.  Returns false if memory is exhausted. */
-static bool annotate(struct field_injector *field_injector, ttr_event *event)
+static bool add_fields_to_event(struct field_injector *field_injector, ttr_event *event)
 {
     struct added added = {.stack = event->stack};
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     size_t n = field_injector->how.add(field_injector->how.ctx, event, &added.field);
     if (n == 0)
         return true;
-    if (n > UINT32_MAX) /* also ANNOTATE_FAILED */
+    if (n > UINT32_MAX) /* also true for the error value FIELD_INJECTOR_FAILED */
         return false;
     added.n = (uint32_t)n;
-    ttr_id schema = schema_over(field_injector, event->schema);
+    ttr_id schema = find_wrapping_schema(field_injector, event->schema);
     field_injector->added[field_injector->added_n++] = added;
     event->stack = field_injector->added_n;
     event->schema = schema;
     return schema != 0;
 }
 
-static bool make_room(struct field_injector *field_injector, uint32_t n)
+static bool reserve_events(struct field_injector *field_injector, uint32_t n)
 {
     const struct alloc *alloc = &field_injector->base.t->counted;
     return alloc_reserve(alloc, (void **)&field_injector->event, &field_injector->event_room, n,
@@ -278,7 +281,7 @@ static bool make_room(struct field_injector *field_injector, uint32_t n)
                          sizeof *field_injector->added);
 }
 
-static ttr_status annotator_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
+static ttr_status injector_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct field_injector *field_injector = (struct field_injector *)base;
     ttr_batch all;
@@ -289,14 +292,14 @@ static ttr_status annotator_next(ttr_reader *base, ttr_batch *batch, ttr_error *
         ttr_status status = ttr_read(field_injector->in, &all, error);
         if (status != TTR_OK)
             return status;
-        if (!make_room(field_injector, all.n))
+        if (!reserve_events(field_injector, all.n))
             return fail_memory(error);
         for (uint32_t i = 0; i < all.n; i++) {
             const ttr_event *event = ttr_batch_at(&all, i);
             if (event->kind == TTR_KIND_DEFINITION)
                 continue;
             field_injector->event[n] = *event;
-            if (!annotate(field_injector, &field_injector->event[n]))
+            if (!add_fields_to_event(field_injector, &field_injector->event[n]))
                 return fail_memory(error);
             n++;
         }
@@ -305,43 +308,43 @@ static ttr_status annotator_next(ttr_reader *base, ttr_batch *batch, ttr_error *
     return TTR_OK;
 }
 
-static bool annotator_report(ttr_reader *base, size_t index, ttr_report *report)
+static bool injector_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     return ttr_reader_report(((struct field_injector *)base)->in, index, report);
 }
 
-static void annotator_rank(ttr_reader *base, uint32_t *next)
+static void injector_rank(ttr_reader *base, uint32_t *next)
 {
     reader_assign_ranks(((struct field_injector *)base)->in, next);
 }
 
-static struct input *annotator_input(ttr_reader *base, size_t index)
+static struct input *injector_input(ttr_reader *base, size_t index)
 {
     return reader_input(((struct field_injector *)base)->in, index);
 }
 
-static void annotator_crowd(ttr_reader *base, uint32_t batch)
+static void injector_set_batch_size(ttr_reader *base, uint32_t batch)
 {
     reader_set_batch_size(((struct field_injector *)base)->in, batch);
 }
 
-static struct diagnostics *annotator_notes(ttr_reader *base)
+static struct diagnostics *injector_notes(ttr_reader *base)
 {
     return reader_diagnostics(((struct field_injector *)base)->in);
 }
 
-/* Time ranges of a filter are not passed to `in`: events outside may determine fields of events
- * inside. */
+/* A time range is not passed on to `in`, because events outside of it may determine fields of
+ * events inside. */
 ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
                                ttr_error *error)
 {
-    static const struct reader_ops ops = {.next = annotator_next,
-                                          .close = annotator_close,
-                                          .set_batch_size = annotator_crowd,
-                                          .report = annotator_report,
-                                          .rank = annotator_rank,
-                                          .input = annotator_input,
-                                          .notes = annotator_notes};
+    static const struct reader_ops ops = {.next = injector_next,
+                                          .close = injector_close,
+                                          .set_batch_size = injector_set_batch_size,
+                                          .report = injector_report,
+                                          .rank = injector_rank,
+                                          .input = injector_input,
+                                          .notes = injector_notes};
     struct field_injector *field_injector = alloc_zero(&in->t->counted, 1, sizeof *field_injector);
     if (!field_injector) {
         how->close(how->ctx);

@@ -11,18 +11,19 @@
 #define FIELD_INJECTOR_FAILED SIZE_MAX
 
 struct field_injector_options {
-    /* Returns the fields to add to an event: all of one group, members directly after their struct.
-     * Called for each event in order.  0 = none, FIELD_INJECTOR_FAILED = memory is exhausted. */
+    /* Returns the fields to add to an event. They must be of one group, members directly after
+     * their struct. Called for each event in order. 0 = none, FIELD_INJECTOR_FAILED = memory ran
+     * out. */
     size_t (*add)(void *ctx, const ttr_event *event, const ttr_field **fields);
-    /* The fields returned so far are no longer used; called between batches. */
+    /* Called between batches: the fields returned so far are no longer used. */
     void (*refresh)(void *ctx);
     void (*close)(void *ctx);
     void *ctx;
 };
 
-/* Returns a reader that inserts the fields after the last one of their group.  Events lose
- * TTR_EVENT_RAW, and definitions are omitted.  Owns `in` and `how` from the call on, even if it
- * fails. */
+/* Returns a reader that adds fields to the events of `in`, after the last field of their group.
+ * Events lose TTR_EVENT_RAW, and definitions are omitted. Owns `in` and `options` from the call on,
+ * even if it fails. */
 ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
                                ttr_error *error);
 

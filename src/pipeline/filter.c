@@ -1,9 +1,8 @@
-/* Filtering by selection: a batch is passed on with the indices of the matching events; nothing is
- * copied.
- *
- * Patterns are matched once per string, not per event: each condition caches its results by string
- * id. Definitions always pass, inverted or not.  Objects and gaps pass if only time, thread,
- * process and CPU are filtered, since they describe the trace rather than a point in time. */
+/* Filter: returns each batch of the input with a list of the indices of matching events; events are
+ * not copied. Patterns are matched once per string, not per event: each condition caches its
+ * results by string id. Definitions always match, also if the filter is inverted. Objects and gaps
+ * match if only time, thread, process and CPU are filtered, since they describe the trace rather
+ * than a point in time. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,14 +14,14 @@
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
-/* A condition on strings: patterns of which one must match; also numbers for threads and processes.
- */
+/* A condition on a string: one of several patterns must match. For threads and processes also one
+ * of several numbers. */
 struct condition {
-    char **glob; /* NULL: no condition */
+    char **glob; /* the patterns; NULL = no condition */
     uint64_t *number;
     bool *is_number;
     size_t n;
-    uint8_t *verdict; /* cached result by string id */
+    uint8_t *verdict; /* by string id: cached result of matching */
     size_t verdicts_n;
 };
 
@@ -35,9 +34,9 @@ struct filter {
     ttr_reader base;
     ttr_reader *in;
     struct arena arena; /* memory of the patterns */
-    ttr_filter what;    /* ttr_filter without its lists */
+    ttr_filter what;    /* the caller's ttr_filter, without its lists */
     struct condition names, not_names, categories, providers, threads, processes;
-    struct cpus *cpus; /* NULL: no condition */
+    struct cpus *cpus; /* ranges of which one must contain the event's CPU; NULL = no condition */
     size_t cpus_n;
     bool spares_objects;
     uint32_t *pick;
@@ -64,8 +63,9 @@ static void filter_close(ttr_reader *base)
     alloc_free(alloc, filter, 1, sizeof *filter);
 }
 
-/* Returns the cache entry of an id; NULL if memory is exhausted. */
-static uint8_t *verdict_at(struct filter *filter, struct condition *condition, ttr_id id)
+/* Returns the cached result of matching a string id, as an address to store it to. Returns NULL if
+ * memory runs out. */
+static uint8_t *cached_match_entry(struct filter *filter, struct condition *condition, ttr_id id)
 {
     size_t before = condition->verdicts_n;
     if (id < before)
@@ -87,8 +87,8 @@ static bool matches_any(const struct condition *condition, ttr_text text)
     return false;
 }
 
-/* Returns true if a comma-separated part of the text matches, or the complete text. */
-static bool matches_part(const struct condition *condition, ttr_text text)
+/* Returns true if a pattern matches the complete text or one of its comma-separated parts. */
+static bool text_or_part_matches(const struct condition *condition, ttr_text text)
 {
     const char *end = text.p + text.n;
     if (matches_any(condition, text))
@@ -107,12 +107,12 @@ static bool string_matches(struct filter *filter, struct condition *condition, t
 {
     if (!condition->glob)
         return true;
-    uint8_t *verdict = verdict_at(filter, condition, id);
+    uint8_t *verdict = cached_match_entry(filter, condition, id);
     if (!verdict)
         return false;
     if (*verdict == UNDECIDED) {
         ttr_text text = ttr_text_get(filter->base.t, id);
-        bool matches = condition == &filter->categories ? matches_part(condition, text)
+        bool matches = condition == &filter->categories ? text_or_part_matches(condition, text)
                                                         : matches_any(condition, text);
         *verdict = matches ? YES : NO;
     }
@@ -127,8 +127,8 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
-/* Matches by number, or by the current name of the thread or process.  The name is not cached: a
- * process has the name of its parent program until exec. */
+/* Returns true if the number or the current name of a thread or process matches. Results are not
+ * cached: a process has the name of its parent program until exec. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -169,7 +169,7 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
            thread_matches(filter, &filter->processes, event->thread);
 }
 
-static bool passes(struct filter *filter, const ttr_event *event)
+static bool event_passes_filter(struct filter *filter, const ttr_event *event)
 {
     if (event->kind == TTR_KIND_DEFINITION)
         return true;
@@ -193,7 +193,7 @@ static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         for (uint32_t i = 0; i < all.n; i++) {
             uint32_t at = all.pick ? all.pick[i] : i;
             filter->pick[n] = at;
-            n += passes(filter, &all.event[at]);
+            n += event_passes_filter(filter, &all.event[at]);
         }
         if (filter->is_out_of_memory)
             return fail_memory(error);
@@ -227,8 +227,9 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct filter *)base)->in, batch);
 }
 
-/* Refuses stream order: names of threads at a time are known only in order of time. */
-static bool filter_scatter(ttr_reader *base)
+/* Implements reader_ops.allow_stream_order. Refuses if names are filtered, because the name of a
+ * thread at a given time is only known when reading in time order. */
+static bool filter_allow_stream_order(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
     return !filter->threads.glob && !filter->processes.glob &&
@@ -281,7 +282,7 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
 }
 
 /* Parses "3" or "4-7". */
-static bool take_range(const char *text, size_t n, struct cpus *cpus)
+static bool parse_cpu_range(const char *text, size_t n, struct cpus *cpus)
 {
     const char *dash = memchr(text, '-', n);
     const size_t first_n = dash ? (size_t)(dash - text) : n;
@@ -306,7 +307,7 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
         const char *part = *list;
         for (size_t n;; part += n + 1) {
             n = strcspn(part, ",");
-            if (!take_range(part, n, &filter->cpus[filter->cpus_n++]))
+            if (!parse_cpu_range(part, n, &filter->cpus[filter->cpus_n++]))
                 return fail(error, TTR_E_MISUSE, NO_OFFSET,
                             "\"%s\" are no CPUs: numbers and ranges are wanted, like \"0,4-7\"",
                             *list);
@@ -323,7 +324,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                                           .close = filter_close,
                                           .range = filter_range,
                                           .set_batch_size = filter_crowd,
-                                          .allow_stream_order = filter_scatter,
+                                          .allow_stream_order = filter_allow_stream_order,
                                           .kinds = filter_kinds,
                                           .report = filter_report,
                                           .rank = filter_rank,
@@ -341,8 +342,11 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
                                                  "a ttr_filter must be made by ttr_filter_init"));
         return NULL;
     }
-    filter->base = (ttr_reader){
-        .t = t, .ops = &ops, .order = in->order, .apart = in->apart, .reports = in->reports};
+    filter->base = (ttr_reader){.t = t,
+                                .ops = &ops,
+                                .order = in->order,
+                                .per_source_format = in->per_source_format,
+                                .reports = in->reports};
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);

@@ -33,7 +33,7 @@ static bool set_holds(const char *set, size_t length, char c)
 }
 
 /* Returns the number of bytes of the UTF-8 character at the start of the text. */
-static size_t character(const char *p, size_t n)
+static size_t character_length(const char *p, size_t n)
 {
     size_t length = 1;
     if ((unsigned char)p[0] >= 0xc0)
@@ -42,13 +42,13 @@ static size_t character(const char *p, size_t n)
     return length;
 }
 
-/* Matches one element other than `*`.  Returns the number of bytes of text that it matches (0 = no
- * match), and sets *element to the length of the element. */
-static size_t match_one(const char *pattern, const char *text, size_t n, size_t *element)
+/* Matches one pattern element other than `*`. Returns the number of bytes of text that it matches
+ * (0 = no match), and sets *element to the element's length in the pattern. */
+static size_t match_element(const char *pattern, const char *text, size_t n, size_t *element)
 {
     *element = 1;
     if (*pattern == '?')
-        return character(text, n);
+        return character_length(text, n);
     if (*pattern == '[' && set_length(pattern)) {
         *element = set_length(pattern);
         return set_holds(pattern, *element, *text);
@@ -71,7 +71,7 @@ bool glob_matches(const char *pattern, ttr_text text)
             star_at = at;
             continue;
         }
-        size_t element, taken = match_one(pattern, text.p + at, text.n - at, &element);
+        size_t element, taken = match_element(pattern, text.p + at, text.n - at, &element);
         if (taken) {
             pattern += element;
             at += taken;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct module_map_process {
-    struct load *load; /* sorted by base */
+    struct load *load; /* loaded modules, sorted by base address */
     size_t n, room;
 };
 
@@ -37,10 +37,11 @@ static void add_key_text(struct buffer *key, ttr_text text)
 {
     if (text.n)
         buffer_add(key, text.p, text.n);
-    buffer_add_byte(key, 0); /* zero byte, since paths are passed to the C library */
+    buffer_add_byte(key, 0); /* terminates the text, since paths are passed to the C library */
 }
 
-/* Returns the id of a complete description of a binary; 0 if memory is exhausted. */
+/* Returns the id of a binary's complete description, adding it if it is new. Returns 0 if memory
+ * runs out. */
 static uint32_t intern_binary(struct module_map *module_map, const ttr_binary *binary)
 {
     struct buffer *key = &module_map->key;
@@ -94,7 +95,7 @@ static struct module_map_process *add_process(struct module_map *module_map,
 }
 
 /* Returns the number of modules of a process that start at or below an address. */
-static size_t count_up_to(const struct module_map_process *process, uint64_t address)
+static size_t count_modules_up_to(const struct module_map_process *process, uint64_t address)
 {
     size_t low = 0, high = process->n;
     while (low < high) {
@@ -108,14 +109,15 @@ static size_t count_up_to(const struct module_map_process *process, uint64_t add
 }
 
 /* Returns the module that starts at an address; NULL = none. */
-static struct load *load_at(const struct module_map *module_map, const struct module_place *where)
+static struct load *find_module_at(const struct module_map *module_map,
+                                   const struct module_place *where)
 {
     struct module_map_process *process = find_process(module_map, where);
-    size_t n = process ? count_up_to(process, where->base) : 0;
+    size_t n = process ? count_modules_up_to(process, where->base) : 0;
     return n && process->load[n - 1].base == where->base ? &process->load[n - 1] : NULL;
 }
 
-static void set_reaches(struct module_map_process *process, size_t from)
+static void update_reaches(struct module_map_process *process, size_t from)
 {
     for (size_t i = from; i < process->n; i++) {
         uint64_t below = i ? process->load[i - 1].reach : 0;
@@ -123,7 +125,7 @@ static void set_reaches(struct module_map_process *process, size_t from)
     }
 }
 
-/* Removes closed modules that overlap a new one. */
+/* Removes modules marked as closed that overlap a new module. */
 static void drop_closed(struct module_map_process *process, uint64_t base, uint64_t end)
 {
     size_t kept = 0;
@@ -135,7 +137,7 @@ static void drop_closed(struct module_map_process *process, uint64_t base, uint6
     if (kept == process->n)
         return;
     process->n = kept;
-    set_reaches(process, 0);
+    update_reaches(process, 0);
 }
 
 static bool is_path_of(const ttr_binary *binary, ttr_text path)
@@ -158,7 +160,7 @@ bool module_map_add(struct module_map *module_map, const struct module_place *wh
     if (!process && !(process = add_process(module_map, where)))
         return false;
     drop_closed(process, where->base, end);
-    struct load *load = load_at(module_map, where);
+    struct load *load = find_module_at(module_map, where);
     if (load && is_path_of(module_map_binary(module_map, load->binary), binary->path))
         return true;
     uint32_t id = intern_binary(module_map, binary);
@@ -170,20 +172,20 @@ bool module_map_add(struct module_map *module_map, const struct module_place *wh
         if (!alloc_reserve(module_map->alloc, (void **)&process->load, &process->room,
                            process->n + 1, sizeof *process->load))
             return false;
-        size_t at = count_up_to(process, where->base);
+        size_t at = count_modules_up_to(process, where->base);
         load = &process->load[at];
         memmove(load + 1, load, (process->n++ - at) * sizeof *load);
     }
     *load = (struct load){
         .base = where->base, .end = end, .binary = id, .serial = ++module_map->serial};
-    set_reaches(process, (size_t)(load - process->load));
+    update_reaches(process, (size_t)(load - process->load));
     return true;
 }
 
 bool module_map_describe(struct module_map *module_map, const struct module_place *where,
                          const ttr_binary *more)
 {
-    struct load *load = load_at(module_map, where);
+    struct load *load = find_module_at(module_map, where);
     if (!load)
         return true;
     ttr_binary all = *module_map_binary(module_map, load->binary);
@@ -200,18 +202,18 @@ bool module_map_describe(struct module_map *module_map, const struct module_plac
 
 void module_map_remove(struct module_map *module_map, const struct module_place *where)
 {
-    struct load *load = load_at(module_map, where);
+    struct load *load = find_module_at(module_map, where);
     if (!load)
         return;
     struct module_map_process *process = find_process(module_map, where);
     size_t at = (size_t)(load - process->load);
     memmove(load, load + 1, (--process->n - at) * sizeof *load);
-    set_reaches(process, at);
+    update_reaches(process, at);
 }
 
 void module_map_close(struct module_map *module_map, const struct module_place *where)
 {
-    struct load *load = load_at(module_map, where);
+    struct load *load = find_module_at(module_map, where);
     if (load)
         load->is_closed = true;
 }
@@ -220,7 +222,7 @@ const struct load *module_map_find(const struct module_map *module_map,
                                    const struct module_place *where)
 {
     const struct module_map_process *process = find_process(module_map, where);
-    for (size_t n = process ? count_up_to(process, where->base) : 0; n > 0; n--) {
+    for (size_t n = process ? count_modules_up_to(process, where->base) : 0; n > 0; n--) {
         const struct load *load = &process->load[n - 1];
         if (where->base < load->end)
             return load;

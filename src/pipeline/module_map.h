@@ -14,7 +14,7 @@
 
 #define MODULES_MAX 8192u
 
-/* An address in a process of a trace. */
+/* An address in a process of a trace (numbers of trace and process). */
 struct module_place {
     uint64_t trace, pid, base;
 };
@@ -22,10 +22,11 @@ struct module_place {
 /* A binary loaded at an address. */
 struct load {
     uint64_t base, end;
-    uint64_t reach;  /* highest end of this and all lower modules */
-    uint32_t binary; /* see module_map_binary */
+    uint64_t reach;  /* highest end of this module and of all with lower base addresses */
+    uint32_t binary; /* id of the description; see module_map_binary */
     uint32_t serial; /* unique among all modules */
-    /* a dlclose was recorded, perhaps not the last one: valid until another module overlaps */
+    /* a dlclose was recorded, perhaps not the last one: the module stays until another one overlaps
+     * it */
     bool is_closed;
 };
 
@@ -46,11 +47,11 @@ struct module_map {
 TTR_MUST bool module_map_init(struct module_map *module_map, const struct alloc *alloc);
 void module_map_free(struct module_map *module_map);
 
-/* Removes all modules of a process: a list of them follows in the trace. */
+/* Removes all modules of a process. Called if the trace lists them again. */
 void module_map_clear(struct module_map *module_map, const struct module_place *where);
 
-/* Adds a module of `size` bytes; no effect if the same one is already there.  Returns false if
- * memory is exhausted. */
+/* Adds a module of `size` bytes; no effect if the same module is already known. Returns false if
+ * memory runs out. */
 TTR_MUST bool module_map_add(struct module_map *module_map, const struct module_place *where,
                              uint64_t size, const ttr_binary *binary);
 
@@ -59,7 +60,8 @@ TTR_MUST bool module_map_add(struct module_map *module_map, const struct module_
 TTR_MUST bool module_map_describe(struct module_map *module_map, const struct module_place *where,
                                   const ttr_binary *more);
 
-/* module_map_remove: the module is unloaded.  module_map_close: it may be unloaded. */
+/* module_map_remove removes a module that was unloaded. module_map_close marks one that may have
+ * been unloaded. */
 void module_map_remove(struct module_map *module_map, const struct module_place *where);
 void module_map_close(struct module_map *module_map, const struct module_place *where);
 

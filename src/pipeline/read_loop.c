@@ -1,9 +1,9 @@
-/* The loop of read_loop.h. */
+/* The loop that read_loop.h declares. */
 #include "pipeline/read_loop.h"
 
 #include "base/status.h"
 
-/* About 16,000 events: smooth for a progress bar, at negligible cost. */
+/* Progress is reported about every 16,000 events: smooth for a progress bar, at negligible cost. */
 #define BATCHES_PER_PROGRESS 64u
 
 ttr_status read_all_batches(ttr_reader *in, const struct read_loop *read_loop, ttr_error *error)

@@ -6,9 +6,10 @@
 
 struct read_loop {
     ttr_status (*on_batch)(void *ctx, const ttr_batch *batch,
-                           ttr_error *error); /* any status but TTR_OK stops reading */
+                           /* status other than TTR_OK: reading stops and returns it */
+                           ttr_error *error);
     void *ctx;
-    ttr_progress progress; /* may be NULL */
+    ttr_progress progress; /* progress callback; may be NULL */
     void *progress_ctx;
 };
 

@@ -8,7 +8,9 @@
 
 struct stage_notes {
     struct diagnostics notes;
-    ttr_diagnostic *both; /* joined array of the last report */
+    /* array returned by the last report: diagnostics of the wrapped reader, then those of the stage
+     */
+    ttr_diagnostic *both;
     size_t capacity;
 };
 

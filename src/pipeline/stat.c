@@ -16,10 +16,10 @@
 #include "pipeline/spans/span_stream.h"
 #include "pipeline/read_loop.h"
 
-/* unclaimed spans of all lanes together: 4 MiB */
+/* maximum number of unclaimed spans of all lanes together: 4 MiB */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)
 
-/* Durations to be added to a histogram.  Histograms are large and accessed at random, so they are
+/* Durations not yet added to a histogram. Histograms are large and accessed at random, so they are
  * prefetched: cache misses would be most of the cost of a span. */
 #define PENDING 32u
 
@@ -32,19 +32,20 @@ struct ttr_stat {
     ttr *t;
     const struct alloc *alloc;
     ttr_stat_row *row;
-    struct histogram **durations; /* by row; NULL without spans */
+    /* by row: histogram of its durations; NULL if the row has no spans */
+    struct histogram **durations;
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
     struct pair_map by_key; /* key: (provider and name, kind); value: row */
-    uint32_t *latest;       /* by name: the row found last, plus 1 */
+    uint32_t *latest;       /* by name: row found last for the name, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
-    int64_t begin_ns, end_ns; /* ns; of the complete trace */
+    int64_t begin_ns, end_ns; /* time range of the trace in ns */
 };
 
-static bool grow(struct ttr_stat *stat, ttr_id name)
+static bool grow_name_table(struct ttr_stat *stat, ttr_id name)
 {
     size_t before = stat->latest_n;
     if (name < before)
@@ -56,7 +57,7 @@ static bool grow(struct ttr_stat *stat, ttr_id name)
     return true;
 }
 
-static bool is_row(const ttr_stat_row *row, const ttr_stat_row *key)
+static bool row_has_key(const ttr_stat_row *row, const ttr_stat_row *key)
 {
     return row->provider == key->provider && row->name == key->name && row->kind == key->kind;
 }
@@ -80,13 +81,13 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
     return true;
 }
 
-/* Finds the row of a key, usually the last one found for its name. */
+/* Finds the row of a key, adding it if it is new. It is usually the last one found for its name. */
 static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at)
 {
-    if (!grow(stat, key->name))
+    if (!grow_name_table(stat, key->name))
         return false;
     uint32_t *latest = &stat->latest[key->name];
-    if (*latest && is_row(&stat->row[*latest - 1], key)) {
+    if (*latest && row_has_key(&stat->row[*latest - 1], key)) {
         *at = *latest - 1;
         return true;
     }
@@ -100,7 +101,7 @@ static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *a
     return true;
 }
 
-static void widen(struct ttr_stat *stat, ttr_stat_row *row, int64_t begin, int64_t end)
+static void extend_row_times(struct ttr_stat *stat, ttr_stat_row *row, int64_t begin, int64_t end)
 {
     row->first_ns = begin < row->first_ns ? begin : row->first_ns;
     row->last_ns = end > row->last_ns ? end : row->last_ns;
@@ -121,7 +122,7 @@ static bool count_event(struct ttr_stat *stat, const ttr_event *event)
     row->count++;
     row->bytes += event->payload_size;
     if (!(event->flags & TTR_EVENT_NO_TIME))
-        widen(stat, row, event->time, event->time);
+        extend_row_times(stat, row, event->time, event->time);
     return true;
 }
 
@@ -168,7 +169,8 @@ static bool count_span(void *ctx, const struct complete_span *span)
         return false;
     stat->row[at].count++;
     stat->row[at].bytes += span->bytes;
-    widen(stat, &stat->row[at], event->time, span->is_unfinished ? event->time : span->end);
+    extend_row_times(stat, &stat->row[at], event->time,
+                     span->is_unfinished ? event->time : span->end);
     if (span->is_unfinished) {
         stat->row[at].unfinished++;
         return true;
@@ -236,7 +238,7 @@ static int compare_names(const ttr *t, ttr_id a, ttr_id b)
     return order ? order : (x.n > y.n) - (x.n < y.n);
 }
 
-static bool comes_before(const ttr *t, const ttr_stat_row *a, const ttr_stat_row *b)
+static bool row_precedes(const ttr *t, const ttr_stat_row *a, const ttr_stat_row *b)
 {
     if (a->total != b->total)
         return a->total > b->total;
@@ -252,8 +254,8 @@ static void sift_down(const struct ttr_stat *stat, size_t at, size_t n)
 {
     ttr_stat_row *heap = stat->row, row = heap[at];
     for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && comes_before(stat->t, &heap[child], &heap[child + 1]);
-        if (!comes_before(stat->t, &row, &heap[child]))
+        child += child + 1 < n && row_precedes(stat->t, &heap[child], &heap[child + 1]);
+        if (!row_precedes(stat->t, &row, &heap[child]))
             break;
         heap[at] = heap[child];
         at = child;
@@ -290,12 +292,13 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     pair_map_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
-    /* Without spans the order is irrelevant, and ordering is half of the cost of hundreds of
-     * inputs. */
+    /* Without spans the order of events is irrelevant, and merging is half of the cost of hundreds
+     * of inputs. */
     if (!(reader_kinds(in) & SPAN_KINDS))
         (void)reader_allow_stream_order(in);
     ttr_status status = read_all_batches(in, &read_loop, error);
-    /* After a failed read the rows so far are useful; without memory they cannot be returned. */
+    /* After a failed read the rows so far are useful. If memory ran out, the statistics cannot be
+     * completed. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);
     if (status == TTR_E_NOMEM) {

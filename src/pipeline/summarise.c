@@ -10,14 +10,14 @@
 #include "model/reader.h"
 #include "pipeline/read_loop.h"
 
-/* A set of ids. */
+/* A set of ids, as one flag per id. */
 struct seen {
     bool *is_seen;
     size_t n;
     uint32_t count;
 };
 
-/* The previous event of a source. */
+/* Time of the previous event of a source. */
 struct before {
     int64_t time;
     bool is_there;
@@ -28,12 +28,12 @@ struct summing {
     const struct alloc *alloc;
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
-    struct before *before; /* by source if sources are read one by one, else one for all */
+    struct before *before; /* by source, if sources are read one by one; else one entry for all */
     size_t before_n;
-    bool is_scattered, is_out_of_memory;
+    bool is_stream_order, is_out_of_memory;
 };
 
-static void see(struct summing *summing, struct seen *seen, size_t id)
+static void mark_seen(struct summing *summing, struct seen *seen, size_t id)
 {
     size_t before = seen->n;
     if (id >= before) {
@@ -58,7 +58,7 @@ static int64_t end_of(const ttr_event *event)
 
 static void sum_order(struct summing *summing, const ttr_event *event)
 {
-    const size_t i = summing->is_scattered ? event->source : 0, had = summing->before_n;
+    const size_t i = summing->is_stream_order ? event->source : 0, had = summing->before_n;
     if (i >= had) {
         if (!alloc_reserve(summing->alloc, (void **)&summing->before, &summing->before_n, i + 1,
                            sizeof *summing->before)) {
@@ -92,14 +92,14 @@ static void sum_event(struct summing *summing, const ttr_event *event)
     if (!(event->flags & TTR_EVENT_NO_TIME))
         sum_time(summing, event);
     if (event->name)
-        see(summing, &summing->names, event->name);
+        mark_seen(summing, &summing->names, event->name);
     if (event->provider)
-        see(summing, &summing->providers, event->provider);
+        mark_seen(summing, &summing->providers, event->provider);
     if (event->thread && event->thread < summing->t->threads_n) {
         const struct thread *thread = &summing->t->threads[event->thread];
-        see(summing, &summing->processes, thread->process);
+        mark_seen(summing, &summing->processes, thread->process);
         if (thread->tid_known)
-            see(summing, &summing->threads, event->thread);
+            mark_seen(summing, &summing->threads, event->thread);
     }
 }
 
@@ -117,7 +117,7 @@ ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progr
     struct summing summing = {.t = t,
                               .alloc = &t->counted,
                               .summary = summary,
-                              .is_scattered = reader_allow_stream_order(in)};
+                              .is_stream_order = reader_allow_stream_order(in)};
     const struct read_loop read_loop = {
         .on_batch = sum_batch, .ctx = &summing, .progress = progress, .progress_ctx = ctx};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};

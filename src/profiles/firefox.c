@@ -176,7 +176,7 @@ struct sample_iter {
     uint32_t lane, at;
     int64_t origin, end;
     bool has_line;
-    /* the current sample */
+    /* node and time of the current sample */
     uint32_t node;
     double time_ms, weight;
 };

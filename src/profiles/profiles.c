@@ -1,4 +1,4 @@
-/* Core of profile output: table of formats, target file, and helpers for labels and stacks. */
+/* Profile output: the table of formats, the target file, and functions for labels and stacks. */
 #include "profiles/profiles.h"
 
 #include <string.h>
@@ -79,7 +79,7 @@ void profile_process_text(const struct profile_out *out, const ttr_profile_threa
                                thread.pid);
 }
 
-/* Writes the text that `append_label` produces as a JSON string, so labels are escaped. */
+/* Writes the text that `append_label` appends as a JSON string, with escapes. */
 static void write_label_as_json(const struct profile_out *out, const ttr_profile_thread *lane,
                                 struct json *json,
                                 void (*append_label)(const struct profile_out *,

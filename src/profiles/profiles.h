@@ -51,7 +51,7 @@ void profile_thread_text(const struct profile_out *out, const ttr_profile_thread
 void profile_process_text(const struct profile_out *out, const ttr_profile_thread *lane,
                           struct buffer *to);
 
-/* Write the same labels as JSON strings. */
+/* Write the label of a thread and of its process as JSON strings. */
 void profile_json_thread(const struct profile_out *out, const ttr_profile_thread *lane,
                          struct json *json);
 void profile_json_process(const struct profile_out *out, const ttr_profile_thread *lane,

@@ -97,8 +97,8 @@ static void provider_state_free(struct provider_state *state)
     alloc_free(alloc_default(), state->block, 1, sizeof(struct provider_state) + 64);
 }
 
-/* Returns the state of a provider, and makes it on first use. Two threads may race; the loser frees
- * its copy. NULL if memory is exhausted. */
+/* Returns the state of a provider; allocates it on first use. If two threads race, one of them
+ * frees its copy. Returns NULL if memory is exhausted. */
 static struct provider_state *provider_state_get(ttr_provider *provider)
 {
     void *existing = __atomic_load_n(&provider->state, __ATOMIC_ACQUIRE);
@@ -152,8 +152,8 @@ static void unregister_point(struct provider_state *state, ttr_tracepoint *point
     __atomic_store_n(&point->index[i], PROVIDER_NO_INDEX, __ATOMIC_RELEASE);
 }
 
-/* Iterates over all tracepoints: first the array of the linker, counted by *at, then the list after
- * `before`. NULL slots of the array are skipped. */
+/* Returns the next tracepoint of an iteration: first those in the linker's array, counted by *at,
+ * then those in the list, after `before`. NULL slots of the array are skipped. */
 static ttr_tracepoint *next_tracepoint(const ttr_provider *provider,
                                        const struct provider_state *state, size_t *at,
                                        ttr_tracepoint *before)
@@ -225,8 +225,8 @@ ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend, ttr_e
     return status;
 }
 
-/* Returns whether a writer is between step 1 and 4 of state.h. `ended` is loaded first: a writer
- * that completes in between can then only make the shard look busy. */
+/* Returns true if a writer is between steps 1 and 4 of state.h. `ended` is loaded first: if a
+ * writer completes between the two loads, the shard can only look busy. */
 static bool shard_has_writers(const struct provider_shard *shard)
 {
     uint64_t ended = __atomic_load_n(&shard->ended, __ATOMIC_ACQUIRE);

@@ -58,9 +58,9 @@ struct provider_state {
     pthread_mutex_t lock; /* protects `points`, `backends` and registration */
     /* linked list: tracepoints from ttr_provider_point and from executed TTR_WRITE_LATE sites */
     ttr_tracepoint *points;
-    pid_t pid; /* process of the writers that the shards count */
+    pid_t pid; /* process whose writers the shards count; differs from getpid() in a forked child */
     int last_errno;
-    void *block; /* allocation that contains this state at a 64-byte boundary */
+    void *block; /* allocated block that contains this state at a 64-byte boundary */
 };
 
 struct ttr_backend {

@@ -1,4 +1,4 @@
-/* Recovering traces: the call, and the traces of a directory one after another. */
+/* Recovery of traces: the public function, and the loop over the traces of a directory. */
 #include "recover/recover.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 
 #include "base/status.h"
 
-bool recover_show(const struct recovery *recovery, ttr_recover_step *step, ttr_recover_stage stage)
+bool recover_report_step(const struct recovery *recovery, ttr_recover_step *step,
+                         ttr_recover_stage stage)
 {
     const ttr_recover_options *options = recovery->options;
     step->stage = stage;
@@ -27,11 +28,11 @@ void recover_fail(struct recovery *recovery, ttr_recover_step *step, ttr_recover
     }
     step->failure = failure;
     step->error = error;
-    (void)recover_show(recovery, step, TTR_RECOVER_FAILED);
+    (void)recover_report_step(recovery, step, TTR_RECOVER_FAILED);
     step->error = NULL;
 }
 
-bool recover_goes_on(struct recovery *recovery)
+bool recover_should_continue(struct recovery *recovery)
 {
     const ttr_recover_options *options = recovery->options;
     recovery->is_ended =
@@ -39,7 +40,7 @@ bool recover_goes_on(struct recovery *recovery)
     return !recovery->is_ended;
 }
 
-bool recover_is_written(const char *format)
+bool recover_can_write(const char *format)
 {
     ttr_format_info info;
     for (size_t i = 0; format && ttr_format_get(i, &info); i++)
@@ -48,9 +49,9 @@ bool recover_is_written(const char *format)
     return false;
 }
 
-/* Opens a trace with the options of the caller, and that of its longer metadata. */
+/* Opens a trace with the caller's options, plus the option that names longer metadata, if any. */
 static ttr_reader *open_with_options(const struct recovery *recovery, ttr *t,
-                                     const struct recover_place *place, ttr_error *error)
+                                     const struct recover_entry *place, ttr_error *error)
 {
     const ttr_recover_options *options = recovery->options;
     ttr_read_options reading = recovery->reading;
@@ -75,8 +76,8 @@ static ttr_reader *open_with_options(const struct recovery *recovery, ttr *t,
     return reader;
 }
 
-/* Opens an input in a context of its own; NULL after reporting the failure. */
-static ttr_reader *open_input(struct recovery *recovery, const struct recover_place *place, ttr **t)
+/* Opens an input in a context of its own. Reports a failure and returns NULL. */
+static ttr_reader *open_input(struct recovery *recovery, const struct recover_entry *place, ttr **t)
 {
     ttr_error error = {0};
     ttr_recover_step step = {.input = place->path, .output = place->output};
@@ -91,11 +92,11 @@ static ttr_reader *open_input(struct recovery *recovery, const struct recover_pl
     return NULL;
 }
 
-/* Recovers the traces that were listed. */
-static void recover_places(struct recovery *recovery, const char *output,
-                           const struct recover_places *places)
+/* Recovers all traces of a list. */
+static void recover_entries(struct recovery *recovery, const char *output,
+                            const struct recover_entries *places)
 {
-    for (size_t i = 0; i < places->n && recover_goes_on(recovery); i++) {
+    for (size_t i = 0; i < places->n && recover_should_continue(recovery); i++) {
         ttr *t;
         recovery->result.begun++;
         ttr_reader *reader = open_input(recovery, &places->list[i], &t);
@@ -104,11 +105,11 @@ static void recover_places(struct recovery *recovery, const char *output,
     }
 }
 
-/* Recovers each trace of a directory; closes the reader of all of them first. */
-static void recover_directory(struct recovery *recovery, const struct recover_place *place, ttr *t,
+/* Recovers each trace of a directory. Closes `reader` first, which reads all of them. */
+static void recover_directory(struct recovery *recovery, const struct recover_entry *place, ttr *t,
                               ttr_reader *reader)
 {
-    struct recover_places places = {0};
+    struct recover_entries places = {0};
     ttr_error error = {0};
     ttr_recover_step step = {.input = place->path, .output = place->output};
     ttr_status status = TTR_OK;
@@ -122,7 +123,7 @@ static void recover_directory(struct recovery *recovery, const struct recover_pl
     if (status == TTR_OK)
         status = recover_check_folder(recovery, place->output, &places, &error);
     if (status == TTR_OK)
-        recover_places(recovery, place->output, &places);
+        recover_entries(recovery, place->output, &places);
     else
         recover_fail(recovery, &step, TTR_RECOVER_FOLDER, &error);
     alloc_free(&recovery->alloc, places.list, places.room, sizeof *places.list);
@@ -130,14 +131,14 @@ static void recover_directory(struct recovery *recovery, const struct recover_pl
 
 static void recover_input(struct recovery *recovery, const char *input, const char *output)
 {
-    const struct recover_place place = {.path = input, .output = output};
+    const struct recover_entry place = {.path = input, .output = output};
     ttr *t;
     ttr_reader *reader = open_input(recovery, &place, &t);
     if (!reader)
         return;
     ttr_recover_step step = {.input = input, .output = output, .t = t, .reader = reader};
-    (void)recover_show(recovery, &step, TTR_RECOVER_INPUT);
-    if (!recover_is_one(input, reader)) {
+    (void)recover_report_step(recovery, &step, TTR_RECOVER_INPUT);
+    if (!recover_is_single_trace(input, reader)) {
         recover_directory(recovery, &place, t, reader);
         return;
     }

@@ -1,6 +1,5 @@
-/* Recovering traces: what the files of this folder share.
- *
- * Ownership: all strings of a recovery are in its arena.  Thread rule: one thread. */
+/* Recovery of traces: declarations shared by the files of this folder. Ownership: all strings of a
+ * recovery are in its arena. Thread rule: one thread. */
 #ifndef TRACETTA_RECOVER_RECOVER_H
 #define TRACETTA_RECOVER_RECOVER_H
 
@@ -10,65 +9,70 @@
 
 #include "base/arena.h"
 
-/* One call of ttr_recover. */
+/* State of one call of ttr_recover. */
 struct recovery {
     const ttr_recover_options *options; /* never NULL */
-    ttr_read_options reading;           /* as given, or the defaults */
+    ttr_read_options reading;           /* read options of the caller, or the defaults */
     ttr_write_options writing;
     ttr_recover_result result;
-    struct alloc alloc; /* of the caller */
+    struct alloc alloc; /* the caller's allocator */
     struct arena arena;
     ttr_status status; /* TTR_OK, or the first failure */
-    ttr_error error;   /* of it */
-    bool is_ended;     /* progress ended it early */
+    ttr_error error;   /* error of the first failure */
+    bool is_ended;     /* the progress callback has cancelled the work */
 };
 
-/* A trace of a directory, and the path of its copy. */
-struct recover_place {
+/* A trace of a directory, and the output path for its copy. */
+struct recover_entry {
     const char *path, *output;
-    const char *longer; /* option with the path of longer metadata, or NULL */
-    size_t bare_n;      /* bytes of the path without the suffix of its compression */
+    const char *longer; /* option that names longer metadata of the trace, as a text; NULL = none */
+    size_t bare_n;      /* length of `path` without the suffix of a compression (".gz") */
 };
 
-struct recover_places {
-    struct recover_place *list; /* sorted by path */
+struct recover_entries {
+    struct recover_entry *list; /* traces sorted by path */
     size_t n, room;
 };
 
-/* Recovers the trace of a reader, which is closed with its context.  In a directory `base` is the
- * output of all, below which folders are made; else NULL.  Failures are reported, and kept in the
- * recovery. */
-void recover_trace(struct recovery *recovery, const struct recover_place *place, const char *base,
+/* Recovers one trace. Closes its reader and frees its context `t`. For a trace of a directory,
+ * `base` is the output folder of all traces; missing folders below it are created. Otherwise `base`
+ * is NULL. Failures are reported and stored in the recovery. */
+void recover_trace(struct recovery *recovery, const struct recover_entry *place, const char *base,
                    ttr *t, ttr_reader *reader);
 
-/* Reports a failure of the step's trace, and keeps it if it is the first. */
+/* Reports that recovering the step's trace failed; stores the error if it is the first. */
 void recover_fail(struct recovery *recovery, ttr_recover_step *step, ttr_recover_failure failure,
                   const ttr_error *error);
 
-/* Reports a step; returns the caller's answer. */
-bool recover_show(const struct recovery *recovery, ttr_recover_step *step, ttr_recover_stage stage);
+/* Calls the caller's progress callback with a step; returns its result. */
+bool recover_report_step(const struct recovery *recovery, ttr_recover_step *step,
+                         ttr_recover_stage stage);
 
-/* Returns true for a format that can be written. */
-bool recover_is_written(const char *format);
+/* Returns true if traces of this format can be written. */
+bool recover_can_write(const char *format);
 
-/* Returns false once the caller ended the work. */
-bool recover_goes_on(struct recovery *recovery);
+/* Returns false once the caller has cancelled the work. */
+bool recover_should_continue(struct recovery *recovery);
 
 /* --- Directories --- */
 
-/* Returns false for a directory of several traces; a trace that is a folder is one trace. */
-bool recover_is_one(const char *path, ttr_reader *reader);
+/* Returns true if a path is a single trace, be it a file or a folder. Returns false for a directory
+ * of several traces. */
+bool recover_is_single_trace(const char *path, ttr_reader *reader);
 
-/* Lists the traces of a reader, each once; false when memory is out. */
+/* Lists the traces that a reader of a directory reads, each once. Returns false if memory runs out.
+ */
 bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
-                  struct recover_places *places);
+                  struct recover_entries *places);
 
-/* Assigns each trace the same path below the output; false when memory is out. */
+/* Sets the output path of each trace: its path relative to the input, below the output folder.
+ * Returns false if memory runs out. */
 bool recover_assign_outputs(struct recovery *recovery, const char *input, const char *output,
-                            struct recover_places *places);
+                            struct recover_entries *places);
 
-/* Checks that traces can go to this folder: nothing in it may be read as a part of them. */
+/* Checks that the output folder contains no file that would be read as a part of the copies.
+ * Returns an error otherwise. */
 TTR_MUST ttr_status recover_check_folder(const struct recovery *recovery, const char *output,
-                                         const struct recover_places *places, ttr_error *error);
+                                         const struct recover_entries *places, ttr_error *error);
 
 #endif

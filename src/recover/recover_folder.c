@@ -1,9 +1,9 @@
-/* Directories of traces: which traces they have, and where their copies go.
+/* Directories of traces: lists the traces and chooses the paths of their copies.
  *
- * Each trace goes to the same path below the output.  A compressed file loses the suffix of its
- * compression, since copies are not compressed, unless another copy would have that path.  The
- * output may exist (with TTR_WRITE_OVERWRITE), but not with files that no copy replaces: they
- * would be read as parts of the copies. */
+ * Each copy has the same path below the output folder as its trace below the input. Copies are not
+ * compressed, so the suffix of a compression is removed, unless another copy would then have that
+ * path. The output folder may exist (with TTR_WRITE_OVERWRITE), but must contain only files that
+ * copies replace, because others would be read as parts of the copies. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ static bool is_folder_format(const char *format)
     return false;
 }
 
-bool recover_is_one(const char *path, ttr_reader *reader)
+bool recover_is_single_trace(const char *path, ttr_reader *reader)
 {
     struct stat about;
     ttr_report report = {.size = sizeof report};
@@ -49,14 +49,14 @@ bool recover_is_one(const char *path, ttr_reader *reader)
 
 /* --- Listing --- */
 
-static int compare_places(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
-    const struct recover_place *left = a, *right = b;
+    const struct recover_entry *left = a, *right = b;
     return strcmp(left->path, right->path);
 }
 
-/* Returns the size of a path without the suffix of a compression. */
-static size_t bare_size(ttr_text path)
+/* Returns the length of a path without the suffix of a compression. */
+static size_t length_without_suffix(ttr_text path)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -68,9 +68,9 @@ static size_t bare_size(ttr_text path)
     return path.n;
 }
 
-/* Returns the path of the trace: of the folder if its format has folders.  The report of an
- * unreadable trace may have the path of a file in the folder. */
-static ttr_text path_of(const ttr_report *report)
+/* Returns the path of the trace that a report describes: the folder if the format has folders. The
+ * report of an unreadable trace may instead have the path of a file in the folder. */
+static ttr_text trace_path_of_report(const ttr_report *report)
 {
     struct stat about;
     ttr_text path = report->trace_path;
@@ -82,8 +82,8 @@ static ttr_text path_of(const ttr_report *report)
     return path;
 }
 
-/* Finds the longer metadata of another folder of the same trace, which the reader of the directory
- * used. */
+/* Finds the option for longer metadata, which the reader of the directory has found in another
+ * folder of the same trace. */
 static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
 {
     static const char name[] = "trace.longer_metadata";
@@ -97,16 +97,16 @@ static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
     return false;
 }
 
-/* Sets the place of the trace of a report; false when memory is out. */
-static bool set_place(struct recovery *recovery, const ttr *t, const ttr_report *report,
-                      struct recover_place *place)
+/* Fills in the entry of the trace that a report describes. Returns false if memory runs out. */
+static bool set_entry(struct recovery *recovery, const ttr *t, const ttr_report *report,
+                      struct recover_entry *place)
 {
     ttr_text longer;
-    const ttr_text path = path_of(report);
+    const ttr_text path = trace_path_of_report(report);
     const char *key = ttr_format_option_for(report->format, TTR_OPTION_LONGER_METADATA);
     const bool is_packed = path.n == report->path.n && *report->compression;
-    *place = (struct recover_place){.path = arena_copy(&recovery->arena, path.p, path.n),
-                                    .bare_n = is_packed ? bare_size(path) : path.n};
+    *place = (struct recover_entry){.path = arena_copy(&recovery->arena, path.p, path.n),
+                                    .bare_n = is_packed ? length_without_suffix(path) : path.n};
     if (!place->path || !key || !find_longer(t, report->trace, &longer))
         return place->path != NULL;
     const size_t size = strlen(key) + longer.n + 2;
@@ -118,18 +118,18 @@ static bool set_place(struct recovery *recovery, const ttr *t, const ttr_report 
 }
 
 bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
-                  struct recover_places *places)
+                  struct recover_entries *places)
 {
     ttr_report report = {.size = sizeof report};
     size_t n = 0, kept = 0;
     for (; ttr_reader_report(reader, n, &report); n++) {
         if (!alloc_reserve(&recovery->alloc, (void **)&places->list, &places->room, n + 1,
                            sizeof *places->list) ||
-            !set_place(recovery, t, &report, &places->list[n]))
+            !set_entry(recovery, t, &report, &places->list[n]))
             return false;
     }
     if (n)
-        qsort(places->list, n, sizeof *places->list, compare_places);
+        qsort(places->list, n, sizeof *places->list, compare_entries);
     for (size_t i = 0; i < n; i++)
         if (!kept || strcmp(places->list[kept - 1].path, places->list[i].path) != 0)
             places->list[kept++] = places->list[i];
@@ -139,13 +139,13 @@ bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
 
 /* --- Outputs --- */
 
-/* Returns true if the copy of another trace would have the bare path too, or be in a folder that
- * has it. */
-static bool is_bare_used(const struct recover_places *places, size_t at)
+/* Returns true if the path without suffix is also that of another copy, or of a folder that
+ * contains another copy. */
+static bool is_bare_path_used(const struct recover_entries *places, size_t at)
 {
-    const struct recover_place *ctx = &places->list[at];
+    const struct recover_entry *ctx = &places->list[at];
     for (size_t i = 0; i < places->n; i++) {
-        const struct recover_place *other = &places->list[i];
+        const struct recover_entry *other = &places->list[i];
         const bool is_below = other->bare_n > ctx->bare_n && other->path[ctx->bare_n] == '/';
         if (i != at && (is_below || other->bare_n == ctx->bare_n) &&
             memcmp(other->path, ctx->path, ctx->bare_n) == 0)
@@ -155,13 +155,13 @@ static bool is_bare_used(const struct recover_places *places, size_t at)
 }
 
 bool recover_assign_outputs(struct recovery *recovery, const char *input, const char *output,
-                            struct recover_places *places)
+                            struct recover_entries *places)
 {
     size_t output_n = strlen(output);
     while (output_n > 1 && output[output_n - 1] == '/')
         output_n--;
     for (size_t i = 0; i < places->n; i++) {
-        struct recover_place *place = &places->list[i];
+        struct recover_entry *place = &places->list[i];
         const char *rest = place->path + strlen(input);
         const size_t dropped = strlen(place->path) - place->bare_n;
         rest += strspn(rest, "/");
@@ -169,7 +169,7 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
         char *path = arena_alloc(&recovery->arena, size);
         if (!path)
             return false;
-        if (!is_bare_used(places, i))
+        if (!is_bare_path_used(places, i))
             rest_n -= dropped;
         (void)snprintf(path, size, "%.*s/%.*s", (int)output_n, output, (int)rest_n, rest);
         place->output = path;
@@ -178,14 +178,16 @@ bool recover_assign_outputs(struct recovery *recovery, const char *input, const 
 }
 
 struct leftover_search {
-    const struct recover_places *places;
-    const char *sidecar_suffix; /* see ttr_recover_options */
+    const struct recover_entries *places;
+    /* suffix of files that the caller writes next to each copy, see ttr_recover_options */
+    const char *sidecar_suffix;
 };
 
-/* Returns true for the path of a copy, a path in it, or the path of the caller's file beside it. */
+/* Returns true if a path is that of a copy, is inside a copy, or is that of the caller's file next
+ * to a copy. */
 static bool is_assigned(const struct leftover_search *search, const char *path)
 {
-    const struct recover_places *places = search->places;
+    const struct recover_entries *places = search->places;
     for (size_t i = 0; i < places->n; i++) {
         const size_t n = strlen(places->list[i].output);
         if (strncmp(path, places->list[i].output, n) == 0 &&
@@ -196,9 +198,9 @@ static bool is_assigned(const struct leftover_search *search, const char *path)
     return false;
 }
 
-/* Finds a file below the folder `path` that no copy replaces, and stores its path there.  Returns
- * true with errno != 0, and the path of the folder, if one cannot be listed.  Hidden files are not
- * read as parts of traces. */
+/* Finds a file below the folder `path` that no copy replaces, and stores its path there. If a
+ * folder cannot be listed, returns true with errno != 0 and the folder's path. Hidden files are
+ * skipped, because they are not read as parts of traces. */
 static bool find_leftover(const struct leftover_search *search, char path[PATH_MAX])
 {
     struct stat about;
@@ -233,14 +235,14 @@ static bool is_empty_folder(const char *path)
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, folder && n <= 2 && readdir(folder))
         n++;
-    n += errno ? 3 : 0; /* if it cannot be listed it may have files */
+    n += errno ? 3 : 0; /* a folder that cannot be listed may contain files */
     if (folder)
         (void)closedir(folder);
     return folder && n <= 2; /* "." and ".." */
 }
 
 ttr_status recover_check_folder(const struct recovery *recovery, const char *output,
-                                const struct recover_places *places, ttr_error *error)
+                                const struct recover_entries *places, ttr_error *error)
 {
     const struct leftover_search search = {places, recovery->options->sidecar_suffix};
     struct stat about;

@@ -25,13 +25,13 @@
 #include "base/status.h"
 #include "recover/recover.h"
 
-/* The trace that is being recovered. */
+/* State while one trace is recovered. */
 struct job {
     struct recovery *recovery;
     ttr_recover_step step;
 };
 
-/* Sums over the reports of a reader. */
+/* Sums over all reports of a reader. */
 struct sums {
     uint64_t events, damage_regions, damage_bytes, duplicates;
 };
@@ -49,7 +49,7 @@ static struct sums sum_reports(ttr_reader *reader)
     return sums;
 }
 
-/* Returns true for a file or folder, which can be read again. */
+/* Returns true if a path can be read again: a file or folder, not a pipe or device. */
 static bool can_be_read_again(const char *path)
 {
     struct stat about;
@@ -57,19 +57,19 @@ static bool can_be_read_again(const char *path)
            (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
-static void give_up(struct job *job, ttr_recover_failure failure, const ttr_error *error)
+static void fail_recovery(struct job *job, ttr_recover_failure failure, const ttr_error *error)
 {
     recover_fail(job->recovery, &job->step, failure, error);
 }
 
-static bool show(struct job *job, ttr_recover_stage stage)
+static bool report_stage(struct job *job, ttr_recover_stage stage)
 {
-    return recover_show(job->recovery, &job->step, stage);
+    return recover_report_step(job->recovery, &job->step, stage);
 }
 
 /* --- Copying --- */
 
-/* Makes the folders of a path that are below its first `from` bytes. */
+/* Creates the missing folders of a path. The first `from` bytes of the path exist already. */
 static ttr_status make_folders(struct recovery *recovery, const char *output, size_t from,
                                ttr_error *error)
 {
@@ -95,7 +95,7 @@ static uint64_t count_events(const ttr_batch *batch)
     return n;
 }
 
-/* Copies all events.  Returns the failure of the writer; that of the reader is in *reading. */
+/* Copies all events. Returns the status of the writer; *reading is the status of the reader. */
 static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *error)
 {
     ttr_reader *reader = job->step.reader;
@@ -104,7 +104,7 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
     ttr_batch batch;
     do {
         *reading = ttr_read(reader, &batch, error);
-        if (*reading == TTR_AGAIN) { /* a live trace pauses */
+        if (*reading == TTR_AGAIN) { /* a live trace has no events yet: wait and continue */
             status = ttr_flush(writer, error);
         } else if (*reading == TTR_OK) {
             job->step.events += job->step.pass == 0 ? count_events(&batch) : 0;
@@ -112,14 +112,14 @@ static ttr_status copy_events(struct job *job, ttr_status *reading, ttr_error *e
         } else {
             break;
         }
-    } while (status == TTR_OK && recover_goes_on(job->recovery));
+    } while (status == TTR_OK && recover_should_continue(job->recovery));
     if (*reading == TTR_AGAIN || *reading == TTR_END)
         *reading = TTR_OK;
     return status;
 }
 
-/* Returns true if the events before a failure of reading are kept. */
-static bool is_kept(const struct job *job, const ttr_error *error)
+/* Returns true if the copy is kept although the input could not be read to its end. */
+static bool keeps_partial_copy(const struct job *job, const ttr_error *error)
 {
     const bool is_damage = error->status == TTR_E_MALFORMED || error->status == TTR_E_TRUNCATED;
     if (is_damage && job->recovery->reading.flags & TTR_READ_STRICT)
@@ -128,29 +128,29 @@ static bool is_kept(const struct job *job, const ttr_error *error)
            strcmp(error->format, "temporary") != 0;
 }
 
-/* Copies all of the reader to the writer.  Returns false after reporting a failure. */
-static bool copy_all(struct job *job)
+/* Copies all events of the reader to the writer. Returns false after reporting a failure. */
+static bool copy_reader_to_writer(struct job *job)
 {
     ttr_recover_step *step = &job->step;
     ttr_error error = {0};
     ttr_status reading = TTR_OK;
     (void)ttr_writer_allow_stream_order(step->writer, step->reader);
-    (void)show(job, TTR_RECOVER_COPYING);
+    (void)report_stage(job, TTR_RECOVER_COPYING);
     ttr_status writing = copy_events(job, &reading, &error);
-    step->is_partial = writing == TTR_OK && reading != TTR_OK && is_kept(job, &error);
+    step->is_partial = writing == TTR_OK && reading != TTR_OK && keeps_partial_copy(job, &error);
     step->error = reading != TTR_OK ? &error : NULL;
-    (void)show(job, TTR_RECOVER_READ);
+    (void)report_stage(job, TTR_RECOVER_READ);
     step->error = NULL;
     const struct sums sums = sum_reports(step->reader);
     if (writing != TTR_OK)
-        give_up(job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(job, TTR_RECOVER_OUTPUT, &error);
     else if (reading != TTR_OK && !step->is_partial)
-        give_up(job, TTR_RECOVER_READING, &error);
+        fail_recovery(job, TTR_RECOVER_READING, &error);
     else if (sums.events == 0 && sums.damage_regions && step->pass == 0) {
         (void)fail(&error, TTR_E_MALFORMED, NO_OFFSET, "nothing in it can be used");
-        give_up(job, TTR_RECOVER_EMPTY, &error);
+        fail_recovery(job, TTR_RECOVER_EMPTY, &error);
     } else if (ttr_writer_end(step->writer, &error) != TTR_OK)
-        give_up(job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(job, TTR_RECOVER_OUTPUT, &error);
     else
         return true;
     return false;
@@ -164,23 +164,23 @@ static bool copy_to_output(struct job *job, uint32_t flags)
     ttr_error error = {0};
     ttr_report report = {.size = sizeof report};
     ttr_write_options writing = job->recovery->writing;
-    if (!ttr_reader_report(step->reader, 0, &report) || !recover_is_written(report.format)) {
+    if (!ttr_reader_report(step->reader, 0, &report) || !recover_can_write(report.format)) {
         (void)fail(&error, TTR_E_UNSUPPORTED, NO_OFFSET,
                    "format %s cannot be written, so it cannot be recovered", report.format);
         (void)strncpy(error.format, report.format ? report.format : "", sizeof error.format - 1);
-        give_up(job, TTR_RECOVER_FORMAT, &error);
+        fail_recovery(job, TTR_RECOVER_FORMAT, &error);
         return false;
     }
     writing.flags |= flags;
     step->writer = ttr_create(step->t, step->output, report.format, &writing, &error);
     if (!step->writer) {
-        give_up(job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(job, TTR_RECOVER_OUTPUT, &error);
         return false;
     }
-    return copy_all(job);
+    return copy_reader_to_writer(job);
 }
 
-static void close_all(ttr_recover_step *step)
+static void close_step(ttr_recover_step *step)
 {
     ttr_writer_abort(step->writer);
     ttr_close(step->reader);
@@ -192,9 +192,9 @@ static void close_all(ttr_recover_step *step)
 
 /* --- Verifying --- */
 
-/* Returns true for an option of the input that does not hold for a copy of it, as "KEY=VALUE" or
- * "FORMAT.KEY=VALUE". */
-static bool is_of_input(const char *option)
+/* Returns true for a read option of the input that must not be used to read its copy. The option is
+ * "KEY=VALUE" or "FORMAT.KEY=VALUE". */
+static bool is_input_only_option(const char *option)
 {
     ttr_format_info info;
     for (size_t i = 0; ttr_format_get(i, &info); i++) {
@@ -212,7 +212,7 @@ static bool is_of_input(const char *option)
     return false;
 }
 
-/* Opens the copy with the options that hold for it. */
+/* Opens the copy with the options that are valid for it. */
 static bool open_copy(struct job *job, uint32_t flags, ttr_error *error)
 {
     struct recovery *recovery = job->recovery;
@@ -224,7 +224,7 @@ static bool open_copy(struct job *job, uint32_t flags, ttr_error *error)
     const char **list = alloc_zero(&recovery->alloc, n + 1, sizeof *list);
     job->step.t = list ? ttr_new(recovery->options->context) : NULL;
     for (size_t i = 0; list && i < n; i++)
-        if (!is_of_input(given[i]))
+        if (!is_input_only_option(given[i]))
             list[kept++] = given[i];
     reading.flags |= flags;
     reading.time_offset = 0;
@@ -237,78 +237,80 @@ static bool open_copy(struct job *job, uint32_t flags, ttr_error *error)
     return job->step.reader != NULL;
 }
 
-/* Reads the copy to its end, and fills in what was found. */
+/* Reads the copy to its end and stores the damage found in the step. */
 static ttr_status read_copy(struct job *job, ttr_error *error)
 {
     ttr_recover_step *step = &job->step;
     ttr_batch batch;
     ttr_status status = open_copy(job, 0, error) ? TTR_OK : error->status;
     if (status == TTR_OK) {
-        (void)ttr_reader_allow_stream_order(step->reader); /* memory for one stream at a time */
-        (void)show(job, TTR_RECOVER_VERIFYING);
+        /* stream order needs memory for one stream at a time only */
+        (void)ttr_reader_allow_stream_order(step->reader);
+        (void)report_stage(job, TTR_RECOVER_VERIFYING);
         do
             status = ttr_read(step->reader, &batch, error);
-        while ((status == TTR_OK || status == TTR_AGAIN) && recover_goes_on(job->recovery));
+        while ((status == TTR_OK || status == TTR_AGAIN) && recover_should_continue(job->recovery));
         const struct sums sums = sum_reports(step->reader);
         step->is_complete = status == TTR_END;
         step->found_events = sums.events;
         step->found_damage = sums.damage_regions;
         step->found_duplicates = sums.duplicates;
-        (void)show(job, TTR_RECOVER_CHECKED);
+        (void)report_stage(job, TTR_RECOVER_CHECKED);
     }
-    close_all(step);
+    close_step(step);
     return status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
 }
 
-/* Returns true if the copy has damage that another copy would remove. */
-static bool wants_copy(const ttr_recover_step *step)
+/* Returns true if the copy has damage that copying it once more would remove. */
+static bool should_recopy(const ttr_recover_step *step)
 {
     return step->found_damage || (step->is_complete && step->found_duplicates);
 }
 
-/* Copies the copy onto itself, without its damage.  Sets *events to its number of events. */
-static bool copy_copy(struct job *job, uint64_t *events)
+/* Replaces the copy by a copy of itself, without the damage. Sets *events to the number of its
+ * events. */
+static bool recopy_output(struct job *job, uint64_t *events)
 {
     ttr_error error = {0};
     bool is_fine = open_copy(job, TTR_READ_DEFINITIONS, &error);
     if (is_fine)
         is_fine = copy_to_output(job, TTR_WRITE_OVERWRITE);
     else
-        give_up(job, TTR_RECOVER_CHECK, &error);
+        fail_recovery(job, TTR_RECOVER_CHECK, &error);
     if (is_fine)
         *events = sum_reports(job->step.reader).events;
-    close_all(&job->step);
+    close_step(&job->step);
     return is_fine;
 }
 
-static void verify(struct job *job)
+static void verify_output(struct job *job)
 {
     ttr_recover_step *step = &job->step;
     ttr_error error = {0};
     uint64_t events = step->events;
     ttr_status status = read_copy(job, &error);
-    while (status == TTR_OK && wants_copy(step) && step->pass < TTR_RECOVER_PASSES_MAX) {
+    while (status == TTR_OK && should_recopy(step) && step->pass < TTR_RECOVER_PASSES_MAX) {
         step->pass++;
-        (void)show(job, TTR_RECOVER_AGAIN);
-        if (!copy_copy(job, &events))
+        (void)report_stage(job, TTR_RECOVER_AGAIN);
+        if (!recopy_output(job, &events))
             return;
         status = read_copy(job, &error);
     }
     if (status != TTR_OK) {
-        give_up(job, TTR_RECOVER_CHECK, &error);
+        fail_recovery(job, TTR_RECOVER_CHECK, &error);
     } else if (!step->is_complete || (step->found_damage == 0 && step->found_events >= events)) {
-        (void)show(job, TTR_RECOVER_VERIFIED);
+        (void)report_stage(job, TTR_RECOVER_VERIFIED);
     } else {
         step->events = events;
         (void)fail(&error, TTR_E_MALFORMED, NO_OFFSET,
                    "the copy is not clean: %llu damaged places, %llu of %llu events read",
                    (unsigned long long)step->found_damage, (unsigned long long)step->found_events,
                    (unsigned long long)events);
-        give_up(job, TTR_RECOVER_NOT_CLEAN, &error);
+        fail_recovery(job, TTR_RECOVER_NOT_CLEAN, &error);
     }
 }
 
-void recover_trace(struct recovery *recovery, const struct recover_place *place, const char *base,
+void recover_trace(struct recovery *recovery, const struct recover_entry *place, const char *base,
                    ttr *t, ttr_reader *reader)
 {
     struct job job = {
@@ -316,11 +318,11 @@ void recover_trace(struct recovery *recovery, const struct recover_place *place,
         .step = {.input = place->path, .output = place->output, .t = t, .reader = reader}};
     ttr_error error = {0};
     ttr_recover_result *result = &recovery->result;
-    bool is_fine = show(&job, TTR_RECOVER_TRACE);
+    bool is_fine = report_stage(&job, TTR_RECOVER_TRACE);
     if (!is_fine)
         result->failed++;
     if (is_fine && base && make_folders(recovery, place->output, 1, &error) != TTR_OK) {
-        give_up(&job, TTR_RECOVER_OUTPUT, &error);
+        fail_recovery(&job, TTR_RECOVER_OUTPUT, &error);
         is_fine = false;
     }
     is_fine = is_fine && copy_to_output(&job, 0);
@@ -329,10 +331,10 @@ void recover_trace(struct recovery *recovery, const struct recover_place *place,
         result->events += job.step.events;
         result->damage_regions += sums.damage_regions;
         result->damage_bytes += sums.damage_bytes;
-        is_fine = show(&job, TTR_RECOVER_COPIED);
+        is_fine = report_stage(&job, TTR_RECOVER_COPIED);
         result->failed += !is_fine;
     }
-    close_all(&job.step);
+    close_step(&job.step);
     if (is_fine && can_be_read_again(place->output))
-        verify(&job);
+        verify_output(&job);
 }

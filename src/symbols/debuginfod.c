@@ -13,7 +13,8 @@
 #include "symbols/error.h"
 
 #define LIBRARY "libdebuginfod.so.1"
-#define SILENCE_S 20 /* of all servers, unless DEBUGINFOD_TIMEOUT is set */
+/* timeout in seconds without progress of all servers; DEBUGINFOD_TIMEOUT overrides it */
+#define SILENCE_S 20
 #define ID_MAX 64u
 
 typedef int (*find_function)(void *client, const unsigned char *build_id, int n, char **path);
@@ -23,12 +24,14 @@ struct debuginfod {
     const ttr_symbols_options *options;
     void *library, *client;
     find_function find_debuginfo, find_executable;
-    uint64_t limit_ns, heard_ns; /* longest silence; time of the last progress */
-    long done;                   /* bytes of the current file */
-    bool has_failed;             /* the servers are not asked again */
+    /* timeout without progress, and time of the last progress, in ns */
+    uint64_t limit_ns, heard_ns;
+    long done;       /* bytes of the current file received so far */
+    bool has_failed; /* a server failed: no further requests are sent */
 };
 
-/* Assigns the function of a name; ISO C has no other conversion from dlsym's object pointer. */
+/* Assigns the address of a function; ISO C cannot convert dlsym's object pointer to a function
+ * pointer otherwise. */
 #define FIND(to, library, name) (*(void **)(void *)&(to) = dlsym(library, name))
 
 static uint64_t now_ns(void)
@@ -44,8 +47,8 @@ static bool is_cancelled(const struct debuginfod *servers)
     return options->progress && !options->progress(options->user_data);
 }
 
-/* Returns the user data of a client; the library passes only the client to `watch`. */
-static struct debuginfod *owner_of(void *client)
+/* Returns the user data of a client handle; the library passes only the handle to `watch`. */
+static struct debuginfod *client_user_data(void *client)
 {
     void *(*ctx)(void *);
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD), *owner = NULL;
@@ -56,10 +59,11 @@ static struct debuginfod *owner_of(void *client)
     return owner;
 }
 
-/* Called by the library about each second while it waits; not 0 ends the waiting. */
-static int watch(void *client, long done, long all)
+/* Progress callback of the library, called about once per second. A result other than 0 cancels the
+ * request. */
+static int on_progress(void *client, long done, long all)
 {
-    struct debuginfod *servers = owner_of(client);
+    struct debuginfod *servers = client_user_data(client);
     (void)all;
     if (!servers)
         return 0;
@@ -69,14 +73,14 @@ static int watch(void *client, long done, long all)
     return is_cancelled(servers) || now_ns() - servers->heard_ns > servers->limit_ns;
 }
 
-static uint64_t silence_ns(void)
+static uint64_t timeout_ns(void)
 {
     const char *text = getenv("DEBUGINFOD_TIMEOUT");
     long seconds = text ? strtol(text, NULL, 10) : 0;
     return (uint64_t)(seconds > 0 ? seconds : SILENCE_S) * UINT64_C(1000000000);
 }
 
-static bool begin(struct debuginfod *servers)
+static bool start_client(struct debuginfod *servers)
 {
     void *(*begin_client)(void);
     void (*set_own)(void *, void *), (*set_watch)(void *, watch_function);
@@ -90,7 +94,7 @@ static bool begin(struct debuginfod *servers)
     if (!servers->client)
         return false;
     set_own(servers->client, servers);
-    set_watch(servers->client, watch);
+    set_watch(servers->client, on_progress);
     return true;
 }
 
@@ -110,9 +114,9 @@ struct debuginfod *debuginfod_new(const ttr_symbols_options *options, ttr_error 
         return NULL;
     }
     servers->options = options;
-    servers->limit_ns = silence_ns();
+    servers->limit_ns = timeout_ns();
     servers->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (servers->library && begin(servers))
+    if (servers->library && start_client(servers))
         return servers;
     const char *reason = servers->library ? "it is too old" : dlerror();
     symbols_fail(error, TTR_E_UNSUPPORTED,

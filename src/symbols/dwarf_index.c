@@ -1,35 +1,38 @@
-/* Functions and lines by DWARF.  The ranges of its first entry are those of a unit.  The functions
- * of a unit are listed at the first look-up of an address in it, those of all units at the first
- * look-up of an address that is in no unit.
+/* Functions and lines by DWARF.
  *
- * An address in inlined code has the line of the call: tracepoints are inlined, and the call is the
- * line in the program's source.  babeltrace2 (is_exact) finds less: only functions right below
- * their unit that have a lowest address, and only lines that begin at the address.  It stops at the
- * first unexpected entry in a function. */
+ * The ranges of a unit are those of its first entry. The functions of a unit are listed when an
+ * address in the unit is looked up first. Those of all units are listed when an address outside of
+ * all units is looked up first.
+ *
+ * An address in inlined code gets the line of the call: tracepoints are inlined, and the call is
+ * the line in the program's source.
+ *
+ * With is_exact, the results are those of babeltrace2, which finds less: only functions directly
+ * below their unit that have a lowest address, and only lines that begin at the address. It ends
+ * the search at the first unexpected entry in a function. */
 #include "symbols/dwarf_index.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX                                                                                \
-    16u /* of namespaces and types that functions are looked for in, and of blocks in a function \
-         */
+/* maximum nesting depth of namespaces and types in which functions are searched, and of blocks */
+#define DEPTH_MAX 16u
 
-/* Addresses [low, high) of something that has a number. */
+/* Addresses [low, high) of an item (unit or function) with a number. */
 struct span {
-    uint64_t low, high, reach; /* reach: the greatest high up to this one */
+    uint64_t low, high, reach; /* reach: the highest `high` of this span and those before it */
     uint32_t id;
 };
 
 struct spans {
-    struct span *span; /* by low */
+    struct span *span; /* sorted by low */
     size_t n, room;
 };
 
 struct unit {
     Dwarf_Die die;
-    struct spans spans; /* of its functions */
+    struct spans spans; /* address ranges of the unit's functions */
     Dwarf_Die *function;
     size_t functions_n, functions_room;
     bool is_listed;
@@ -39,14 +42,14 @@ struct dwarf_index {
     Dwarf *dwarf;
     struct unit *unit;
     size_t units_n, units_room;
-    struct spans spans; /* of the units */
+    struct spans spans; /* address ranges of the units */
     bool is_exact;
 };
 
 /* --- Spans --- */
 
-/* Room for one more item of a growing array. */
-static bool reserve(void **items, size_t *room, size_t n, size_t size)
+/* Ensures space for one more item of a growing array. Returns false if memory runs out. */
+static bool reserve_items(void **items, size_t *room, size_t n, size_t size)
 {
     if (n < *room)
         return true;
@@ -63,7 +66,7 @@ static bool add_span(struct spans *spans, uint64_t low, uint64_t high, uint32_t 
 {
     if (low >= high)
         return true;
-    if (!reserve((void **)&spans->span, &spans->room, spans->n, sizeof *spans->span))
+    if (!reserve_items((void **)&spans->span, &spans->room, spans->n, sizeof *spans->span))
         return false;
     spans->span[spans->n++] = (struct span){.low = low, .high = high, .id = id};
     return true;
@@ -76,7 +79,7 @@ static int compare_spans(const void *a, const void *b)
                                    : (left->id > right->id) - (left->id < right->id);
 }
 
-static void settle_spans(struct spans *spans)
+static void sort_spans(struct spans *spans)
 {
     uint64_t reach = 0;
     if (spans->n)
@@ -87,7 +90,7 @@ static void settle_spans(struct spans *spans)
     }
 }
 
-/* Returns the least id >= `from` of a span that contains the address; UINT32_MAX = none. */
+/* Returns the lowest id >= `from` of the spans that contain the address; UINT32_MAX = none. */
 static uint32_t find_span(const struct spans *spans, uint64_t address, uint32_t from)
 {
     size_t low = 0, high = spans->n;
@@ -120,18 +123,20 @@ static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
 
 /* --- Entries --- */
 
-/* Moves to the next sibling of an entry.  Returns false, and keeps the entry, if there is none. */
-static bool move_on(Dwarf_Die *die)
+/* Moves to the next sibling of an entry. Returns false, and leaves *die unchanged, if there is
+ * none. */
+static bool move_to_sibling(Dwarf_Die *die)
 {
     Dwarf_Die next;
     if (dwarf_siblingof(die, &next) != 0 ||
-        dwarf_dieoffset(&next) <= dwarf_dieoffset(die)) /* an offset that decreases is damage */
+        /* siblings are in ascending order of offset; anything else is damage */
+        dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
         return false;
     *die = next;
     return true;
 }
 
-static bool move_in(Dwarf_Die *die)
+static bool move_to_child(Dwarf_Die *die)
 {
     Dwarf_Die child;
     if (dwarf_child(die, &child) != 0)
@@ -144,15 +149,15 @@ static bool move_in(Dwarf_Die *die)
 
 static bool add_function(struct unit *unit, Dwarf_Die *die)
 {
-    if (!reserve((void **)&unit->function, &unit->functions_room, unit->functions_n,
-                 sizeof *unit->function))
+    if (!reserve_items((void **)&unit->function, &unit->functions_room, unit->functions_n,
+                       sizeof *unit->function))
         return false;
     unit->function[unit->functions_n] = *die;
     return add_ranges(&unit->spans, die, (uint32_t)unit->functions_n++);
 }
 
 /* Returns true for an entry that may contain functions. */
-static bool is_scope(int tag)
+static bool can_contain_functions(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
            tag == DW_TAG_module;
@@ -161,15 +166,15 @@ static bool is_scope(int tag)
 /* Lists the functions among the children of an entry. */
 static void list_children(struct unit *unit, Dwarf_Die die, bool is_exact, unsigned depth)
 {
-    if (!move_in(&die))
+    if (!move_to_child(&die))
         return;
     do {
         int tag = dwarf_tag(&die);
         if (tag == DW_TAG_subprogram && !add_function(unit, &die))
             return;
-        if (!is_exact && depth < DEPTH_MAX && is_scope(tag))
+        if (!is_exact && depth < DEPTH_MAX && can_contain_functions(tag))
             list_children(unit, die, is_exact, depth + 1);
-    } while (move_on(&die));
+    } while (move_to_sibling(&die));
 }
 
 static void list_functions(const struct dwarf_index *index, struct unit *unit)
@@ -184,9 +189,9 @@ static void list_functions(const struct dwarf_index *index, struct unit *unit)
     if (!index->is_exact &&
         dwarf_cu_info(unit->die.cu, &version, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
         split.addr)
-        top = &split; /* the unit's entries are in a file of their own */
+        top = &split; /* the entries of the unit are in a separate file (split DWARF) */
     list_children(unit, *top, index->is_exact, 0);
-    settle_spans(&unit->spans);
+    sort_spans(&unit->spans);
 }
 
 static bool list_units(struct dwarf_index *index)
@@ -194,8 +199,8 @@ static bool list_units(struct dwarf_index *index)
     Dwarf_Off at = 0, next;
     size_t header;
     while (dwarf_nextcu(index->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 && next > at) {
-        if (!reserve((void **)&index->unit, &index->units_room, index->units_n,
-                     sizeof *index->unit))
+        if (!reserve_items((void **)&index->unit, &index->units_room, index->units_n,
+                           sizeof *index->unit))
             return false;
         struct unit *unit = &index->unit[index->units_n];
         *unit = (struct unit){.is_listed = false};
@@ -206,7 +211,7 @@ static bool list_units(struct dwarf_index *index)
         }
         at = next;
     }
-    settle_spans(&index->spans);
+    sort_spans(&index->spans);
     return index->units_n > 0;
 }
 
@@ -240,7 +245,8 @@ void dwarf_index_free(struct dwarf_index *index)
 /* --- Functions --- */
 
 /* Returns the function of a unit that contains the address; NULL = none. */
-static Dwarf_Die *function_in(const struct dwarf_index *index, struct unit *unit, uint64_t address)
+static Dwarf_Die *find_unit_function(const struct dwarf_index *index, struct unit *unit,
+                                     uint64_t address)
 {
     list_functions(index, unit);
     uint32_t id = find_span(&unit->spans, address, 0);
@@ -253,9 +259,9 @@ static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
     Dwarf_Die *found = NULL;
     uint32_t i = 0;
     for (; !found && (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++)
-        found = function_in(index, &index->unit[i], address);
+        found = find_unit_function(index, &index->unit[i], address);
     for (i = 0; !found && i < index->units_n; i++)
-        found = function_in(index, &index->unit[i], address);
+        found = find_unit_function(index, &index->unit[i], address);
     return found;
 }
 
@@ -276,7 +282,7 @@ static void name_function(const struct dwarf_index *index, Dwarf_Die *function, 
 enum inlined {
     INLINED_NO,
     INLINED_YES,
-    INLINED_BROKEN /* the search ends */
+    INLINED_BROKEN /* unexpected data: the search ends */
 };
 
 /* Reads the file and line of the call that was inlined. */
@@ -300,11 +306,11 @@ static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_foun
     return true;
 }
 
-/* Finds the outermost inlined code at an address below `die`, and stores it there. */
+/* Finds the outermost inlined call that contains the address, below `die`. Replaces *die by it. */
 static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
 {
     Dwarf_Die child = *die;
-    if (depth == DEPTH_MAX || !move_in(&child))
+    if (depth == DEPTH_MAX || !move_to_child(&child))
         return false;
     do {
         Dwarf_Die found = child;
@@ -315,17 +321,17 @@ static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
             *die = found;
             return true;
         }
-    } while (move_on(&child));
+    } while (move_to_sibling(&child));
     return false;
 }
 
-/* Finds inlined code by the algorithm of babeltrace2: from a block that contains the address it
- * goes on after the first child of the block, and only forward.  The last entry it comes to counts
- * as found if it contains the address; a function without children counts as broken. */
+/* Finds inlined code with the algorithm of babeltrace2. From a block that contains the address it
+ * continues after the first child of the block, and only forward. The last entry that it reaches is
+ * the result if it contains the address. A function without children is treated as damaged. */
 static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
 {
     bool has_it = false;
-    if (!move_in(die))
+    if (!move_to_child(die))
         return INLINED_BROKEN;
     do {
         int has = dwarf_haspc(die, address);
@@ -334,16 +340,16 @@ static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
             return INLINED_BROKEN;
         if (has_it && dwarf_tag(die) == DW_TAG_inlined_subroutine)
             break;
-        if (has_it && dwarf_haschildren(die) > 0 && !move_in(die))
+        if (has_it && dwarf_haschildren(die) > 0 && !move_to_child(die))
             return INLINED_BROKEN;
-    } while (move_on(die));
+    } while (move_to_sibling(die));
     return has_it ? INLINED_YES : INLINED_NO;
 }
 
 static enum inlined find_call(const struct dwarf_index *index, struct unit *unit, uint64_t address,
                               struct dwarf_found *found)
 {
-    const Dwarf_Die *function = function_in(index, unit, address);
+    const Dwarf_Die *function = find_unit_function(index, unit, address);
     if (!function)
         return INLINED_NO;
     Dwarf_Die die = *function;
@@ -359,7 +365,7 @@ static enum inlined find_call(const struct dwarf_index *index, struct unit *unit
     return index->is_exact ? INLINED_BROKEN : INLINED_NO;
 }
 
-/* Finds the row of a unit's line table for the address. */
+/* Finds the row of a unit's line table that contains the address. */
 static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
                      struct dwarf_found *found)
 {

@@ -1,4 +1,5 @@
-/* Filling a ttr_error; libtracetta's own way is not part of its interface. */
+/* Fills in a ttr_error. libtracetta has functions for that too, but they are not part of its
+ * interface. */
 #ifndef TRACETTA_SYMBOLS_ERROR_H
 #define TRACETTA_SYMBOLS_ERROR_H
 
@@ -7,7 +8,7 @@
 
 #include <tracetta/error.h>
 
-/* Sets status and text; NULL is fine. */
+/* Sets status and text of an error; `error` may be NULL. */
 TTR_PRINTF(3, 4)
 static inline void symbols_fail(ttr_error *error, ttr_status status, const char *format, ...)
 {

@@ -1,4 +1,4 @@
-/* A file with symbols, by libelf. */
+/* A file with symbols, read by libelf. */
 #include "symbols/symbol_file.h"
 
 #include <errno.h>
@@ -11,22 +11,26 @@
 
 #include <elfutils/libdwelf.h>
 
-/* A function in the table of symbols. */
+/* A function of the ELF symbol table. */
 struct symbol {
     uint64_t value, size;
-    size_t index;         /* in the table: of those at one address the first counts */
-    size_t name, section; /* in the table of strings of that number */
+    /* index in the symbol table; of several symbols at one address the first is used */
+    size_t index;
+    /* offset of the name in the string table, and section number of that table */
+    size_t name, section;
 };
 
 struct symbol_file {
     char *path;
-    int fd; /* -1 = none */
+    int fd; /* descriptor; -1 = closed */
     Elf *elf;
     struct dwarf_index *dwarf;
-    struct symbol *symbol; /* by value */
+    struct symbol *symbol; /* functions sorted by address */
     size_t symbols_n;
     struct symbol_rules rules;
-    bool has_looked_for_symbols, is_partial; /* is_partial: the table has only exported functions */
+    /* has_looked_for_symbols: `symbol` is filled in; is_partial: only exported functions are known
+     */
+    bool has_looked_for_symbols, is_partial;
 };
 
 static void close_descriptor(struct symbol_file *file)
@@ -46,7 +50,8 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
     file->rules = *rules;
     file->path = strdup(path);
     int fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a FIFO of that name */
+        /* O_NONBLOCK: opening a FIFO must not wait for a writer */
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool is_file = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
     if (file->path && is_file && elf_version(EV_CURRENT) != EV_NONE)
         file->elf = elf_begin(fd, rules->no_mmap ? ELF_C_READ : ELF_C_READ_MMAP, NULL);
@@ -56,7 +61,7 @@ struct symbol_file *symbol_file_open(const char *path, const struct symbol_rules
     *is_damaged = fd >= 0 && !is_fine;
     file->fd = fd;
     if (is_fine && !rules->no_mmap && elf_cntl(file->elf, ELF_C_FDREAD) == 0)
-        close_descriptor(file); /* a mapped file needs no descriptor */
+        close_descriptor(file); /* libelf has mapped the file, so the descriptor is not needed */
     if (is_fine)
         return file;
     symbol_file_close(file);
@@ -146,7 +151,8 @@ static void list_table(struct symbol_file *file, Elf_Scn *section, const GElf_Sh
         qsort(file->symbol, file->symbols_n, sizeof *file->symbol, compare_symbols);
 }
 
-/* Lists the functions of the first table of a kind; false if there is none. */
+/* Lists the functions of the first section of a kind (SHT_SYMTAB, SHT_DYNSYM). Returns false if
+ * there is no such section. */
 static bool list_symbols(struct symbol_file *file, uint32_t kind)
 {
     GElf_Shdr header;
@@ -178,7 +184,8 @@ const char *symbol_file_function(struct symbol_file *file, uint64_t address, uin
     while (symbol > file->symbol && symbol[-1].value == symbol->value)
         symbol--;
     if (file->is_partial &&
-        address - symbol->value >= symbol->size) /* in a function without a symbol */
+        /* the address is after the end of the function, in one without a symbol */
+        address - symbol->value >= symbol->size)
         return NULL;
     *low = symbol->value;
     return elf_strptr(file->elf, symbol->section, symbol->name);

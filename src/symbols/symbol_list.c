@@ -3,9 +3,9 @@
  *   /proc/kallsyms       address type name [module]
  *   /tmp/perf-PID.map    start size name
  *
- * /proc/kallsyms is of the running kernel, which must have the build id in the trace.  The kernel
- * may be loaded at another address than when the trace was recorded, so addresses count from the
- * symbol that the path in the trace names ("[kernel.kallsyms]_text"). */
+ * /proc/kallsyms describes the running kernel, so it is only used if that has the build id in the
+ * trace. The kernel may be loaded at another address than during recording. Therefore addresses are
+ * relative to the symbol that the path in the trace names ("[kernel.kallsyms]_text"). */
 #include "symbols/symbol_list.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@
 #define LINES_MAX 4000000u
 
 struct entry {
-    uint64_t start, size; /* size 0: up to the next */
+    uint64_t start, size; /* address range; size 0: up to the next function */
     char *name;
 };
 
@@ -56,14 +56,14 @@ void symbol_lists_free(struct symbol_lists *lists)
     free(lists);
 }
 
-bool symbol_lists_knows(const ttr_binary *binary)
+bool symbol_lists_covers(const ttr_binary *binary)
 {
     return strncmp(binary->path.p, KERNEL, strlen(KERNEL)) == 0 ||
            strncmp(binary->path.p, MAP, strlen(MAP)) == 0;
 }
 
 /* Returns true if the running kernel has this build id in its notes. */
-static bool is_running(ttr_text build_id)
+static bool is_running_kernel(ttr_text build_id)
 {
     unsigned char notes[4096];
     FILE *file = fopen("/sys/kernel/notes", "rb");
@@ -87,7 +87,7 @@ static bool is_running(ttr_text build_id)
     return false;
 }
 
-static bool add(struct list *list, uint64_t start, uint64_t size, const char *name)
+static bool add_function(struct list *list, uint64_t start, uint64_t size, const char *name)
 {
     if (list->n == list->room) {
         size_t room = list->room ? list->room * 2 : 1024;
@@ -115,7 +115,7 @@ static void read_kernel_line(struct list *list, const char *line)
     char type, name[512];
     if (sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) == 3 && address &&
         strchr("tTwW", type))
-        (void)add(list, address, 0, name);
+        (void)add_function(list, address, 0, name);
 }
 
 static void read_map_line(struct list *list, const char *line)
@@ -123,7 +123,7 @@ static void read_map_line(struct list *list, const char *line)
     uint64_t start, size;
     int at = 0;
     if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &start, &size, &at) == 2 && at > 0 && size > 0)
-        (void)add(list, start, size, line + at);
+        (void)add_function(list, start, size, line + at);
 }
 
 static void read_list(struct list *list)
@@ -147,7 +147,7 @@ static void read_list(struct list *list)
         qsort(list->entry, list->n, sizeof *list->entry, compare);
 }
 
-static const struct list *list_of(struct symbol_lists *lists, const ttr_binary *binary)
+static const struct list *select_list(struct symbol_lists *lists, const ttr_binary *binary)
 {
     for (size_t i = 0; i < lists->n; i++)
         if (strcmp(lists->list[i].path, binary->path.p) == 0)
@@ -161,13 +161,13 @@ static const struct list *list_of(struct symbol_lists *lists, const ttr_binary *
     if (!list->path)
         return NULL;
     lists->n++;
-    if (!list->is_kernel || is_running(binary->build_id))
+    if (!list->is_kernel || is_running_kernel(binary->build_id))
         read_list(list);
     return list;
 }
 
-/* Returns the address of a symbol; 0 = it is not in the list. */
-static uint64_t address_named(const struct list *list, const char *name)
+/* Returns the address of the function with a name; 0 = it is not in the list. */
+static uint64_t find_symbol_address(const struct list *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++)
         if (strcmp(list->entry[i].name, name) == 0)
@@ -175,7 +175,7 @@ static uint64_t address_named(const struct list *list, const char *name)
     return 0;
 }
 
-static const struct entry *entry_at(const struct list *list, uint64_t address)
+static const struct entry *find_entry(const struct list *list, uint64_t address)
 {
     size_t low = 0, high = list->n;
     while (low < high) {
@@ -192,16 +192,16 @@ static const struct entry *entry_at(const struct list *list, uint64_t address)
 void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     struct symbol_lists *lists = ctx;
-    const struct list *list = list_of(lists, binary);
+    const struct list *list = select_list(lists, binary);
     if (!list || list->n == 0)
         return;
     if (list->is_kernel) {
-        uint64_t begin = address_named(list, binary->path.p + strlen(KERNEL));
+        uint64_t begin = find_symbol_address(list, binary->path.p + strlen(KERNEL));
         if (begin == 0)
             return;
         address += begin;
     }
-    const struct entry *entry = entry_at(list, address);
+    const struct entry *entry = find_entry(list, address);
     free(lists->answer);
     lists->answer = NULL;
     int n =

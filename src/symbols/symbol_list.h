@@ -1,8 +1,6 @@
-/* Lists of functions in text files: the kernel's /proc/kallsyms, and /tmp/perf-PID.map, in which
- * runtimes with a JIT compiler write the functions they compiled.
- *
- * Ownership: what is found belongs to the lists, until they are freed.  Thread rule: one thread at
- * a time. */
+/* Lists of functions in text files: the kernel's /proc/kallsyms, and /tmp/perf-PID.map, to which
+ * runtimes with a JIT compiler write the functions that they compiled. Ownership: results belong to
+ * the lists, until they are freed. Thread rule: one thread at a time. */
 #ifndef TRACETTA_SYMBOLS_SYMBOL_LIST_H
 #define TRACETTA_SYMBOLS_SYMBOL_LIST_H
 
@@ -10,14 +8,15 @@
 
 struct symbol_lists;
 
-/* NULL when memory is out. */
+/* Creates empty lists, which are read on demand. Returns NULL if memory runs out. */
 struct symbol_lists *symbol_lists_new(void);
 void symbol_lists_free(struct symbol_lists *lists);
 
-/* Returns true if such a list has the functions of a binary. */
-bool symbol_lists_knows(const ttr_binary *binary);
+/* Returns true if the functions of a binary are in one of these files. */
+bool symbol_lists_covers(const ttr_binary *binary);
 
-/* A ttr_symbolizer with a struct symbol_lists as its user_data; finds functions only. */
+/* Implements ttr_symbolizer, with a struct symbol_lists as its user_data; finds functions, but no
+ * lines. */
 void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address,
                          ttr_location *place);
 

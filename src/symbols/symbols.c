@@ -1,16 +1,17 @@
-/* Functions and lines at addresses: finding the files.
+/* Functions and lines at addresses: finds the files that contain them.
  *
- * The order of the search for a binary:
- *   1. the file at its path, below the prefix; not one with another build id
+ * Files are searched for a binary in this order:
+ *   1. the file at the binary's path, below the prefix, unless its build id differs
  *   2. debug information in that file itself
  *   3. debug information by build id, below the folder of debug information
- *   4. debug information by debug link: beside the binary, in .debug there, and below that folder
- *   5. servers, by build id, for what is still missing, if there are any
- * 3 and 4 are also tried if the binary is missing: build id and CRC 32 prove that it is the right
- * file.  babeltrace2 (is_exact) does not do that, and answers nothing for a binary with a build id
- * that it could not check.
+ *   4. debug information by debug link: next to the binary, in .debug there, and below the folder
+ *   5. debuginfod servers, by build id, for data that is still missing
  *
- * Files are shared by the binaries that name them.  Each binary is looked for once. */
+ * Steps 3 and 4 are also tried if the binary is missing: build id and CRC-32 prove that it is the
+ * right file. babeltrace2 (is_exact) does not do that, and finds nothing for a binary if it could
+ * not check its build id.
+ *
+ * Several binaries can share a file. Each binary is searched for once. */
 #include <tracetta/debug_info.h>
 #include <tracetta/symbols.h>
 
@@ -31,39 +32,40 @@
 #define DEBUG_FOLDER "/usr/lib/debug"
 #define TEXTS 3
 #define REPORTED_MAX 4096u
-#define PROBLEMS 4u /* TTR_SYMBOLS_MISSING and the others; 0 = none */
+#define PROBLEMS 4u /* number of TTR_SYMBOLS_... problems, plus one for 0 = none */
 #define FLAGS_ALL                                                                  \
     (TTR_SYMBOLS_FULL_PATHS | TTR_SYMBOLS_LIKE_BABELTRACE2 | TTR_SYMBOLS_NO_MMAP | \
      TTR_SYMBOLS_LISTS)
 
-/* A binary of the trace, by its number. */
+/* A binary of the trace and the files found for it. */
 struct binary {
-    char *path;                /* with the prefix */
-    struct symbol_file *file;  /* NULL = missing, or another one */
-    struct symbol_file *debug; /* has its DWARF, or at least its symbols; NULL = none */
-    unsigned problem;          /* ttr_symbols_problem, or 0 */
+    char *path;               /* path of the binary below the prefix */
+    struct symbol_file *file; /* the binary's own file; NULL = missing, or its build id differs */
+    /* file with the DWARF data of the binary, or at least its symbols; NULL = none */
+    struct symbol_file *debug;
+    unsigned problem; /* enum ttr_symbols_problem; 0 = none */
     bool is_searched;
 };
 
 struct ttr_symbols {
     ttr_symbols_options options;
     struct symbol_rules rules;
-    struct symbol_lists *lists; /* NULL = not wanted */
-    struct debuginfod *servers; /* NULL = none */
+    struct symbol_lists *lists; /* lists of the kernel and of JIT compilers; NULL = not requested */
+    struct debuginfod *servers; /* debuginfod servers; NULL = none */
     struct binary *binary;
     size_t binaries_n;
-    struct symbol_file **shared; /* all open files */
+    struct symbol_file **shared; /* all open files, for several binaries */
     size_t shared_n, shared_room;
-    char *text[TEXTS];     /* of the last answer */
-    char *first[PROBLEMS]; /* path of the first binary with each problem */
-    char **reported;       /* paths that had a problem, sorted */
+    char *text[TEXTS];     /* texts of the last result */
+    char *first[PROBLEMS]; /* by problem: path of the first binary that has it */
+    char **reported;       /* paths of the binaries that had a problem, sorted */
     size_t reported_n, reported_room, count[PROBLEMS];
 };
 
 /* --- Paths --- */
 
-/* Folder and name with one slash between them; NULL when memory is out. */
-static char *join(const char *folder, const char *name)
+/* Returns folder and name joined by one slash. Returns NULL if memory runs out. */
+static char *join_path(const char *folder, const char *name)
 {
     char *path = NULL;
     size_t n = strlen(folder);
@@ -73,15 +75,15 @@ static char *join(const char *folder, const char *name)
     return asprintf(&path, "%.*s/%s", (int)n, folder, name) < 0 ? NULL : path;
 }
 
-/* The last part of a path; all of one that ends with a slash. */
-static const char *last_part(const char *path)
+/* Returns the last component of a path; the complete path if it ends with a slash. */
+static const char *path_last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The folder of a path; NULL when memory is out. */
-static char *folder_of(const char *path)
+/* Returns the folder of a path. Returns NULL if memory runs out. */
+static char *path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -91,7 +93,7 @@ static char *folder_of(const char *path)
 
 /* --- Files --- */
 
-/* Opens a file, or returns it if it is open. */
+/* Opens a file, or returns the open one with the same path. */
 static struct symbol_file *open_file(ttr_symbols *symbols, const char *path, bool *is_damaged)
 {
     *is_damaged = false;
@@ -124,7 +126,7 @@ static struct symbol_file *open_debug(ttr_symbols *symbols, const char *path)
     return file && symbol_file_dwarf(file) ? file : NULL;
 }
 
-static bool has_crc(const char *path, uint32_t wanted)
+static bool file_has_crc(const char *path, uint32_t wanted)
 {
     static const size_t size = 65536;
     struct stat about;
@@ -132,7 +134,7 @@ static bool has_crc(const char *path, uint32_t wanted)
     ssize_t n = -1;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool is_file = file >= 0 && fstat(file, &about) == 0 &&
-                   S_ISREG(about.st_mode); /* the path may be a device that never ends */
+                   S_ISREG(about.st_mode); /* only regular files are read: a device may never end */
     unsigned char *bytes = is_file ? malloc(size) : NULL;
     while (bytes && (n = read(file, bytes, size)) > 0)
         crc = crc32(crc, bytes, (uInt)n);
@@ -142,7 +144,7 @@ static bool has_crc(const char *path, uint32_t wanted)
     return n == 0 && crc == wanted;
 }
 
-/* The file DEBUG/.build-id/ab/cdef.debug. */
+/* Opens the file DEBUG/.build-id/ab/cdef.debug of a build id. Returns NULL if there is none. */
 static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_binary *binary)
 {
     const unsigned char *id = (const unsigned char *)binary->build_id.p;
@@ -156,7 +158,7 @@ static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_bina
     for (size_t i = 1; i < binary->build_id.n; i++)
         n += (size_t)snprintf(name + n, sizeof name - n, "%02x", id[i]);
     (void)snprintf(name + n, sizeof name - n, ".debug");
-    char *path = join(folder, name);
+    char *path = join_path(folder, name);
     struct symbol_file *file = open_debug(symbols, path);
     free(path);
     return file;
@@ -165,24 +167,25 @@ static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_bina
 static struct symbol_file *find_linked(ttr_symbols *symbols, const char *folder,
                                        const ttr_binary *binary)
 {
-    char *path = folder ? join(folder, binary->debug_link.p) : NULL;
+    char *path = folder ? join_path(folder, binary->debug_link.p) : NULL;
     struct symbol_file *file =
-        path && has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
+        path && file_has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
     free(path);
     return file;
 }
 
-/* Finds the file of the debug link: beside the binary, in .debug there, or below the folder of
- * debug information. */
+/* Finds the file that the debug link names: next to the binary, in .debug there, or below the
+ * folder of debug information. */
 static struct symbol_file *find_by_link(ttr_symbols *symbols, const ttr_binary *binary,
                                         const char *path)
 {
     if (binary->debug_link.n == 0 || strlen(binary->debug_link.p) != binary->debug_link.n)
         return NULL;
     const char *all = symbols->options.debug_folder ? symbols->options.debug_folder : DEBUG_FOLDER;
-    char *beside = folder_of(path), *traced = folder_of(binary->path.p);
-    char *below = beside ? join(beside, ".debug") : NULL,
-         *mirror = beside ? join(all, beside) : NULL, *ctx = traced ? join(all, traced) : NULL;
+    char *beside = path_folder(path), *traced = path_folder(binary->path.p);
+    char *below = beside ? join_path(beside, ".debug") : NULL,
+         *mirror = beside ? join_path(all, beside) : NULL,
+         *ctx = traced ? join_path(all, traced) : NULL;
     const char *const folders[] = {beside, below, mirror, ctx};
     struct symbol_file *file = NULL;
     for (size_t i = 0; !file && i < sizeof folders / sizeof *folders; i++)
@@ -197,7 +200,7 @@ static struct symbol_file *find_by_link(ttr_symbols *symbols, const ttr_binary *
 
 /* --- Binaries --- */
 
-/* Counts a problem; each path once, up to REPORTED_MAX paths. */
+/* Counts a problem of a binary. Each path counts once, up to REPORTED_MAX paths. */
 static void count_problem(ttr_symbols *symbols, unsigned problem, const char *path)
 {
     size_t low = 0, high = symbols->reported_n;
@@ -231,7 +234,7 @@ static void count_problem(ttr_symbols *symbols, unsigned problem, const char *pa
     symbols->reported[low] = copy;
 }
 
-/* Returns true if the file has the build id in the trace, or the trace has none. */
+/* Returns true if the file has the build id that the trace records, or the trace records none. */
 static bool has_build_id(const struct symbol_file *file, const ttr_binary *binary)
 {
     const void *id;
@@ -240,7 +243,7 @@ static bool has_build_id(const struct symbol_file *file, const ttr_binary *binar
            (n == binary->build_id.n && memcmp(id, binary->build_id.p, n) == 0);
 }
 
-/* Adds build id and debug link of the file if the trace does not have them. */
+/* Fills in build id and debug link from the file if the trace lacks them. */
 static void add_from_file(const struct symbol_file *file, ttr_binary *binary)
 {
     const void *id;
@@ -255,8 +258,8 @@ static void add_from_file(const struct symbol_file *file, ttr_binary *binary)
     }
 }
 
-/* Fetches a file from a server, and checks its build id. */
-static struct symbol_file *fetch(ttr_symbols *symbols, ttr_text build_id, bool is_program)
+/* Fetches a file from a debuginfod server and checks its build id. */
+static struct symbol_file *fetch_file(ttr_symbols *symbols, ttr_text build_id, bool is_program)
 {
     bool is_damaged;
     char *path = symbols->servers ? debuginfod_fetch(symbols->servers, build_id, is_program) : NULL;
@@ -280,14 +283,14 @@ static struct symbol_file *find_debug(ttr_symbols *symbols, const struct binary 
     struct symbol_file *file = find_by_build_id(symbols, &binary);
     if (!file)
         file = find_by_link(symbols, &binary, found->path);
-    return file ? file : fetch(symbols, binary.build_id, false);
+    return file ? file : fetch_file(symbols, binary.build_id, false);
 }
 
 static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_binary *binary)
 {
     bool is_damaged = false;
     found->is_searched = true;
-    found->path = symbols->options.prefix ? join(symbols->options.prefix, binary->path.p)
+    found->path = symbols->options.prefix ? join_path(symbols->options.prefix, binary->path.p)
                                           : strdup(binary->path.p);
     if (!found->path)
         return;
@@ -298,14 +301,15 @@ static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_bin
         found->problem = TTR_SYMBOLS_OTHER;
     if (found->problem != 0)
         found->file = NULL;
-    if (!found->file && binary->has_offsets) /* only the program has its program headers */
-        found->file = fetch(symbols, binary->build_id, true);
+    /* the conversion of file offsets needs the program headers of the binary itself */
+    if (!found->file && binary->has_offsets)
+        found->file = fetch_file(symbols, binary->build_id, true);
     if (found->file && symbol_file_dwarf(found->file))
         found->debug = found->file;
     if (!found->debug)
         found->debug = find_debug(symbols, found, binary);
     if (!found->file && !found->debug)
-        found->file = fetch(symbols, binary->build_id, true);
+        found->file = fetch_file(symbols, binary->build_id, true);
     if (found->problem != 0 && !found->debug && !found->file)
         count_problem(symbols, found->problem, found->path);
 }
@@ -338,14 +342,15 @@ static void find_symbols(const ttr_symbols *symbols, const struct binary *binary
     if (binary->debug && symbol_file_dwarf(binary->debug))
         dwarf_index_find(symbol_file_dwarf(binary->debug), address, found);
     if (!found->function && may_ask_elf &&
-        binary->debug) /* the table that was stripped from the binary */
+        /* the symbol table is in the separate file if it was stripped from the binary */
+        binary->debug)
         found->function = symbol_file_function(binary->debug, address, &found->function_low);
     if (!found->function && may_ask_elf && binary->file)
         found->function = symbol_file_function(binary->file, address, &found->function_low);
 }
 
-/* Sets a text of the answer. */
-static void answer(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
+/* Formats text i of the result. */
+static void set_result_text(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
 {
     if (length < 0)
         symbols->text[i] = NULL;
@@ -368,22 +373,23 @@ static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uin
         return;
     if (recorded->has_offsets && binary->file)
         address = symbol_file_address(binary->file, address);
-    const char *name = has_full_paths ? binary->path : last_part(binary->path);
-    answer(
+    const char *name = has_full_paths ? binary->path : path_last_component(binary->path);
+    set_result_text(
         symbols, 0,
         asprintf(&symbols->text[0], "%s%c%#" PRIx64, name, recorded->is_pic ? '+' : '@', address),
         &place->binary);
     find_symbols(symbols, binary, address, &found);
     if (found.function)
-        answer(symbols, 1,
-               asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function,
-                        address - found.function_low),
-               &place->function);
+        set_result_text(symbols, 1,
+                        asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function,
+                                 address - found.function_low),
+                        &place->function);
     if (found.source)
-        answer(symbols, 2,
-               asprintf(&symbols->text[2], "%s:%" PRIu64,
-                        has_full_paths ? found.source : last_part(found.source), found.line),
-               &place->source);
+        set_result_text(symbols, 2,
+                        asprintf(&symbols->text[2], "%s:%" PRIu64,
+                                 has_full_paths ? found.source : path_last_component(found.source),
+                                 found.line),
+                        &place->source);
 }
 
 /* --- The interface --- */
@@ -440,7 +446,7 @@ void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t addres
                         ttr_location *place)
 {
     ttr_symbols *ctx = symbols;
-    if (ctx->lists && symbol_lists_knows(binary))
+    if (ctx->lists && symbol_lists_covers(binary))
         symbol_lists_locate(ctx->lists, binary, address, place);
     else
         locate_in_file(ctx, binary, address, place);

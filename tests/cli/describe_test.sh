@@ -376,7 +376,7 @@ fi
 # A trace among others that cannot be read.
 make session/bad && sed -i 's/major = 1/major = 2/' session/bad/metadata
 run "$tracetta" cat session
-[ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: session/bad/metadata:4:.*says major = 2' "$work/.err"
+[ $run_status = 1 ] && [ "$(grep -c instant "$work/.out")" = 10 ] && grep -q 'warning: this trace cannot be read: session/bad/metadata:4:.*declares major = 2' "$work/.err"
 verdict "a_trace_that_cannot_be_read_does_not_keep_others_from_being" $? "exit status $run_status"
 run "$tracetta" check session
 [ $run_status = 1 ] && grep -q '^  session/bad$' "$work/.out" && grep -q '^  damage trace.unreadable x1: session/bad/metadata:4:' "$work/.out"
@@ -385,9 +385,9 @@ verdict "check_finds_it_damaged" $? "exit status $run_status"
 [ "$(find there -name metadata | wc -l)" = "$(($(find session -name metadata | wc -l) - 1))" ] && [ -z "$(find there -name metadata -empty)" ]
 verdict "nothing_is_written_in_the_place_of_a_trace_that_cannot_be_read" $? "$(find there)"
 rm -rf there
-refuses "with_strict_it_ends_the_command" 1 "session/bad/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat --strict session
+refuses "with_strict_it_ends_the_command" 1 "session/bad/metadata:4:[0-9]*: the trace declares major = 2" "$tracetta" cat --strict session
 mkdir bad && cp -r session/bad bad/a && cp -r session/bad bad/b
-refuses "where_all_are_such_that_is_an_error" 3 "bad/a/metadata:4:[0-9]*: the trace says major = 2" "$tracetta" cat bad
+refuses "where_all_are_such_that_is_an_error" 3 "bad/a/metadata:4:[0-9]*: the trace declares major = 2" "$tracetta" cat bad
 run "$tracetta" info session/bad
 [ $run_status = 3 ] && tail -n 2 "$work/.err" | tr '\n' '|' | grep -qE '^  .*major = 2.*\| +\^\|$' && ! grep -q '\\x0a' "$work/.err"
 verdict "the_line_of_metadata_and_a_caret_are_below_the_reason" $? "$(cat "$work/.err")"

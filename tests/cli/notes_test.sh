@@ -97,7 +97,7 @@ print(c["accuracy"], c["namespace"], c["uid"], c["origin"], c["origin_namespace"
 verdict "in_json_too" $? "exit status $run_status"
 
 # What asks for an option names it as the command takes it: in notes, in warnings, and in failures.
-advice='give its key with --option=key=FILE or --option=key-env=NAME'
+advice='specify its key with --option=key=FILE or --option=key-env=NAME'
 lay ctf/vectors/rfc11-aes
 lay ctf/vectors/rfc11-gzip
 lay ctf/vectors/rfc11-metadata-enciphered

@@ -162,7 +162,7 @@ static inline void expect_in_payload(struct table *table, const struct layout_cu
         const struct layout_iter *walk = (const struct layout_iter *)fields.state;
         taken.n = 0;
         taken.p[0] = 0;
-        const uint32_t n_held = layout_field_ops.hold(&fields, &held);
+        const uint32_t n_held = layout_field_ops.decode_cached(&fields, &held);
         for (uint32_t k = 0; k < n_held; k++)
             put_field(&taken, &field[k]);
         const bool is_over = !fields.ops;

@@ -224,7 +224,7 @@ static ttr_reader *open_stream(ttr *t, struct folder *folder, const struct folde
     struct input *in = source ? input_new(t, source, &format_stream, path, options, error) : NULL;
     if (!in)
         return NULL;
-    in->base.apart = &format_little;
+    in->base.per_source_format = &format_little;
     return &in->base;
 }
 

@@ -125,14 +125,14 @@ static uint32_t lend(ttr_reader *base, ttr_event *events)
 ttr_reader *memory_reader(ttr *t, const struct memory_events *events)
 {
     static const struct reader_ops ops = {
-        .next = next, .close = close_reader, .report = report, .lend = lend};
+        .next = next, .close = close_reader, .report = report, .set_buffer = lend};
     static const struct format told_apart = {.name = "memory"};
     struct memory_reader *reader = take(sizeof *reader);
     *reader = (struct memory_reader){.base = {.t = t, .ops = &ops, .order = events->order},
                                      .events = *events,
                                      .seed = events->seed};
     if (events->lends)
-        reader->base.apart = &told_apart;
+        reader->base.per_source_format = &told_apart;
     open_readers++;
     return &reader->base;
 }

@@ -10,14 +10,16 @@
 #include "cli/input/trace_iter.h"
 
 #define REGIONS_SHOWN 20u
-#define OTHERS_SHOWN 4u /* other streams with the same kind of oddity that are listed */
+/* number of further streams that are listed with the same kind of oddity */
+#define OTHERS_SHOWN 4u
 
 /* The result of reading one input to its end: a file, or a directory with a report per file. */
 struct verdict {
     const char *path;
     const struct inputs *inputs;
     struct findings sum;
-    ttr_error error; /* that ended reading early: TTR_AGAIN by the user, TTR_OK if none */
+    /* error that ended reading; TTR_AGAIN = the user interrupted it, TTR_OK = none */
+    ttr_error error;
     int outcome;
 };
 
@@ -27,7 +29,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     ttr_batch batch;
     ttr_status status;
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
-    /* streams are checked one by one, so their order does not matter */
+    /* streams are checked one by one, so time order is not needed */
     (void)ttr_reader_allow_stream_order(inputs->reader);
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
@@ -40,7 +42,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
         verdict->error.status = status == TTR_END ? TTR_OK : status;
 }
 
-/* Whether damage was found. An interrupted check is not complete, but it is not damage either. */
+/* Returns true if damage was found. An interrupted check counts as undamaged. */
 static bool is_damaged(const struct verdict *verdict)
 {
     return verdict->sum.damage_regions ||

@@ -234,7 +234,7 @@ static void print_fields(const struct call *call, const ttr_event_class *about, 
     ttr_field_declarations walk;
     ttr_field_declaration it;
     int group = -1;
-    bool is_begun = false; /* a line was started */
+    bool is_begun = false; /* a line of fields was started */
     ttr_field_declarations_begin(about, &walk);
     while (ttr_field_declarations_next(&walk, &it)) {
         if (!(groups >> it.group & 1))

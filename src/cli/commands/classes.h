@@ -11,9 +11,9 @@ struct class_numbers {
     size_t all, used;
 };
 
-/* Prints the classes of a trace, ordered by their number of events, with so many blanks before each
- * line. Classes without events come last, and only with --verbose. Prints nothing if the format
- * describes no classes. */
+/* Prints the classes of a trace, ordered by their number of events; each line is indented by
+ * `indent` blanks. Classes without events come last, and only with --verbose. Prints nothing if the
+ * format declares no classes. */
 void classes_print(const struct call *call, ttr_reader *reader, const struct trace *trace,
                    int indent);
 

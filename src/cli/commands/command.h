@@ -15,11 +15,11 @@ enum outcome {
     OUTCOME_FINE = 0,
     OUTCOME_NO = 1, /* no match, damage, a difference, or a lossy conversion under --strict */
     OUTCOME_MISUSE = 2,
-    OUTCOME_INPUT = 3, /* unreadable or not a trace */
-    OUTCOME_OUTPUT = 4 /* failed or partial */
+    OUTCOME_INPUT = 3, /* an input is unreadable or not a trace */
+    OUTCOME_OUTPUT = 4 /* writing the output failed, or the output is incomplete */
 };
 
-/* One bit per command; an option lists the commands that have it. */
+/* One bit per command; the table of options has the set of commands that accept an option. */
 enum verb {
     VERB_INFO = 1u << 0,
     VERB_CAT = 1u << 1,
@@ -48,21 +48,21 @@ struct call {
     size_t paths_n;
 };
 
-/* Whether --json-times=string is given. */
+/* Returns true with --json-times=string. */
 static inline bool call_has_text_times(const struct call *call)
 {
     return call->set.json_times && call->set.json_times[0] == 's';
 }
 
 struct command {
-    const char *name; /* one word, or two: "record perf" */
+    const char *name; /* one word ("info"), or two ("record perf") */
     enum verb verb;
     const char *operands; /* "FILE..." */
     size_t operands_min, operands_max;
-    const char *expected;        /* what a call without operands lacks; NULL = "a file" */
-    const char *summary;         /* half a line */
-    const char *about;           /* paragraphs, separated by blank lines */
-    const char *const *examples; /* command and its purpose in turn; NULL at the end */
+    const char *expected;        /* operand named in the error if none is given; NULL = "a file" */
+    const char *summary;         /* summary for the list of commands, at most half a line */
+    const char *about;           /* text of the help page: paragraphs separated by blank lines */
+    const char *const *examples; /* pairs of a command line and its purpose; NULL at the end */
     int (*run)(struct call *call);
 };
 
@@ -72,7 +72,7 @@ const struct command *command_at(size_t i);
 /* Returns the command of that name, or NULL.  "record-perf" names "record perf" too. */
 const struct command *command_find(const char *name);
 
-/* Whether a word is the first of commands with two words ("record"). */
+/* Returns true for the first word of commands with two words ("record"). */
 bool command_is_group(const char *word);
 
 /* Returns the command of two words, or NULL. */

@@ -48,7 +48,7 @@ bool convert_is_folder(const char *format)
     return has_ability(format, TTR_FORMAT_FOLDER);
 }
 
-/* Whether a name of n bytes ends with a dot and one of the words. */
+/* Returns true if a name of n bytes ends with a dot and one of the blank-separated words. */
 static bool ends_with_any(const char *name, size_t n, const char *words)
 {
     for (const char *at = words; *at; at += strspn(at, " ")) {
@@ -132,8 +132,8 @@ static void print_success(const struct copy_loop *copy_loop, const char *format,
                  units_duration(progress_now() - begin_ns).s);
 }
 
-/* Whether an interrupted copy had already delivered every event: all inputs are at their ends and
- * the sorter is empty. */
+/* Returns true if an interrupted copy had already written every event: all inputs are at their ends
+ * and the sorter is empty. */
 static bool is_all_delivered(const struct copy_loop *copy_loop)
 {
     ttr_batch batch;
@@ -153,7 +153,7 @@ int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_
         warn_of_suffix(copy_loop, format);
     const bool is_complete = outcome == OUTCOME_FINE;
     outcome = copy_loop_check_matches(copy_loop, outcome);
-    if (is_complete && is_cut) /* sorting read more events than were written */
+    if (is_complete && is_cut) /* the sorter has read more events than were written */
         message_note(
             copy_loop->call,
             "warning: sorting had not ended when it was interrupted: only the first %s were "
@@ -167,8 +167,8 @@ int convert_run(struct copy_loop *copy_loop, const char *format, uint64_t begin_
     return outcome;
 }
 
-/* Whether all readable inputs have a format. Then they are copied as they are stored, in their own
- * order. */
+/* Returns true if all readable inputs have this format. They are then copied without decoding, in
+ * stored order. */
 static bool is_all_of(ttr_reader *reader, const char *format)
 {
     ttr_report report = {.size = sizeof report};
@@ -237,7 +237,7 @@ int run_convert(struct call *call)
         return message_misuse("convert",
                               "the suffix of \"%s\" does not name a format: use --to=FORMAT",
                               call->set.output ? call->set.output : "--dry-run");
-    call->set.to = format; /* also if the suffix named it */
+    call->set.to = format; /* the suffix may have selected the format instead of --to */
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
         outcome = output_check(call, call->set.output, format);
@@ -256,9 +256,9 @@ int run_convert(struct call *call)
     }
     struct copy_loop copy_loop = {.call = call, .t = inputs.t, .in = inputs.reader, .path = path};
     outcome = copy_loop_open(&copy_loop, format, 0);
-    const bool is_scattered =
+    const bool is_stream_order =
         outcome == OUTCOME_FINE && ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);
-    if (outcome == OUTCOME_FINE && !is_copy && !is_scattered && inputs.reader == opened)
+    if (outcome == OUTCOME_FINE && !is_copy && !is_stream_order && inputs.reader == opened)
         inputs_share(&inputs, call, copy_loop.out);
     if (outcome == OUTCOME_FINE)
         outcome = convert_run(&copy_loop, format, begin_ns);

@@ -6,7 +6,7 @@
 
 #include "cli/input/copy_loop.h"
 
-/* Refuses --json if stdout is the output of the command.  OUTCOME_FINE otherwise. */
+/* Refuses --json if the command writes its output to stdout. Returns OUTCOME_FINE otherwise. */
 int copy_report_check(const struct call *call);
 
 /* Prints the report of a finished copy to stdout. */

@@ -9,12 +9,13 @@
 
 #include <tracetta/event.h>
 
-#define COUNTER_TAGS_MAX 512u /* bytes with the final zero; longer tags are cut */
+#define COUNTER_TAGS_MAX 512u /* size in bytes with the final zero; longer tags are truncated */
 
 struct counter_sample {
-    ttr_text provider, key, title, units, tags, quantiles; /* provider of a meter: its name */
+    /* texts of the event, borrowed; `provider` of a meter is its name */
+    ttr_text provider, key, title, units, tags, quantiles;
     double value;
-    bool has_value, is_rate; /* is_rate: the increment since the previous value */
+    bool has_value, is_rate; /* is_rate: the value is the increment since the previous one */
     int64_t time;
 };
 

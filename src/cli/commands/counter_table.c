@@ -78,7 +78,7 @@ size_t counter_item_length(const char *list)
     return n;
 }
 
-/* Whether a key is in the first n bytes of the list "KEY,KEY". */
+/* Returns true if a key is in the first n bytes of the list "KEY,KEY". */
 static bool has_key(const char *keys, size_t n, ttr_text key)
 {
     for (size_t at = 0; at < n;) {
@@ -90,7 +90,7 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
     return false;
 }
 
-/* Whether "PROVIDER" or "PROVIDER[KEY,KEY]" in a list selects a counter. */
+/* Returns true if an item "PROVIDER" or "PROVIDER[KEY,KEY]" of a list selects the counter. */
 static bool is_wanted(const char *list, const struct counter_sample *said)
 {
     if (!list)
@@ -138,7 +138,7 @@ static char *make_label(const struct counter_sample *said, uint64_t seconds)
     return copy_text((ttr_text){label, strlen(label)});
 }
 
-/* Finds the row of a counter, and makes it at its first value. NULL if memory is exhausted. */
+/* Returns the row of a counter; adds it at its first value. Returns NULL if memory runs out. */
 static struct counter_row *find_row(struct counter_table *table, const struct counter_sample *said,
                                     ttr_text tags)
 {
@@ -168,7 +168,7 @@ static struct counter_row *find_row(struct counter_table *table, const struct co
 
 /* --- Showing --- */
 
-/* Formats seconds as the form of an output requires. */
+/* Formats a time for the output format `form`. */
 static const char *moment(int64_t time_ns, const char *form, char *text, size_t size)
 {
     time_t seconds = (time_t)(time_ns / 1000000000);
@@ -179,7 +179,7 @@ static const char *moment(int64_t time_ns, const char *form, char *text, size_t 
     return text;
 }
 
-/* Prints a cell of CSV, in quotes if needed. */
+/* Prints a cell of a CSV file, in quotes if needed. */
 static void put_cell(FILE *to, const char *text)
 {
     if (!strpbrk(text, "\",\n")) {
@@ -238,7 +238,7 @@ static int by_provider(const void *a, const void *b)
     return order ? order : strcmp(x->tags, y->tags);
 }
 
-/* Draws all rows by provider. On a terminal they replace those drawn before. */
+/* Prints all rows, grouped by provider. On a terminal they replace the rows printed before. */
 static void draw(struct counter_table *table)
 {
     char text[64], plain[PART];

@@ -17,7 +17,7 @@ struct call;
 
 enum counter_show { COUNTER_TABLE, COUNTER_CSV, COUNTER_JSON };
 
-/* One counter. */
+/* A counter and its last value. */
 struct counter_row {
     char *provider, *key, *label, *tags; /* key: as the program names it; label: "CPU Usage (%)" */
     const char *type;                    /* "Metric" or "Rate" */
@@ -26,18 +26,20 @@ struct counter_row {
 
 struct counter_table {
     struct call *call;
-    const char *wanted; /* the list of --counters; NULL = all */
-    const char *what;   /* the process, for the title */
+    const char *wanted; /* list of --counters; NULL = all counters are shown */
+    const char *what;   /* name of the process, for the title */
     enum counter_show show;
     FILE *to;
-    bool is_own_file, is_live; /* is_live: output to a terminal, updated in place */
-    int reason;                /* errno of the first output that failed, or 0 */
+    /* is_own_file: the table closes its output; is_live: the output is a terminal and is updated in
+     * place */
+    bool is_own_file, is_live;
+    int reason; /* errno of the first failed write; 0 = none */
     struct counter_row *rows;
     size_t rows_n, rows_capacity;
-    uint64_t seconds;   /* seconds between two values */
-    uint64_t rows_seen; /* values so far */
-    int64_t shown_at;   /* time of the newest */
-    bool is_fresh;      /* values arrived since the table was drawn */
+    uint64_t seconds;   /* interval in seconds between two values of a counter */
+    uint64_t rows_seen; /* number of values received so far */
+    int64_t shown_at;   /* time in ns of the newest value */
+    bool is_fresh;      /* values have arrived since the table was printed */
     struct json json;
 };
 
@@ -53,10 +55,10 @@ void counter_table_add(struct counter_table *table, const ttr *t, const ttr_even
 /* Prints the values since the last call. */
 void counter_table_flush(struct counter_table *table);
 
-/* Shows what is left and ends the output. */
+/* Prints the remaining values and ends the output. */
 void counter_table_end(struct counter_table *table);
 
-/* Length of the first item of "A,B[x,y]": up to a comma that is in no brackets. */
+/* Returns the length of the first item of "A,B[x,y]": up to the first comma outside of brackets. */
 size_t counter_item_length(const char *list);
 
 /* Closes the output and frees the table. Returns the outcome of writing, after reporting an error.

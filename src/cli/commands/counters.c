@@ -20,7 +20,8 @@
 #include "cli/ui/messages.h"
 
 #define SLICE_MS 100u
-#define SILENCE_NS UINT64_C(10000000000) /* a stop without any data for so long is given up */
+/* time in ns without data after which a requested stop is abandoned */
+#define SILENCE_NS UINT64_C(10000000000)
 #define METERS "System.Diagnostics.Metrics"
 #define METERS_KEYWORD 2u /* values of one interval */
 #define LEVEL_INFORMATIONAL 4u
@@ -96,8 +97,8 @@ static bool is_enough(const struct watch *watch)
            (watch->limit_ns && progress_now() - watch->begin_ns >= watch->limit_ns);
 }
 
-/* A ttr_pull that reads the session. Requests a stop when it is due; the end of the stream ends the
- * input. */
+/* Implements ttr_pull: reads from the session. Requests a stop when it is due. Returns 0 at the end
+ * of the stream. */
 static int64_t pull(void *ctx, void *to, size_t n)
 {
     struct watch *watch = ctx;

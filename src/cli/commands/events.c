@@ -63,7 +63,7 @@ static void print_event(const struct call *call, const ttr_kernel_event *event)
     (void)putchar('\n');
 }
 
-/* Whether a pattern matches "system:name", or one of the two. */
+/* Returns true if a pattern matches "system:name", the system, or the name. */
 static bool is_wanted(const struct call *call, const ttr_kernel_event *event)
 {
     char full[768];
@@ -114,7 +114,7 @@ static int list_events(struct call *call)
     return shown || call->paths_n == 1 ? OUTCOME_FINE : OUTCOME_NO;
 }
 
-/* Applies a function to each name, also after a name that failed. */
+/* Calls a function for each operand. Continues after a failure. */
 static int for_each(struct call *call, const char *verb,
                     ttr_status (*change)(const char *tracefs, const char *name, ttr_error *error))
 {

@@ -60,7 +60,7 @@ static void put_diagnostics(struct json *json, size_t format)
     json_close(json, ']');
 }
 
-/* Whether a format is listed: all are, unless some are named. */
+/* Returns true if a format is listed: all are, unless operands name some. */
 static bool is_asked(const struct call *call, const char *name)
 {
     bool is_one = call->paths_n == 0;

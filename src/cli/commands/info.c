@@ -95,7 +95,8 @@ static void print_format(const struct subject *subject, const struct trace *trac
     print_packets(trace->packets, count_streams(subject, trace));
 }
 
-/* Whether a format is among the first n reports, in this version or in an unknown one. */
+/* Returns true if one of the first n reports has the same format, in the same or an unknown
+ * version. */
 static bool is_seen(const ttr_report *const *seen, size_t n, const ttr_report *report)
 {
     for (size_t i = 0; i < n; i++)

@@ -16,11 +16,12 @@ struct subject {
     size_t traces;
 };
 
-/* Whether an attribute is added by the reader ("trace.name"), not part of the environment. */
+/* Returns true for an attribute that the reader adds ("trace.name"); others are from the trace's
+ * environment. */
 bool info_is_own(ttr_text name);
 
-/* Finds the next session that a live source is or lists. Returns false after the last. *source
- * starts at 1, *i at 0. */
+/* Returns the next session of a live source. Returns false after the last. *source starts at 1, *i
+ * at 0. */
 bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
                        ttr_text *session);
 

@@ -1,4 +1,5 @@
-/* Attributes of sources that info shows in a way of its own: sessions, and those of the reader. */
+/* Attributes of sources that info prints in a special form: sessions of live sources, and
+ * attributes that the reader adds. */
 #include <string.h>
 
 #include "cli/commands/info.h"

@@ -1,4 +1,5 @@
-/* merge: writes several traces on one time line, and reports how each was placed there. */
+/* merge: writes several traces on one time line, and reports how the times of each were mapped to
+ * it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct share {
 };
 
 struct shares {
-    struct share *share; /* indexed by ttr_event.source */
+    struct share *share; /* by ttr_event.source */
 };
 
 static void see_batch(void *ctx, const ttr_batch *batch)
@@ -91,7 +92,7 @@ static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
     return sum;
 }
 
-/* Adds the place of an input on the time line to the JSON report. */
+/* Adds to the JSON report how an input's times were mapped to the common time line. */
 static void put_share(struct json *json, const struct copy_loop *copy_loop,
                       const struct trace *trace)
 {
@@ -116,7 +117,8 @@ static void explain_places(const struct call *call, ttr_reader *reader, const st
     }
 }
 
-/* Warns if only some inputs have a clock with a date: their times cannot be compared. */
+/* Warns if only some inputs have a clock with a known date, since times of different inputs cannot
+ * be compared then. */
 static void warn_of_mixture(const struct call *call, ttr_reader *reader)
 {
     size_t anchored = 0, n = 0;

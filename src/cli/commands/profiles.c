@@ -38,8 +38,8 @@ uint32_t profiles_flags(const struct call *call)
     return strcmp(of, "spans") == 0 ? TTR_PROFILE_SPANS : TTR_PROFILE_SAMPLES;
 }
 
-/* Finds functions whose names are not in the trace.  With servers the library is needed in any
- * case, else only if such a function comes. */
+/* Creates a symbolizer for functions whose names are not in the trace. The symbol library is loaded
+ * at once if the user names servers, else at the first such function. */
 static int make_symbolizer(const struct call *call, struct symbolizer **symbolizer)
 {
     const ttr_symbols_options options = {.servers = call->set.profile_debuginfod,
@@ -105,7 +105,8 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
 int profiles_output_failed(const struct call *call, const char *name, const ttr_error *error)
 {
     if (error->status == TTR_E_IO &&
-        error->sys == EPIPE) /* a reader that closed the pipe is not an error */
+        /* EPIPE is not an error: the process at the other end of the pipe has read enough */
+        error->sys == EPIPE)
         return OUTCOME_FINE;
     if (error->sys == EEXIST)
         message_failure(name, "exists already; --overwrite (-f) replaces it");

@@ -9,11 +9,13 @@
 struct profiling {
     struct inputs inputs;
     ttr_profile *profile; /* NULL if nothing could be read */
-    int outcome;          /* of reading; after a failure the profile holds the part before it */
+    /* outcome of reading the inputs; after a failure the profile has the data read before it */
+    int outcome;
 };
 
-/* Returns the profile format of the longest suffix of a path ("x.speedscope.json"), or NULL.  With
- * wants_two only suffixes of two parts count: others may name a trace format too. */
+/* Returns the profile format of the longest suffix of a path ("x.speedscope.json"), or NULL. With
+ * wants_two, only suffixes of two components are considered, because others can name a trace format
+ * too. */
 const char *profiles_guess(const char *path, bool wants_two);
 
 /* Returns the TTR_PROFILE_* flags of the options, for any format. */
@@ -27,7 +29,8 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
  * after damage. */
 int profiles_close(const struct call *call, struct profiling *profiling, int outcome);
 
-/* Whether the profile has anything to show.  If not, reports that and sets the outcome. */
+/* Returns true if the profile has samples or spans. Otherwise reports that, and sets the outcome.
+ */
 bool profiles_has_any(const struct call *call, const struct profiling *profiling, int *outcome);
 
 /* Reports why an output failed, and returns the outcome. */

@@ -10,7 +10,8 @@
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
 
-#define ANSWER_MS 3000u /* a working runtime answers at once, unless it waits for a processor */
+/* time limit in ms; a working runtime answers at once, unless all processors are busy */
+#define ANSWER_MS 3000u
 
 /* A process with the answers of its runtime. */
 struct found {
@@ -18,7 +19,7 @@ struct found {
     ttr_dotnet *target;
     ttr_dotnet_info info;
     bool has_info;
-    bool is_silent; /* it did not answer in time */
+    bool is_silent; /* the runtime did not answer in time */
     size_t variables;
 };
 
@@ -176,7 +177,8 @@ static void print_all(const struct call *call, const struct found *found, size_t
         print_line(key, variable);
 }
 
-/* Whether the user selected a process. `seen` counts the matches of each word. */
+/* Returns true if the user selected a process, or named none. `seen` counts the matches of each
+ * word. */
 static bool is_wanted(const struct call *call, const ttr_dotnet_process *process, size_t *seen)
 {
     bool is_meant = call->paths_n == 0;

@@ -172,7 +172,8 @@ static int record(struct job *job)
     if (!job->call->set.output)
         message_note(job->call, "recording into %s", recording->path);
     report_ignored(job);
-    (void)runtime_resume(&job->runtime_connection); /* if that fails, the recording goes on */
+    /* a failure is ignored: the recording continues */
+    (void)runtime_resume(&job->runtime_connection);
     if (job->call->term.error_is_tty)
         message_note(job->call, "recording %s; Ctrl-C%s stops", job->runtime_connection.what,
                      recording->launch ? "" : " or Enter");

@@ -19,7 +19,7 @@
 #include "cli/ui/messages.h"
 
 #define SLICE_MS 100u
-#define LEVEL 1 /* of zstd: fast enough for a busy machine */
+#define LEVEL 1 /* compression level of zstd: fast enough for a busy machine */
 
 /* The state of one recording. */
 struct work {
@@ -29,8 +29,9 @@ struct work {
     ttr_perf_events *events;
     ttr_perf *perf;
     ttr_perf_config wish;
-    uint8_t header[TTR_PERF_HEADER]; /* as written last */
-    const char *command[66];         /* recorded in the file: our name, then the operands */
+    uint8_t header[TTR_PERF_HEADER]; /* header that was written last */
+    /* command line to record in the file: the program's name, then the operands */
+    const char *command[66];
     char what[128];
 };
 
@@ -231,7 +232,7 @@ static ttr_status step(struct work *work)
 static int close_file(struct work *work, int outcome)
 {
     struct recording *recording = &work->recording;
-    /* On a full disk the last header stays: it covers the records before it. */
+    /* If the disk is full, the last header is kept: it covers all records before the failure. */
     bool is_good = recording->is_left || (!recording->is_full && rewrite_header(work));
     if (close(recording->fd) != 0) {
         (void)message_cannot_write(recording->path, errno);

@@ -28,27 +28,28 @@
 
 /* The file next to an output that lists its damage. */
 struct sidecar {
-    char *path, *temporary; /* NULL = none is wanted */
+    /* paths of the file and of its temporary version; NULL = not requested */
+    char *path, *temporary;
 };
 
 /* One call of the command. */
 struct recovery {
     const struct call *call;
-    struct call ctx;        /* of the current trace: its paths */
-    char *path;             /* of its input */
-    struct inputs inputs;   /* for pipes that are read */
-    struct sidecar sidecar; /* of the current trace */
+    struct call ctx;        /* call of the command for the current trace, with its paths */
+    char *path;             /* input path of the current trace */
+    struct inputs inputs;   /* inputs that are pipes */
+    struct sidecar sidecar; /* list of damage of the current trace */
     struct progress progress;
-    ttr_writer *writer; /* that the progress is of, or NULL */
-    bool is_shown;      /* the progress was begun */
-    int outcome;        /* of the current trace */
-    int worst;          /* of all so far */
+    ttr_writer *writer; /* writer of which progress is shown, or NULL */
+    bool is_shown;      /* the progress display was started */
+    int outcome;        /* outcome of the current trace */
+    int worst;          /* worst outcome of all traces so far */
     size_t failed;
-    bool ends_early; /* damage reaches the end of a file */
+    bool ends_early; /* damage extends to the end of a file */
 };
 
-/* Returns true for a file or folder, which can be read again and has a place for a sidecar; false
- * for pipes and devices. */
+/* Returns true for a file or folder: it can be read again, and a sidecar can be written next to it.
+ */
 static bool is_kept_target(const char *path)
 {
     struct stat about;
@@ -69,7 +70,7 @@ static char *join(const char *path, const char *suffix)
     return joined;
 }
 
-/* Decides where the list goes; refuses to replace one without --overwrite. */
+/* Chooses the path of the damage list. Refuses to replace an existing file without --overwrite. */
 static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
 {
     struct stat about;
@@ -109,7 +110,7 @@ static void print_sidecar(FILE *to, const struct call *call, ttr_reader *reader,
     json_close(&json, '}');
 }
 
-/* Writes the list, or removes that of an earlier recovery when there is nothing to list. */
+/* Writes the damage list. Without damage, removes the list of an earlier recovery. */
 static int write_sidecar(const struct sidecar *sidecar, const struct call *call, ttr_reader *reader)
 {
     struct findings found = report_sum(reader);
@@ -119,7 +120,8 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
         (void)unlink(sidecar->path);
         return OUTCOME_FINE;
     }
-    FILE *to = fopen(sidecar->temporary, "wx"); /* a file of that name may be another program's */
+    /* "x": a file with this name may belong to another program */
+    FILE *to = fopen(sidecar->temporary, "wx");
     bool is_fine = to != NULL;
     if (to) {
         print_sidecar(to, call, reader, &found);
@@ -225,7 +227,7 @@ static int report_failure(const struct call *call, const ttr_recover_step *step)
                         " of %" PRIu64 " events read; the input is as it was",
                         step->found_damage, step->found_events, step->events);
         return OUTCOME_OUTPUT;
-    case TTR_RECOVER_READING: /* was reported */
+    case TTR_RECOVER_READING: /* already reported */
     case TTR_RECOVER_NO_FAILURE:
         break;
     }
@@ -252,7 +254,7 @@ static ttr_reader *open_input(void *user_data, ttr *t, const char *path,
 {
     struct recovery *recovery = user_data;
     struct inputs *inputs = &recovery->inputs;
-    while (inputs->streams_n > 0) /* of an input that was closed */
+    while (inputs->streams_n > 0) /* streams of an input that was closed */
         stream_close(&inputs->stream[--inputs->streams_n]);
     inputs->t = t;
     return inputs_open_path(inputs, path, options, error);
@@ -284,17 +286,17 @@ static void begin_progress(struct recovery *recovery, const ttr_recover_step *st
     recovery->is_shown = true;
 }
 
-/* A trace is open: checks where its output and its sidecar would go. */
+/* Handles an opened trace: checks the paths of its output and its sidecar. */
 static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
 {
     const struct call *call = recovery->call;
     recovery->ctx = *call;
-    recovery->path = (char *)(uintptr_t)step->input; /* not written to */
+    recovery->path = (char *)(uintptr_t)step->input; /* the string is not modified */
     recovery->ctx.path = &recovery->path;
     recovery->ctx.set.output = (char *)(uintptr_t)step->output;
-    const bool is_several = step->input != call->path[0]; /* traces of a directory */
+    const bool is_several = step->input != call->path[0]; /* the input is a directory of traces */
     int outcome = OUTCOME_FINE;
-    if (is_several) /* links in an output may lead back to any of the inputs */
+    if (is_several) /* a symbolic link in the output folder may lead to any of the inputs */
         outcome = output_check(call, step->output, NULL);
     if (outcome == OUTCOME_FINE && is_several)
         outcome = output_check(&recovery->ctx, step->output, NULL);
@@ -315,7 +317,7 @@ static void begin_copy(struct recovery *recovery, const ttr_recover_step *step)
     begin_progress(recovery, step, recovery->call->command->name);
 }
 
-/* The copying ended. */
+/* Handles the end of copying: ends the progress display. */
 static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     end_progress(recovery);
@@ -323,7 +325,7 @@ static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
         recovery->outcome = inputs_failed(&recovery->ctx, step->input, step->error);
 }
 
-/* The copy is in its place. */
+/* Handles a completed copy: writes the sidecar and prints the summary. */
 static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
 {
     const struct call *call = &recovery->ctx;
@@ -449,7 +451,7 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
     if (total.is_directory && (total.begun > 0 || worst == OUTCOME_FINE)) {
         report_total(call, &total, recovery->failed);
         if (worst == OUTCOME_INPUT && recovery->failed < total.begun)
-            worst = OUTCOME_NO; /* traces that are lost are damage of the directory */
+            worst = OUTCOME_NO; /* traces that could not be copied count as damage */
         worst = total.begun < total.traces && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
     }
     const size_t copied = total.is_directory ? total.begun - recovery->failed : worst <= OUTCOME_NO;
@@ -481,7 +483,7 @@ int run_recover(struct call *call)
         outcome = OUTCOME_MISUSE;
     if (outcome == OUTCOME_FINE)
         outcome = recover(&recovery, &reading, &writing);
-    recovery.inputs.t = NULL; /* the library's, as readers were */
+    recovery.inputs.t = NULL; /* the library owns this context */
     inputs_close(&recovery.inputs);
     free(options);
     free((void *)(uintptr_t)reading.format_options);

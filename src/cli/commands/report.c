@@ -89,7 +89,7 @@ bool report_can_recover(const char *format)
     return false;
 }
 
-/* Warns of damage and losses of one trace. Returns whether it is damaged. */
+/* Warns of damage and losses of one trace. Returns true if it is damaged. */
 static bool warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
@@ -145,7 +145,7 @@ int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
     return warn_each(call, reader, false, outcome);
 }
 
-/* Streams that were read to their ends, in part, and not at all. */
+/* Numbers of streams that were read completely, in part, and not at all. */
 struct extent {
     size_t whole, part, none;
     ttr_text path; /* path of the last stream that was read in part */
@@ -159,7 +159,7 @@ static struct extent find_extent(ttr_reader *reader)
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         if (report.shares_file ||
             (report.disk_size == 0 &&
-             report.bytes == 0)) /* an empty file, or a stream that shares a counted file */
+             report.bytes == 0)) /* an empty file, or a stream of a file that is already counted */
             continue;
         const bool is_whole = report.disk_size && report.disk_used >= report.disk_size;
         extent.whole += is_whole;
@@ -411,7 +411,7 @@ static void print_text(const ttr_diagnostic *note)
     term_text((ttr_text){text, strlen(text)});
 }
 
-/* Prints the offset of a note after `words`. Notes about the whole input have none. */
+/* Prints the file offset of a note after `words`. Notes about the complete input have none. */
 static void print_place(const char *words, const ttr_diagnostic *note)
 {
     if (note->first_offset != UINT64_MAX)
@@ -419,13 +419,13 @@ static void print_place(const char *words, const ttr_diagnostic *note)
     (void)fputs(": ", stdout);
 }
 
-/* Prints the same finding of other streams than the first, at most `most` of them. */
+/* Prints the same finding for the other streams of a trace, at most `most` of them. */
 static void print_others(ttr_reader *reader, const struct trace *trace,
                          const struct trace_note *found, size_t most)
 {
     ttr_report report = {.size = sizeof report};
     size_t shown = 0;
-    bool is_met = false; /* the stream that was printed first was passed */
+    bool is_met = false; /* the stream that was printed first has been skipped */
     for (size_t i = 0; i < trace->n && shown < most; i++) {
         const ttr_diagnostic *note = note_of(reader, trace->first + i, found->note.code, &report);
         if (!note)

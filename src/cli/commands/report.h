@@ -23,20 +23,21 @@ const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT])
  * OUTCOME_NO instead of OUTCOME_FINE if something was damaged. */
 int report_warn(const struct call *call, ttr_reader *reader, int outcome);
 
-/* Whether "recover" can write a format. */
+/* Returns true if the command "recover" can write this format. */
 bool report_can_recover(const char *format);
 
 /* Like report_warn, but without lost events, which were reported already. */
 int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome);
 
-/* Whether some streams were not read to their ends. A pipe always counts as such. */
+/* Returns true if some streams were not read to their ends. For a pipe, always. */
 bool report_is_of_part(ttr_reader *reader);
 
 /* After an interruption: prints how many streams were read completely, in part and not at all,
  * since streams may be read one after another. */
 void report_interrupted(const struct call *call, ttr_reader *reader);
 
-/* Whether damage reaches the end of a file: then more may be missing than was found. */
+/* Returns true if damage extends to the end of a file; more data may then be missing than is
+ * reported. */
 bool report_ends_early(ttr_reader *reader);
 
 /* Prints the members "interrupted" and "streams_read". */

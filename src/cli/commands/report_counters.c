@@ -7,7 +7,8 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-#define NUMBERS_COLUMNS 56 /* columns of the numbers before the name of a counter */
+/* width in characters of the number columns before the name of a counter */
+#define NUMBERS_COLUMNS 56
 
 struct counter {
     ttr_id provider, name, title, unit, tags;
@@ -19,9 +20,9 @@ struct counter {
 struct counters {
     struct counter *row;
     size_t n, room;
-    uint32_t *first; /* by name: its latest row, plus 1 */
+    uint32_t *first; /* by name: the last row with that name, plus 1 */
     size_t names_n;
-    uint32_t *next; /* by row: an earlier row of the same name, plus 1 */
+    uint32_t *next; /* by row: an earlier row with the same name, plus 1 */
     uint64_t values;
 };
 
@@ -55,7 +56,7 @@ static bool grow_rows(struct counters *all)
     return next;
 }
 
-/* Finds or makes the row of a counter. NULL if memory is exhausted. */
+/* Returns the row of a counter; adds it if it is new. Returns NULL if memory runs out. */
 static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name, ttr_id tags)
 {
     if (!grow_names(all, name))

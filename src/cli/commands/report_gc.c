@@ -9,8 +9,9 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-#define WIDE_COLUMNS 96 /* from this width on, the promoted bytes are shown */
-#define GENERATIONS 4u  /* 0 to 2; 3 = any other number */
+/* the promoted bytes are printed if the output has at least this many columns */
+#define WIDE_COLUMNS 96
+#define GENERATIONS 4u /* generations 0 to 2; index 3 counts all other numbers */
 
 /* Reasons of a pause that are collections: SuspendForGC, SuspendForGCPrep. */
 #define IS_FOR_GC(reason) ((reason) == 1 || (reason) == 6)
@@ -19,7 +20,8 @@ struct collection {
     uint64_t pid, number, generation;
     ttr_id reason, type;
     int64_t begin_ns;
-    uint64_t duration, pause, heap, promoted; /* ns, ns, bytes after the collection, bytes */
+    /* duration in ns, pause in ns, heap size after the collection in bytes, promoted bytes */
+    uint64_t duration, pause, heap, promoted;
     bool is_over;
 };
 
@@ -28,18 +30,19 @@ struct collection {
 struct pausing {
     int64_t begin_ns;
     uint64_t reason;
-    size_t first; /* number of collections when it started */
+    size_t first; /* number of collections when the pause started */
     bool is_on;
 };
 
 struct gc {
     struct collection *row;
     size_t n, room;
-    struct pausing *thread; /* indexed by thread id */
+    struct pausing *thread; /* by thread id */
     size_t threads_room;
-    uint64_t pauses, pause, longest; /* pauses for collections */
+    /* pauses for collections: number, total and longest time in ns */
+    uint64_t pauses, pause, longest;
     uint64_t other_pauses, other_pause;
-    uint64_t allocated, ticks; /* by the events GCAllocationTick */
+    uint64_t allocated, ticks; /* sum and number of GCAllocationTick events */
 };
 
 static bool reserve(void **items, size_t *room, size_t need, size_t size)

@@ -65,7 +65,8 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
     json_close(&json, '}');
 }
 
-#define THREAD_COLUMNS 62 /* columns of the numbers before the name of a thread */
+/* width in characters of the number columns before the name of a thread */
+#define THREAD_COLUMNS 62
 
 static void print(const struct call *call, const struct profiling *profiling,
                   const struct row *rows, size_t n)
@@ -109,7 +110,7 @@ static int show(struct call *call, const struct profiling *profiling, bool has_r
     return OUTCOME_FINE;
 }
 
-/* Returns why there are no rows, or NULL. */
+/* Returns the reason why there are no rows, or NULL. */
 static const char *nothing_of(const struct profiling *profiling)
 {
     if (!ttr_profile_count(profiling->profile))

@@ -1,4 +1,4 @@
-/* report: finds the report that is named, and makes topn. */
+/* report: calls the report that the user names; also contains the report topn. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -27,7 +27,7 @@ int event_report_run(struct event_report *event_report);
 /* Returns how many of n rows to print. */
 size_t event_report_rows(const struct event_report *event_report, size_t n);
 
-/* Whether an event has this name. */
+/* Returns true if an event has this name. */
 bool event_report_is(const struct event_report *event_report, const ttr_event *event,
                      const char *name);
 

@@ -43,7 +43,8 @@ static bool reserve(struct paths *paths)
     return paths->n < paths->slots_n / 2 || grow_slots(paths);
 }
 
-/* Finds or makes the path of a name below a parent. PATHS_NONE if memory is exhausted. */
+/* Returns the path of a name below a parent; adds it if it is new. Returns PATHS_NONE if memory
+ * runs out. */
 static uint32_t find(struct paths *paths, uint32_t parent, ttr_id thread, ttr_id name)
 {
     if (!reserve(paths))
@@ -104,7 +105,7 @@ static bool chain(struct paths *paths)
     return true;
 }
 
-/* Returns the next span of a walk from the roots down. */
+/* Returns the span after span i, in depth-first order. */
 static uint32_t span_after(const ttr_tree_span *spans, uint32_t i)
 {
     if (spans[i].first_child != TTR_TREE_NONE)

@@ -7,7 +7,8 @@
 #include <tracetta/analyse.h>
 
 #define PATHS_NONE UINT32_MAX
-#define PATHS_ACTIVITY UINT32_MAX /* thread of activities, which belong to no thread */
+/* value of `thread` for activities, which are not part of a thread */
+#define PATHS_ACTIVITY UINT32_MAX
 
 /* All spans of one thread with the same names from the root on. */
 struct path {

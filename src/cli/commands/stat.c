@@ -69,7 +69,7 @@ static const struct column columns[] = {
 
 struct order {
     const ttr *t;
-    const struct column *column; /* NULL: by name */
+    const struct column *column; /* column of --sort-by; NULL = sort by name */
 };
 
 static int compare_names(const ttr *t, const ttr_stat_row *a, const ttr_stat_row *b)
@@ -89,7 +89,7 @@ static int compare(const void *left, const void *right, void *ctx)
     uint64_t x = order->column->value(a), y = order->column->value(b);
     if (x != y)
         return x < y ? 1 : -1;
-    /* Equal rows keep the order of the library. */
+    /* Equal rows keep the order in which the library returns them. */
     return (a > b) - (a < b);
 }
 
@@ -164,9 +164,9 @@ static void put_json(const struct call *call, const ttr *t, ttr_reader *reader,
 struct number {
     const char *name;
     int width;
-    uint64_t (*value)(const ttr_stat_row *row); /* NULL: the rate */
-    bool is_of_spans;                           /* durations: other kinds have none */
-    bool is_narrow;                             /* shown in 80 columns too */
+    uint64_t (*value)(const ttr_stat_row *row); /* returns the value to print; NULL = the rate */
+    bool is_of_spans;                           /* only rows of spans have this value */
+    bool is_narrow;                             /* printed even if the output has only 80 columns */
 };
 
 static const struct number numbers[] = {
@@ -177,7 +177,8 @@ static const struct number numbers[] = {
     {"p99", 8, value_p99, true, true},       {"max", 8, value_max, true, true},
 };
 
-/* Whether a column is shown: all if the output is wide, else six, and the one that orders rows. */
+/* Returns true if a column is printed: all if the output is wide, else six, and the one that orders
+ * the rows. */
 static bool is_shown(const struct call *call, const struct number *number)
 {
     const char *sorted = call->set.sort_by ? call->set.sort_by : "total";

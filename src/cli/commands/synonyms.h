@@ -1,4 +1,4 @@
-/* Words of other tools for what a command here does. */
+/* Command names of other tools, and the commands that replace them here. */
 #ifndef TRACETTA_CLI_COMMANDS_SYNONYMS_H
 #define TRACETTA_CLI_COMMANDS_SYNONYMS_H
 

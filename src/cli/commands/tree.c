@@ -14,7 +14,8 @@
 #include "cli/ui/messages.h"
 
 #define NONE UINT32_MAX
-#define DRAWN_DEPTH 48u /* deeper levels are not indented further, so that lines stay readable */
+/* levels below this depth are not indented further, so that lines stay readable */
+#define DRAWN_DEPTH 48u
 
 /* The values of a row, in either view. */
 struct node {
@@ -33,7 +34,7 @@ struct forest {
     const ttr_tree_span *spans;
     struct paths paths;
     uint32_t shown;
-    uint64_t last; /* bit per depth: this row is the last of its siblings */
+    uint64_t last; /* bit n is set: the row at depth n is the last of its siblings */
     bool is_unix;
 };
 
@@ -75,7 +76,7 @@ static bool is_wanted(const struct forest *forest, uint32_t i)
            (forest->call->set.depth == 0 || node.depth < forest->call->set.depth);
 }
 
-/* Returns the first sibling from i on that is printed. */
+/* Returns the first sibling, from i on, that the user's filters select. */
 static uint32_t first_wanted(const struct forest *forest, uint32_t i)
 {
     while (i != NONE && !is_wanted(forest, i))

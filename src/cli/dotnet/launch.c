@@ -29,7 +29,7 @@ static void add_variable(const char *variable)
     (void)setenv(name, joined, 1);
 }
 
-/* How a child process starts. */
+/* Arguments of the child process. */
 struct begin {
     char **words;
     const char *variable;
@@ -37,7 +37,7 @@ struct begin {
     int go, report;
 };
 
-/* Runs in the child, and never returns. */
+/* Runs the command in the child process. Never returns. */
 static _Noreturn void become(const struct begin *begin)
 {
     char sign;
@@ -46,7 +46,7 @@ static _Noreturn void become(const struct begin *begin)
         got = read(begin->go, &sign, 1);
     while (got < 0 && errno == EINTR);
     if (got != 1)
-        _exit(127); /* the parent has ended */
+        _exit(127); /* the parent has ended before it started the command */
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_DFL);
     (void)signal(SIGBUS, SIG_DFL);
@@ -92,7 +92,8 @@ bool launch_hold(struct launch *launch, char **words, size_t n, const char *vari
     memcpy(list, words, n * sizeof *list);
     pid_t pid = fork();
     if (pid == 0) {
-        (void)close(go[1]); /* otherwise the child would wait for itself */
+        /* the child closes its copy: otherwise it would never see the end of the pipe */
+        (void)close(go[1]);
         become(&(struct begin){list, variable, is_stdout_taken, go[0], report[1]});
     }
     int reason = errno;
@@ -175,7 +176,7 @@ const char *launch_how(const struct launch *launch, char *text, size_t size)
 void launch_end(struct launch *launch)
 {
     const struct timespec slice = {.tv_nsec = SLICE_NS};
-    close_pipes(launch); /* a child that still waits ends when its pipe closes */
+    close_pipes(launch); /* a child that still waits for launch_go ends when the pipe is closed */
     if (!launch->pid || launch_has_ended(launch))
         return;
     (void)kill(launch->pid, SIGTERM);

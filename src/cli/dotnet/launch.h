@@ -12,9 +12,9 @@
 struct launch {
     pid_t pid; /* 0 = not started */
     bool is_held;
-    int go, report; /* pipes to and from a child that waits; -1 = closed */
+    int go, report; /* pipes to and from a child that waits for launch_go; -1 = closed */
     bool has_ended;
-    int status; /* status of waitpid, after it has ended */
+    int status; /* status of waitpid, valid after the program has ended */
 };
 
 /* Starts a command with `variable` ("NAME=VALUE") in its environment, appended with ";" to an
@@ -23,8 +23,8 @@ struct launch {
 bool launch_start(struct launch *launch, char **words, size_t n, const char *variable,
                   bool is_stdout_taken);
 
-/* Does the same in two steps: the process exists and waits; launch_go runs the command in it.
- * `variable` may be NULL. */
+/* Creates the process like launch_start, but the command runs only after launch_go. `variable` may
+ * be NULL. */
 bool launch_hold(struct launch *launch, char **words, size_t n, const char *variable,
                  bool is_stdout_taken);
 bool launch_go(struct launch *launch);
@@ -32,7 +32,7 @@ bool launch_go(struct launch *launch);
 /* Returns true if the program has ended. */
 bool launch_has_ended(struct launch *launch);
 
-/* Returns true if a process is the program or a child of it. */
+/* Returns true if a process is the program or one of its descendants. */
 bool launch_holds(const struct launch *launch, uint64_t pid);
 
 /* Formats "ended with status 3" or "was ended by signal 9 (Killed)" into a text, and returns it. */

@@ -22,8 +22,10 @@
 #include "cli/ui/messages.h"
 
 #define PIECE (1u << 20) /* bytes read from the session at a time */
-#define SLICE_MS 100u    /* between two checks of the clock, the keyboard and the program */
-#define SILENCE_NS UINT64_C(30000000000) /* a stop without any data for so long is given up */
+/* interval in ms between two checks of the clock, the keyboard and the program */
+#define SLICE_MS 100u
+/* time in ns without data after which a requested stop is abandoned */
+#define SILENCE_NS UINT64_C(30000000000)
 /* Time for which data are still read after a write error, so that the program is not blocked. */
 #define FULL_NS UINT64_C(5000000000)
 #define TTY_STEP_NS UINT64_C(200000000)
@@ -103,7 +105,8 @@ void recording_unshow(struct recording *recording)
     recording->is_shown = false;
 }
 
-/* Whether Enter was pressed on our terminal. Only if no other process reads from it. */
+/* Returns true if Enter was pressed on the terminal. Returns false if another process group reads
+ * from it. */
 static bool is_enter_pressed(const struct recording *recording)
 {
     struct pollfd keyboard = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -116,7 +119,8 @@ static bool is_enter_pressed(const struct recording *recording)
 
 /* --- The stream --- */
 
-/* Whether the other end of our pipe is closed, as by "| head". That is not an error. */
+/* Returns true if the output is a pipe and its other end is closed, as by "| head". That is not an
+ * error. */
 static bool is_reader_gone(const struct recording *recording)
 {
     struct pollfd pipe = {.fd = recording->fd};
@@ -187,7 +191,7 @@ static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
     memcpy(recording->closing, report.closing, sizeof report.closing);
 }
 
-/* Whether a stop takes longer than a user would wait. */
+/* Returns true if a requested stop takes longer than a user would wait. */
 static bool is_hopeless(const struct recording *recording, uint64_t now)
 {
     return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS ||
@@ -232,7 +236,7 @@ static int copy_loop(struct recording *recording, uint8_t *piece)
     return status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT;
 }
 
-/* A ttr_pull that also stores what it reads. */
+/* Implements ttr_pull: reads from the session and also writes the bytes to the file. */
 static int64_t pull_and_store(void *ctx, void *to, size_t n)
 {
     size_t got;

@@ -13,7 +13,8 @@ static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 struct notation_parser {
     const struct clr_type_options *making;
     const char *at;
-    /* names from the payload to the current struct, as the layout compiler needs them */
+    /* names of the fields and structs that enclose the current field, from the payload on; the
+     * layout compiler needs them */
     const ttr_text *path;
     uint32_t path_n;
     bool is_out_of_memory;
@@ -39,7 +40,7 @@ const struct clr_event *clr_find_event(ttr_text provider, uint32_t id, uint32_t 
     return found;
 }
 
-static void *allocate(struct notation_parser *parser, size_t size)
+static void *allocate_in_arena(struct notation_parser *parser, size_t size)
 {
     void *block = arena_alloc(parser->making->arena, size);
     parser->is_out_of_memory |= !block;
@@ -90,15 +91,15 @@ static struct type type_of_notation(const struct clr_type_options *making, ttr_t
     return type;
 }
 
-static const struct type_labels *make_labels(struct notation_parser *parser,
-                                             const struct clr_map *map)
+static const struct type_labels *make_type_labels(struct notation_parser *parser,
+                                                  const struct clr_map *map)
 {
     uint32_t room = 1, n = 0;
     for (const char *p = map->labels; *p; p++)
         room += *p == ' ';
-    struct type_labels *labels = allocate(parser, sizeof *labels);
-    struct type_label *label = allocate(parser, room * sizeof *label);
-    struct type_range *range = allocate(parser, room * sizeof *range);
+    struct type_labels *labels = allocate_in_arena(parser, sizeof *labels);
+    struct type_label *label = allocate_in_arena(parser, room * sizeof *label);
+    struct type_range *range = allocate_in_arena(parser, room * sizeof *range);
     if (!labels || !label || !range)
         return NULL;
     const char *at = map->labels;
@@ -114,7 +115,7 @@ static const struct type_labels *make_labels(struct notation_parser *parser,
     return labels;
 }
 
-/* Parses the optional "=Map" after a code and attaches the map's labels to the type. */
+/* Parses an optional "=Map" after a type code, and adds the labels of the map to the type. */
 static void parse_map(struct notation_parser *parser, struct type *type)
 {
     if (*parser->at != '=')
@@ -124,14 +125,14 @@ static void parse_map(struct notation_parser *parser, struct type *type)
     for (size_t i = 0; i < clr_maps_n; i++) {
         if (!equals_word(name, clr_maps[i].name))
             continue;
-        type->labels = make_labels(parser, &clr_maps[i]);
+        type->labels = make_type_labels(parser, &clr_maps[i]);
         type->kind = clr_maps[i].is_flags ? TYPE_FLAGS : type->kind;
     }
 }
 
 static struct type *allocate_type(struct notation_parser *parser, struct type type)
 {
-    struct type *ctx = allocate(parser, sizeof *ctx);
+    struct type *ctx = allocate_in_arena(parser, sizeof *ctx);
     if (ctx)
         *ctx = type;
     return ctx;
@@ -139,7 +140,7 @@ static struct type *allocate_type(struct notation_parser *parser, struct type ty
 
 static struct type *parse_struct_notation(struct notation_parser *parser);
 
-/* Parses the part after a field's name: "*Count" if it is an array, then the element type. */
+/* Parses the notation after a field name: "*Count" for an array, then the element type. */
 static struct type *parse_type_notation(struct notation_parser *parser, ttr_text name)
 {
     ttr_text count = {NULL, 0};
@@ -177,7 +178,7 @@ static struct type *parse_type_notation(struct notation_parser *parser, ttr_text
         list.length_type = &u16;
         return allocate_type(parser, list);
     }
-    ttr_text *names = allocate(parser, (parser->path_n + 1) * sizeof *names);
+    ttr_text *names = allocate_in_arena(parser, (parser->path_n + 1) * sizeof *names);
     for (uint32_t i = 0; names && i < parser->path_n; i++)
         names[i] = parser->path[i];
     if (names)
@@ -187,7 +188,7 @@ static struct type *parse_type_notation(struct notation_parser *parser, ttr_text
     return names ? allocate_type(parser, list) : NULL;
 }
 
-/* Parses fields up to the end of the notation or a closing brace, which is consumed. */
+/* Parses fields up to the end of the notation or to a closing brace, which is consumed. */
 static struct type *parse_struct_notation(struct notation_parser *parser)
 {
     struct type_member member[FIELDS_MAX];
@@ -203,7 +204,7 @@ static struct type *parse_struct_notation(struct notation_parser *parser)
         parser->at += *parser->at == ' ';
     }
     parser->at += *parser->at == '}';
-    struct type_member *members = allocate(parser, n ? n * sizeof *members : 1);
+    struct type_member *members = allocate_in_arena(parser, n ? n * sizeof *members : 1);
     if (members && n)
         memcpy(members, member, n * sizeof *members);
     return members ? allocate_type(parser, (struct type){.kind = TYPE_STRUCT,

@@ -34,13 +34,13 @@ struct clr_event {
 
 struct clr_map {
     const char *name;
-    bool is_flags;      /* the labels name bits, from the least significant */
+    bool is_flags;      /* label i is the name of bit i; otherwise of value i */
     const char *labels; /* labels of 0, 1, 2 ..., separated by blanks; "-" = no label */
 };
 
 struct clr_provider {
     const char *name;
-    /* sorted by id and version; ends with an entry without a name */
+    /* array sorted by id and version; the last entry has no name */
     const struct clr_event *events;
 };
 
@@ -53,24 +53,24 @@ extern const struct clr_event clr_runtime_events[];
 extern const struct clr_event clr_private_events[];
 extern const struct clr_event clr_mono_events[];
 
-/* Returns the event of that version, or else of the latest earlier version, since later versions
- * only append fields. If `version` is older than all known ones, returns the first one, of which
- * only the name applies. Returns NULL if the id is unknown. */
+/* Returns an event by id and version. If the table has no such version, returns the latest earlier
+ * one, since later versions only append fields. If `version` is older than all known ones, returns
+ * the oldest; only its name is then valid. Returns NULL if the id is unknown. */
 const struct clr_event *clr_find_event(ttr_text provider, uint32_t id, uint32_t version);
 
 /* Parameters for making types. */
 struct clr_type_options {
     struct arena *arena;
     unsigned pointer_bytes;
-    uint16_t guid_role; /* type.role to set for GUIDs, which are blobs of 16 bytes */
+    uint16_t guid_role; /* type.role for GUIDs, which are blobs of 16 bytes */
 };
 
 /* Returns the fields of an event as a struct type in the arena, or NULL if out of memory. */
 struct type *clr_make_event_type(const struct clr_type_options *making,
                                  const struct clr_event *event);
 
-/* Adds the labels of a known event to fields of the same name and size in `type`, which was made
- * from transmitted metadata. Returns false if out of memory. */
+/* Adds the labels of a known event to those fields of `type` that have the same name and size.
+ * `type` was made from transmitted metadata. Returns false if memory is exhausted. */
 TTR_MUST bool clr_add_event_labels(struct arena *arena, const struct clr_event *event,
                                    struct type *type);
 

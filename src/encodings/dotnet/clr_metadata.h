@@ -51,7 +51,7 @@ enum nettrace_code {
     NETTRACE_BOOLEAN8 = 26
 };
 
-/* Roles of field types: text form in which a value is shown. */
+/* Roles of field types: the text notation of a value. */
 enum nettrace_role {
     NETTRACE_ROLE_NONE = 0,
     NETTRACE_ROLE_GUID,
@@ -63,30 +63,31 @@ enum nettrace_role {
     NETTRACE_ROLE_RELATIVE
 };
 
-/* For roles PLACE and RELATIVE the bits above this shift contain the code of the elements. */
+/* For the roles PLACE and RELATIVE, the bits from this one on are the type code of the elements. */
 #define NETTRACE_ROLE_CODE_SHIFT 8u
 
 /* State of the parser. */
 struct clr_field_parser {
     struct arena *arena;
     struct cursor c; /* in: position of the fields; out: position after them */
-    /* bit 0: booleans occur, bit 1: bytes occur; their sizes are ambiguous in some files */
+    /* bit 0: the fields include booleans, bit 1: bytes; their sizes are ambiguous in some files */
     uint8_t could_lie;
-    bool is_second; /* the fields are of the second kind */
+    bool is_second; /* the fields have the second notation */
     bool is_out_of_memory;
-    const char *problem; /* out: why the fields cannot be decoded, a static text; NULL if valid */
+    /* output: static text with the reason why the fields cannot be decoded; NULL if they are valid
+     */
+    const char *problem;
 };
 
 /* Parses fields and returns them as a struct type. Returns NULL with fields->problem set if they
  * are damaged, or if out of memory (is_out_of_memory). */
 struct type *clr_parse_fields(struct clr_field_parser *fields);
 
-/* Returns the type for a code without additional data, or NULL if the code needs some or is
- * unknown. */
+/* Returns the type for a type code. Returns NULL if the code is unknown, or needs more data. */
 const struct type *clr_type_of_code(uint32_t code);
 
-/* Reads UTF-16 text up to its zero and returns it as UTF-8 in the arena. Returns NULL if the zero
- * is missing (the cursor has failed then) or if out of memory. */
+/* Reads zero-terminated UTF-16, and returns it as UTF-8 in the arena. Returns NULL if the
+ * terminator is missing (c->failed is set) or memory is exhausted. */
 const char *clr_read_z16(struct cursor *c, struct arena *arena, size_t *n);
 
 /* Formats a GUID of 16 bytes and returns the length, 36. */

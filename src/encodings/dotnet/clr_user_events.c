@@ -1,5 +1,5 @@
-/* Decoder of .NET events in tracepoints: learns event types from transmitted metadata, per process
- * and event number, and decodes their fields. */
+/* Decoder of .NET events in tracepoints: collects event types from transmitted metadata, per
+ * process and event number, and decodes the fields of events. */
 #include "encodings/dotnet/clr_user_events.h"
 
 #include <stdio.h>
@@ -18,7 +18,8 @@
 #define LABEL_RELATED 3u
 #define EXTRA_HEAD 5u
 
-/* Events of one number in one process, or of several processes with equal metadata. */
+/* Event type: events with one number in one process, or in several processes with equal metadata.
+ */
 struct clr_user_type {
     struct clr_user_tracepoint *kind;
     const struct layout *layout; /* compiled fields; NULL if the fields are unknown */
@@ -32,7 +33,8 @@ struct clr_user_tracepoint {
     struct clr_user_offsets places;
     struct clr_user_type unknown;
     const void *owner;
-    const char *known; /* name of the runtime's provider if the tracepoint contains it, else NULL */
+    /* name of the runtime's provider, if the name of the tracepoint contains it; else NULL */
+    const char *known;
     ttr_id provider;
     uint32_t index;
 };
@@ -48,7 +50,7 @@ struct clr_user_decoder {
     size_t kinds_n, kinds_capacity;
     struct clr_user_type **type;
     size_t types_n, types_capacity;
-    /* number of metadata blocks parsed; limited, since each needs memory even if damaged */
+    /* number of parsed metadata blocks; limited, since even damaged ones need memory */
     uint32_t tries;
 };
 
@@ -243,8 +245,8 @@ void clr_user_begin_batch(struct clr_user_decoder *all)
     arena_reset(&all->scratch);
 }
 
-/* Returns true if the provider's name, with '-' and '.' replaced by '_', occurs in the tracepoint's
- * name and is not just the prefix of a longer name. */
+/* Returns whether the name of a tracepoint contains the provider's name, with '_' instead of '-'
+ * and '.', and not only as prefix of a longer name. */
 static bool contains_provider(ttr_text name, const char *provider)
 {
     size_t n = strlen(provider);
@@ -308,8 +310,8 @@ struct clr_metadata_block {
     struct type *root;
 };
 
-/* Parses fields at the cursor and advances it. Returns false if out of memory; damaged fields leave
- * block->root unchanged. */
+/* Parses fields at the cursor, and advances the cursor. Returns false if memory is exhausted.
+ * Damaged fields leave block->root unchanged. */
 static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, bool is_second,
                                struct clr_metadata_block *block)
 {
@@ -321,8 +323,8 @@ static bool parse_block_fields(struct clr_user_decoder *all, struct cursor *c, b
     return !fields.is_out_of_memory;
 }
 
-/* Parses a metadata block. Returns false if out of memory. The cursor has failed if even the
- * event's name is truncated. */
+/* Parses a metadata block. Returns false if memory is exhausted. Sets c->failed if the block ends
+ * within the event name. */
 static bool parse_metadata_block(struct clr_user_decoder *all, struct cursor *c,
                                  struct clr_metadata_block *block)
 {
@@ -403,15 +405,15 @@ static struct clr_user_type *create_builtin_type(struct clr_user_tracepoint *kin
     return known && !block.root ? NULL : create_event_type(kind, &block);
 }
 
-static uint64_t type_key(const struct clr_user_tracepoint *kind, uint32_t id)
+static uint64_t hash_type_key(const struct clr_user_tracepoint *kind, uint32_t id)
 {
     return (uint64_t)kind->index << 16 | id;
 }
 
-/* Learns the metadata of an event number in a process; equal metadata share a type. Returns false
- * if out of memory. */
-static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, uint32_t id,
-                           struct cursor metadata, const char **why)
+/* Stores the metadata of an event number in a process. Equal metadata share one type. Returns false
+ * if memory is exhausted. */
+static bool add_metadata(struct clr_user_tracepoint *kind, uint64_t process, uint32_t id,
+                         struct cursor metadata, const char **why)
 {
     struct clr_user_decoder *all = kind->all;
     uint64_t hash = hash_bytes(metadata.p, cursor_left(&metadata));
@@ -429,8 +431,8 @@ static bool learn_metadata(struct clr_user_tracepoint *kind, uint64_t process, u
     if (!known && (!create_event_type(kind, &block) ||
                    !pair_map_put(&all->by_bytes, hash, kind->index, index)))
         return false;
-    return pair_map_put(&all->by_process, process, type_key(kind, id), index) &&
-           pair_map_put(&all->by_process, UINT64_MAX, type_key(kind, id), index);
+    return pair_map_put(&all->by_process, process, hash_type_key(kind, id), index) &&
+           pair_map_put(&all->by_process, UINT64_MAX, hash_type_key(kind, id), index);
 }
 
 static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t process,
@@ -450,26 +452,27 @@ static bool parse_extension_parts(struct clr_user_tracepoint *kind, uint64_t pro
             event->activity = part.p;
         else if (what == LABEL_RELATED)
             event->related = part.p;
-        else if (n && !learn_metadata(kind, process, parts->id, part, why))
+        else if (n && !add_metadata(kind, process, parts->id, part, why))
             return false;
     }
     return true;
 }
 
-/* Returns the type of an event, creating it if necessary, or NULL if out of memory. */
+/* Returns the type of an event, and creates it if needed. Returns NULL if memory is exhausted. */
 static const struct clr_user_type *find_or_create_type(struct clr_user_tracepoint *kind,
                                                        uint64_t process, uint32_t id)
 {
     struct clr_user_decoder *all = kind->all;
-    const uint32_t *index = pair_map_get(&all->by_process, process, type_key(kind, id));
+    const uint32_t *index = pair_map_get(&all->by_process, process, hash_type_key(kind, id));
     if (!index)
-        index = pair_map_get(&all->by_process, UINT64_MAX, type_key(kind, id));
+        index = pair_map_get(&all->by_process, UINT64_MAX, hash_type_key(kind, id));
     if (index)
         return all->type[*index];
     if (all->types_n == CLR_USER_TYPES_MAX)
         return &kind->unknown;
     if (!create_builtin_type(kind, id) ||
-        !pair_map_put(&all->by_process, UINT64_MAX, type_key(kind, id), (uint32_t)all->types_n - 1))
+        !pair_map_put(&all->by_process, UINT64_MAX, hash_type_key(kind, id),
+                      (uint32_t)all->types_n - 1))
         return NULL;
     return all->type[all->types_n - 1];
 }

@@ -24,12 +24,13 @@
 
 #include "encodings/event_header/event_header.h"
 
-#define CLR_USER_TYPES_MAX 16384u /* limit on event types; events beyond it show raw bytes */
+/* limit of event types; events of further types have only raw bytes */
+#define CLR_USER_TYPES_MAX 16384u
 
 struct clr_user_decoder;    /* decoder of one trace */
 struct clr_user_tracepoint; /* one tracepoint of the trace */
 
-/* Offsets in bytes of the tracepoint's fields in the stored record. */
+/* Offsets in bytes of the tracepoint's fields in a record. */
 struct clr_user_offsets {
     uint32_t id, extension, payload;
     bool is_big_endian; /* byte order of the traced machine */
@@ -43,18 +44,18 @@ void clr_user_decoder_free(struct clr_user_decoder *all);
 /* Starts a batch: recycles the texts decoded for the previous batch. */
 void clr_user_begin_batch(struct clr_user_decoder *all);
 
-/* Returns the tracepoint `name`, or NULL if out of memory. `owner` is an opaque pointer for the
- * container. */
+/* Adds the tracepoint `name`. `owner` is returned by clr_user_schema_owner(). Returns NULL if
+ * memory is exhausted. */
 struct clr_user_tracepoint *clr_user_add_tracepoint(struct clr_user_decoder *all, ttr_text name,
                                                     const struct clr_user_offsets *places,
                                                     const void *owner);
 
-/* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is of
- * another kind. */
+/* Returns the `owner` of the tracepoint to which a schema belongs. Returns NULL if the schema is
+ * not one of this decoder. */
 const void *clr_user_schema_owner(const struct schema *schema);
 
-/* Decodes one event, as event_header_decode does. event->thread must be set, since metadata are
- * learned per process. */
+/* Decodes an event, with the same results as event_header_decode(). event->thread must be set,
+ * since metadata are stored per process. */
 TTR_MUST bool clr_user_decode(struct clr_user_tracepoint *kind, struct event_header_raw raw,
                               ttr_event *event, const char **why);
 

@@ -211,8 +211,8 @@ static struct event_header_plan *create_plan(struct event_header_tracepoint *kin
     return plan->schema ? plan : NULL;
 }
 
-/* Compiles the metadata and stores the plan. Leaves `*plan` NULL if the cache is full. Returns
- * false if out of memory. */
+/* Compiles the metadata, and stores the plan in the cache. `*plan` remains NULL if the cache is
+ * full. Returns false if memory is exhausted. */
 static bool store_plan(struct event_header_tracepoint *kind, const struct event_header_parts *parts,
                        uint64_t hash, const struct event_header_plan **plan)
 {
@@ -232,8 +232,9 @@ static bool store_plan(struct event_header_tracepoint *kind, const struct event_
                         (uint32_t)all->plans_n++);
 }
 
-/* Finds the plan for an event's metadata, or compiles one. Sets `*plan` to NULL if the cache is
- * full or another block has the same hash. Returns false if out of memory. */
+/* Returns the cached plan for an event's metadata in `*plan`, or compiles one. `*plan` is NULL if
+ * the cache is full, or if other metadata have the same hash. Returns false if memory is exhausted.
+ */
 static bool find_or_compile_plan(struct event_header_tracepoint *kind,
                                  const struct event_header_parts *parts,
                                  const struct event_header_plan **plan)
@@ -256,7 +257,7 @@ static bool find_or_compile_plan(struct event_header_tracepoint *kind,
 }
 
 /* Checks that the payload contains all declared fields. Returns a static description of the damage,
- * or NULL. Iterates over the values only if the fast checks fail. */
+ * or NULL. Iterates over the fields only if the fast checks are not conclusive. */
 static const char *check_payload(const struct event_header_plan *plan,
                                  const struct event_header_parts *parts)
 {

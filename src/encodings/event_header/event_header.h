@@ -41,7 +41,7 @@
 #define EVENT_HEADER_PLANS_MAX 16384u
 #define EVENT_HEADER_PLAN_BYTES_MAX ((size_t)16 << 20)
 
-struct event_header_decoder;    /* decoder of one trace */
+struct event_header_decoder;    /* decoder of the EventHeader events of one trace */
 struct event_header_tracepoint; /* one tracepoint of the trace */
 
 /* Bytes of an event as the container stored them; borrowed from the container. */
@@ -52,46 +52,46 @@ struct event_header_raw {
 
 struct event_header_decoder_spec {
     ttr *t;
-    const struct format *format; /* format that stores the events in its raw records */
-    /* context pointer of the container, passed to the callbacks below */
+    const struct format *format; /* format of the container, of which the events are raw records */
+    /* passed to the callbacks below */
     const void *ctx;
-    /* Returns the stored bytes of an event, found from its payload pointer. */
+    /* Returns the stored bytes of an event; event->payload identifies them. */
     struct event_header_raw (*raw)(const void *ctx, const ttr_event *event);
-    /* Fills `field` with the i-th field that the container adds before the payload (CPU, period
-     * ...). Returns false after the last one. NULL if the container adds none. */
+    /* Sets `field` to field number i that the container adds before the payload (CPU, period ...).
+     * Returns false after the last one. NULL if the container adds no fields. */
     bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
-    /* maximum number of arbitrary bytes that the container may append to an event */
+    /* greatest number of bytes of any value that the container may append to an event */
     uint8_t padding;
 };
 
 /* Creates a decoder. Returns NULL if out of memory. */
 struct event_header_decoder *event_header_decoder_new(const struct event_header_decoder_spec *spec);
 
-/* Frees the decoder with all its tracepoints and plans; its events have no fields afterwards. NULL
- * is allowed. */
+/* Frees the decoder with all its tracepoints and plans. Events that it decoded have no fields
+ * afterwards. NULL is allowed. */
 void event_header_decoder_free(struct event_header_decoder *all);
 
-/* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
- */
+/* Starts a batch: reuses the memory of the texts that were decoded for the previous batch. Fields
+ * of that batch become invalid. */
 void event_header_begin_batch(struct event_header_decoder *all);
 
-/* Returns the tracepoint `name`; its EventHeader starts `skip` bytes into the stored bytes;
- * repeated calls return the same object. `owner` is an opaque pointer for the container (may be
- * NULL). Returns NULL if out of memory. */
+/* Adds the tracepoint `name`, or returns it if it was added before. The EventHeader is `skip` bytes
+ * after the start of the stored bytes. `owner` is returned by event_header_schema_owner(), and may
+ * be NULL. Returns NULL if memory is exhausted. */
 struct event_header_tracepoint *event_header_add_tracepoint(struct event_header_decoder *all,
                                                             ttr_text name, uint32_t skip,
                                                             const void *owner);
 
-/* Describes the i-th event class met so far: events of one tracepoint that share their metadata.
- * Fills name, provider and field types in `description` and the number of events in `events`.
- * Returns false if `i` is too large. Serves format.describe. */
+/* Implements format_description.describe. An event class consists of the events of one tracepoint
+ * with equal metadata. Sets name, provider and field types in `description`, and the number of
+ * events in `events`. Returns false if fewer than i + 1 classes have been found. */
 bool event_header_describe(struct event_header_decoder *all, size_t i,
                            struct event_class *description, uint64_t *events);
 
-/* Returns the `owner` of the tracepoint that a schema belongs to, or NULL if the schema is not of
- * EventHeader. */
+/* Returns the `owner` of the tracepoint to which a schema belongs. Returns NULL if the schema is
+ * not one of EventHeader. */
 const void *event_header_schema_owner(const struct schema *schema);
 
 /* Decodes the header of one event: fills name, provider, kind, level, keyword, opcode, tag,
@@ -107,55 +107,55 @@ TTR_MUST bool event_header_decode(struct event_header_tracepoint *kind, struct e
 struct event_header_name {
     ttr_text provider, options; /* options as written, for example "Gmsft"; empty if none */
     ttr_text group;             /* value of option G (provider group); empty if none */
-    /* suffix after the '.' that the kernel adds to distinguish layouts; empty if none */
+    /* suffix after '.', which the kernel adds to distinguish events with different fields; empty if
+     * none */
     ttr_text shape;
     uint64_t keyword;
     uint8_t level;
 };
 
-/* Splits the name of a tracepoint into its parts. Returns false if it does not have the form
- * required by EventHeader. */
+/* Splits a tracepoint name into provider, level, keyword and options. Returns false if it does not
+ * follow the convention of EventHeader. */
 bool event_header_parse_name(ttr_text text, struct event_header_name *name);
 
 /* --- Stored form of a field, for writers that print values in their own style --- */
 
 struct event_header_item {
-    ttr_text name; /* name with its attributes, as stored; empty if the field has none */
-    /* bytes of the value; strings exclude their length prefix and terminating zero */
+    ttr_text name; /* name including attributes, as stored; empty if the field has no name */
+    /* value as stored; for strings without length prefix and terminating zero */
     const uint8_t *p;
     uint32_t n;
     uint16_t tag; /* tag chosen by the provider, 0 = none */
-    /* enum event_header_encoding; 0 if the field is not stored in the payload (undecoded bytes,
-     * container fields) */
+    /* enum event_header_encoding; 0 for fields that are not stored in the payload (undecoded bytes,
+     * fields of the container) */
     uint8_t encoding;
-    uint8_t format; /* enum event_header_format as stored, before defaults are applied */
+    uint8_t format; /* enum event_header_format as stored; 0 selects the default of the encoding */
     bool is_big_endian;
     bool is_element; /* element of an array, which has no name */
 };
 
-/* Describes the stored form of the field that ttr_fields_next returned last. Returns false if
- * `fields` does not iterate over an EventHeader event. */
+/* Describes how the last field of ttr_fields_next() is stored. Returns false if `fields` does not
+ * iterate over an EventHeader event. */
 bool event_header_item(const ttr_fields *fields, struct event_header_item *item);
 
-/* Header of an event, unmodified. event_header_head returns false if the event is not of
- * EventHeader or is a copy without its raw bytes (made by sorting). */
+/* Header of an event as stored. event_header_head() returns false if the event is not one of
+ * EventHeader, or is a copy without raw bytes (made by sorting). */
 struct event_header_head {
     uint16_t id, tag;
     uint8_t flags, version, opcode, level;
 };
 bool event_header_head(const ttr *t, const ttr_event *event, struct event_header_head *head);
 
-/* Returns the format that applies to a value of `n` bytes: the declared format if it is valid for
- * that size, else the default of the encoding. EVENT_HEADER_DEFAULT means that the value is null.
- */
+/* Returns the format of a value of `n` bytes: the declared format if it allows that size, else the
+ * default of the encoding. EVENT_HEADER_DEFAULT means that the value is null. */
 enum event_header_format event_header_effective_format(unsigned encoding, unsigned format,
                                                        size_t n);
 
 /* Returns the symbolic name of a Linux error number, "ENOENT" for 2, or NULL if it has none. */
 const char *event_header_errno_name(uint32_t number);
 
-/* Writes a UUID as 36 characters ("01020304-0506-0708-0910-111213141516") and returns the end of
- * the text. No zero is written. */
+/* Writes a UUID as 36 characters ("01020304-0506-0708-0910-111213141516"), without a terminating
+ * zero. Returns the end of the text. */
 char *event_header_write_uuid(char *to, const uint8_t *bytes);
 
 #endif

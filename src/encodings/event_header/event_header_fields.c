@@ -29,12 +29,13 @@ struct event_header_field_iter {
     struct event_header_iter payload;
     struct event_header_parts parts;
     const struct event_header_schema_data *ctx;
-    ttr_text name;    /* name that contains the attributes being returned */
+    ttr_text name;    /* name whose attributes are being returned */
     size_t attribute; /* offset of the next attribute in `name` */
     uint32_t index;   /* index of the next field within the current stage */
     uint8_t stage, depth;
-    bool is_item;                     /* the field returned last is stored in the payload */
-    bool has_context, has_attributes; /* false if the stage would be empty, so that it is skipped */
+    bool is_item; /* the last returned field is stored in the payload */
+    /* false if the event has no such fields, so that the stage is skipped */
+    bool has_context, has_attributes;
 };
 _Static_assert(sizeof(struct event_header_field_iter) <= sizeof(((ttr_fields *)0)->state),
                "walk fits");
@@ -64,8 +65,8 @@ static void parse_event(ttr_fields *fields)
     }
 }
 
-/* Returns the next non-empty stage after `stage` that precedes the payload, or STAGE_PAYLOAD. */
-static uint8_t following_stage(const struct event_header_field_iter *iter, enum stage stage)
+/* Returns the next stage after `stage` that has fields; at the latest STAGE_PAYLOAD. */
+static uint8_t find_next_stage(const struct event_header_field_iter *iter, enum stage stage)
 {
     if (stage < STAGE_CONTEXT && iter->has_context)
         return STAGE_CONTEXT;
@@ -84,12 +85,12 @@ static void begin_fields(ttr_fields *fields)
     iter->has_attributes =
         plan ? plan->has_attributes
              : iter->parts.metadata && memchr(iter->parts.metadata, ';', iter->parts.metadata_n);
-    iter->stage = ctx->kind->all->spec.extra ? STAGE_EXTRA : following_stage(iter, STAGE_EXTRA);
+    iter->stage = ctx->kind->all->spec.extra ? STAGE_EXTRA : find_next_stage(iter, STAGE_EXTRA);
 }
 
 /* --- Attributes of the event and of fields --- */
 
-/* Starts iterating over the attributes in `name` and returns their number. */
+/* Starts an iteration over the attributes in `name`, and returns their number. */
 static uint32_t start_attributes(struct event_header_field_iter *iter, ttr_text name)
 {
     ttr_text key, value;
@@ -113,7 +114,8 @@ static bool next_attribute(struct event_header_field_iter *iter, ttr_field *fiel
     return true;
 }
 
-/* Starts the struct "attributes" of the event's name. Returns false if it has no attributes. */
+/* Starts the struct "attributes" with the attributes of the event name. Returns false if there are
+ * none. */
 static bool start_event_attributes(struct event_header_field_iter *iter, ttr_field *field)
 {
     ttr_text name = {"", 0};
@@ -132,7 +134,7 @@ static bool start_event_attributes(struct event_header_field_iter *iter, ttr_fie
 
 /* --- Context fields that come from the header --- */
 
-/* Returns the next of id, version and level that is worth showing; the others are skipped. */
+/* Returns the next field of id, version and level that has a value other than the default. */
 static bool next_context_field(struct event_header_field_iter *iter, ttr_field *field)
 {
     const struct event_header_parts *parts = &iter->parts;
@@ -150,8 +152,8 @@ static bool next_context_field(struct event_header_field_iter *iter, ttr_field *
     return false;
 }
 
-/* Returns the next field that precedes the payload, and advances the stage when one is exhausted.
- */
+/* Returns the next field that precedes the payload. Advances to the next stage when a stage has no
+ * more fields. */
 static bool next_leading_field(const ttr_fields *fields, struct event_header_field_iter *iter,
                                ttr_field *field)
 {
@@ -160,13 +162,13 @@ static bool next_leading_field(const ttr_fields *fields, struct event_header_fie
         field_clear(field);
         if (spec->extra(spec->ctx, fields->event, iter->index++, field))
             return true;
-        iter->stage = following_stage(iter, STAGE_EXTRA);
+        iter->stage = find_next_stage(iter, STAGE_EXTRA);
         iter->index = 0;
     }
     if (iter->stage == STAGE_CONTEXT) {
         if (next_context_field(iter, field))
             return true;
-        iter->stage = following_stage(iter, STAGE_CONTEXT);
+        iter->stage = find_next_stage(iter, STAGE_CONTEXT);
     }
     if (iter->stage == STAGE_ATTRIBUTES) {
         bool is_given =
@@ -271,8 +273,8 @@ static bool next_header_field(struct event_header_field_iter *iter, ttr_field *f
     return true;
 }
 
-/* Starts a struct for the next declared field that has a tag or attributes. Returns false after the
- * last one. */
+/* Starts a struct for the next payload field that declares a tag or attributes. Returns false after
+ * the last one. */
 static bool start_declared_field(struct event_header_field_iter *iter, ttr_field *field)
 {
     struct event_header_metadata metadata = {iter->parts.metadata, iter->parts.metadata_n,
@@ -294,7 +296,7 @@ static bool start_declared_field(struct event_header_field_iter *iter, ttr_field
     return false;
 }
 
-/* Returns a member of the struct that start_declared_field started: first the tag, then the
+/* Returns the next member of the struct that start_declared_field() started: the tag, then the
  * attributes. */
 static bool next_declared_detail(struct event_header_field_iter *iter, ttr_field *field)
 {
@@ -377,7 +379,7 @@ static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *a
 
 const struct field_ops event_header_field_ops = {.begin = begin_fields,
                                                  .next = next_event_field,
-                                                 .take = read_fields,
+                                                 .decode_batch = read_fields,
                                                  .begin_group = begin_field_group,
                                                  .frames = copy_frames};
 

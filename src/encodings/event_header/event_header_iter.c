@@ -1,5 +1,5 @@
-/* Iterator over the values of a payload. It is driven by a compiled plan, or directly by the
- * metadata. It stops at the first value that the payload is too short for. */
+/* Iterator over the values of a payload, controlled by a compiled plan or directly by the metadata.
+ * Stops at the first value that extends beyond the payload. */
 #include <string.h>
 
 #include "base/find_zero.h"
@@ -41,7 +41,7 @@ static uint16_t read_payload_u16(struct event_header_iter *iter)
     return iter->metadata.is_big_endian ? cursor_u16be(&iter->data) : cursor_u16le(&iter->data);
 }
 
-/* Returns the bytes before a zero character of 2 or 4 bytes, or before the end of the data. */
+/* Returns the number of bytes before a zero character of 2 or 4 bytes; `n` if there is none. */
 static uint32_t wide_string_length(const uint8_t *p, size_t n, unsigned unit)
 {
     size_t at = 0;
@@ -70,7 +70,7 @@ static enum event_header_iter_result read_zstring(struct event_header_iter *iter
     return EVENT_HEADER_ITER_VALUE;
 }
 
-/* Reads one value of the current step; stops the iteration if it is truncated. */
+/* Reads one value of the current field. Stops the iteration if the value is truncated. */
 static inline enum event_header_iter_result read_value(struct event_header_iter *iter)
 {
     const struct event_header_step *step = iter->step;
@@ -92,7 +92,7 @@ static inline enum event_header_iter_result read_value(struct event_header_iter 
 
 /* --- Structs and arrays of structs: a stack of levels --- */
 
-/* Skips the member declarations of an empty array of structs. */
+/* Skips the declarations of the members of an empty array of structs. */
 static void skip_members(struct event_header_iter *iter)
 {
     uint8_t members_found;
@@ -121,8 +121,8 @@ static enum event_header_iter_result open_struct(struct event_header_iter *iter,
     return EVENT_HEADER_ITER_STRUCT;
 }
 
-/* Starts the next element of the innermost array of structs. Returns false, and closes the level,
- * if no elements remain. */
+/* Starts the next element of the innermost array of structs. If no elements are left, closes the
+ * array and returns false. */
 static bool next_struct_element(struct event_header_iter *iter)
 {
     struct event_header_level *level = &iter->level[iter->levels];
@@ -195,8 +195,8 @@ static enum event_header_iter_result next_field(struct event_header_iter *iter)
     return EVENT_HEADER_ITER_STRUCT;
 }
 
-/* Returns true if damage cut the metadata short. A struct with missing members is an error then;
- * metadata that simply end early are allowed to omit members. */
+/* Returns whether the metadata end because of damage, which includes a struct with missing members.
+ * Metadata that end early at top level are valid. */
 static bool is_metadata_damaged(const struct event_header_iter *iter)
 {
     return iter->plan && iter->plan->why;

@@ -1,11 +1,13 @@
-/* Parser of field declarations, and compiler of plans. Declarations follow one another; the members
- * of a struct come directly after it. A damaged declaration ends the metadata, because the position
- * of the next one is then unknown. Fields before the damage remain usable. */
+/* Parser of field declarations, and compiler of plans.
+ *
+ * Declarations are stored consecutively; the members of a struct follow it. A damaged declaration
+ * ends the metadata, since the position of the next declaration is unknown. Fields before the
+ * damage are decoded. */
 #include <string.h>
 
 #include "encodings/event_header/event_header_parts.h"
 
-static ttr_text string_at(const struct event_header_metadata *metadata, uint32_t at)
+static ttr_text read_string_at(const struct event_header_metadata *metadata, uint32_t at)
 {
     const uint8_t *begin = metadata->p + at, *zero = memchr(begin, 0, metadata->n - at);
     return (ttr_text){(const char *)begin, zero ? (size_t)(zero - begin) : SIZE_MAX};
@@ -13,7 +15,7 @@ static ttr_text string_at(const struct event_header_metadata *metadata, uint32_t
 
 uint32_t event_header_read_event_name(const struct event_header_metadata *metadata, ttr_text *name)
 {
-    *name = metadata->n ? string_at(metadata, 0) : (ttr_text){"", SIZE_MAX};
+    *name = metadata->n ? read_string_at(metadata, 0) : (ttr_text){"", SIZE_MAX};
     if (name->n != SIZE_MAX)
         return (uint32_t)name->n + 1;
     *name = (ttr_text){(const char *)metadata->p, metadata->n};
@@ -25,7 +27,7 @@ static uint16_t read_metadata_u16(struct cursor *c, bool is_big_endian)
     return is_big_endian ? cursor_u16be(c) : cursor_u16le(c);
 }
 
-/* Derives size, character width and effective format from the encoding. Returns NULL, or a static
+/* Sets size, character width and format of a field by its encoding. Returns NULL, or a static
  * description of the damage. */
 static const char *derive_value_form(struct event_header_step *step)
 {
@@ -60,7 +62,7 @@ static const char *derive_value_form(struct event_header_step *step)
 const char *event_header_parse_field(const struct event_header_metadata *metadata, uint32_t at,
                                      struct event_header_step *step)
 {
-    ttr_text name = string_at(metadata, at);
+    ttr_text name = read_string_at(metadata, at);
     if (name.n == SIZE_MAX)
         return "name of a field has no terminating zero";
     *step = (struct event_header_step){.name = event_header_strip_attributes(name), .at = at};
@@ -84,10 +86,10 @@ const char *event_header_parse_field(const struct event_header_metadata *metadat
     return derive_value_form(step);
 }
 
-/* Struct under construction; `left` counts members still missing. */
+/* A struct that is being compiled; `left` is the number of missing members. */
 struct unfinished_struct {
     uint32_t left;
-    uint32_t index; /* index of the struct's step in the plan */
+    uint32_t index; /* index of the struct in the plan's array of fields */
 };
 
 uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, uint32_t at,
@@ -154,8 +156,8 @@ static bool compile_field(struct plan_compiler *compiler, uint32_t *at)
     return true;
 }
 
-/* Returns the size that all payloads have, or EVENT_HEADER_VARIES if a string or counted array
- * makes it variable. */
+/* Returns the payload size if it is constant; EVENT_HEADER_VARIES if a string or array makes it
+ * variable. */
 static uint32_t compute_fixed_size(const struct plan_compiler *compiler)
 {
     uint64_t size = 0;
@@ -168,8 +170,8 @@ static uint32_t compute_fixed_size(const struct plan_compiler *compiler)
     return size < EVENT_HEADER_VARIES ? (uint32_t)size : EVENT_HEADER_VARIES;
 }
 
-/* Allocates steps for all fields from `at` on, plus one for a damaged last field. Counts them
- * first, since the arena cannot grow an array. */
+/* Allocates one event_header_step per field from `at` on, plus one for a damaged last field. Counts
+ * the fields first, since the arena cannot enlarge an array. */
 static bool allocate_steps(struct plan_compiler *compiler, uint32_t at)
 {
     size_t n = 1;

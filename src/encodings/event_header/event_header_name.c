@@ -24,7 +24,7 @@ static bool parse_hex(ttr_text text, size_t *at, unsigned digits, uint64_t *numb
     return *at > begin && used <= digits;
 }
 
-/* Removes the suffix that the kernel adds ('.' and hexadecimal digits) and stores its digits in
+/* Cuts off the suffix that the kernel adds ('.' and hexadecimal digits), and stores the digits in
  * `shape`. */
 static ttr_text cut_kernel_suffix(ttr_text text, ttr_text *shape)
 {
@@ -46,7 +46,7 @@ static bool is_option_character(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Validates the options from `at` on and stores the value of option G as provider group. */
+/* Validates the options from `at` on, and stores the value of option G as the provider group. */
 static bool parse_options(ttr_text text, size_t at, struct event_header_name *name)
 {
     name->options = (ttr_text){text.p + at, text.n - at};

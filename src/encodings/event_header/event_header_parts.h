@@ -20,49 +20,50 @@
 #include "encodings/event_header/event_header.h"
 
 #define EVENT_HEADER_VARIES UINT32_MAX
-/* Limit on array elements that occupy no payload bytes; only crafted input exceeds it. */
+/* Limit of array elements without payload bytes; only malicious input exceeds it. */
 #define EVENT_HEADER_EMPTY_ELEMENTS_MAX 4096u
 
 enum event_header_array { ARRAY_NONE = 0, ARRAY_FIXED, ARRAY_COUNTED };
 
-/* Declaration of one field. */
+/* Declaration of one field: an element of a plan. */
 struct event_header_step {
     ttr_text name;  /* without attributes */
-    ttr_id name_id; /* interned name; 0 without a plan */
+    ttr_id name_id; /* interned field name; 0 if there is no plan */
     uint32_t at;    /* offset of the declaration in the metadata */
-    /* position of the next declaration; for a struct that is its first member */
+    /* position of the next declaration; after a struct this is its first member */
     uint32_t next;
-    uint32_t after_members; /* for a struct in a plan: position after its last member */
-    uint16_t tag, count;    /* count: number of elements of a fixed array */
+    uint32_t after_members; /* struct in a plan: position after its last member */
+    /* tag: tag of the field; count: elements of an array of constant length */
+    uint16_t tag, count;
     uint8_t encoding, format;
     uint8_t array;   /* enum event_header_array */
     uint8_t bytes;   /* size of a value in bytes; 0 if variable */
     uint8_t unit;    /* bytes per character; 0 if not a string */
-    uint8_t members; /* for a struct: number of members declared */
-    /* for a struct: members present; fewer than `members` if the metadata end early */
+    uint8_t members; /* struct: declared number of members */
+    /* struct: actual number of members, which is less than `members` if the metadata end early */
     uint8_t members_found;
-    /* enum event_header_format of all values; 0 if it depends on each value's size */
+    /* enum event_header_format of all values; 0 if it depends on the size of each value */
     uint8_t meaning;
 };
 
-/* Compiled metadata, valid for one tracepoint and one byte order. */
+/* Plan: the compiled metadata of events of one tracepoint and one byte order. */
 struct event_header_plan {
     struct event_header_tracepoint *kind;
     const uint8_t *bytes; /* copy of the metadata, in the arena */
     const struct event_header_step *step;
     uint32_t bytes_n, steps;
-    uint32_t size; /* bytes of every payload, or EVENT_HEADER_VARIES */
+    uint32_t size; /* payload size in bytes if it is constant, else EVENT_HEADER_VARIES */
     ttr_id schema, name;
     uint64_t *events; /* number of events with these metadata */
-    /* type of the payload for format.describe; NULL until first requested */
+    /* payload type for format_description.describe; NULL until first requested */
     const struct type *type;
-    const char *why; /* error that ended the metadata after the last step; NULL if they are valid */
-    bool is_big_endian, has_attributes; /* has_attributes: at least one name contains ';' */
+    const char *why; /* static text with the reason why the metadata end; NULL if they are valid */
+    bool is_big_endian, has_attributes; /* has_attributes: some name contains ';' */
     bool has_struct_arrays;
 };
 
-/* Context of a schema: shared by all events that have it. `plan` is NULL if the event has no
- * metadata or the plan cache was full. */
+/* Context of a schema, shared by all events of the schema. `plan` is NULL if the events have no
+ * metadata, or the plan cache was full. */
 struct event_header_schema_data {
     struct event_header_tracepoint *kind;
     const struct event_header_plan *plan;
@@ -72,18 +73,18 @@ struct event_header_tracepoint {
     struct event_header_decoder *all;
     struct event_header_schema_data own_without_plan;
     ttr_id schema;               /* schema of events without a plan */
-    ttr_id provider, tracepoint; /* interned strings; tracepoint: full name */
-    /* parsed tracepoint name; its texts live as long as the context */
+    ttr_id provider, tracepoint; /* interned strings; tracepoint: complete name of the tracepoint */
+    /* parsed tracepoint name; its texts are valid as long as this struct */
     struct event_header_name name;
-    const void *owner; /* opaque pointer of the container */
-    bool is_named;     /* the name has the form required by EventHeader */
+    const void *owner; /* returned by event_header_schema_owner() */
+    bool is_named;     /* the tracepoint name follows the convention of EventHeader */
     uint32_t skip, index;
-    const struct event_header_plan *last; /* plan of the previous event, tried first */
+    const struct event_header_plan *last; /* plan of the previous event, which is compared first */
 };
 
 struct event_header_decoder {
     struct event_header_decoder_spec spec;
-    struct arena arena;    /* holds kinds and plans until event_header_decoder_free */
+    struct arena arena;    /* owns tracepoints and plans until event_header_decoder_free() */
     struct arena scratch;  /* decoded texts of the current batch */
     struct pair_map kinds; /* maps (name id, skip) to an index in `kind` */
     struct pair_map plans; /* maps (hash of metadata, kind and byte order) to an index in `plan` */
@@ -93,7 +94,7 @@ struct event_header_decoder {
     size_t plans_n, plans_capacity, plan_bytes;
 };
 
-/* Parsed header and extensions of an event; pointers borrow its stored bytes. */
+/* Header and extensions of an event; pointers refer to the stored bytes. */
 struct event_header_parts {
     uint16_t id, tag;
     uint8_t flags, version, opcode, level;
@@ -101,13 +102,13 @@ struct event_header_parts {
     const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
     const uint8_t *metadata;           /* NULL if absent */
     uint32_t metadata_n;
-    /* bytes after the extensions; if the header is damaged, all bytes that were not understood */
+    /* bytes after the extensions; if the header is damaged, all bytes from the damage on */
     struct cursor payload;
-    const char *why; /* static description of the damage, NULL = none */
+    const char *why; /* static description of the damage; NULL if none */
 };
 
-/* Parses header and extensions. Returns false if fewer than EVENT_HEADER_BYTES remain after `skip`.
- */
+/* Parses header and extensions. Returns false if fewer than EVENT_HEADER_BYTES follow the first
+ * `skip` bytes. */
 bool event_header_parse(struct event_header_raw raw, uint32_t skip,
                         struct event_header_parts *parts);
 
@@ -116,9 +117,8 @@ bool event_header_parse(struct event_header_raw raw, uint32_t skip,
 /* Returns `name` without its attributes (up to the first ';'). */
 ttr_text event_header_strip_attributes(ttr_text name);
 
-/* Reads the attribute that starts at `*at` in `name` (the byte after its ';') and advances `*at`.
- * Returns false at the end of the name. `value` still has doubled ';'; event_header_unescape_value
- * resolves them. */
+/* Reads the attribute at `*at` in `name`, the byte after a ';', and advances `*at`. Returns false
+ * at the end of the name. In `value`, ";;" stands for ";": see event_header_unescape_value(). */
 bool event_header_next_attribute(ttr_text name, size_t *at, ttr_text *key, ttr_text *value);
 ttr_text event_header_unescape_value(ttr_text value, struct arena *scratch);
 
@@ -130,7 +130,7 @@ struct event_header_metadata {
     bool is_big_endian;
 };
 
-/* Reads the event's name with its attributes and returns the position of the first field, or
+/* Reads the event name including attributes. Returns the position of the first field declaration;
  * UINT32_MAX if the name has no terminating zero. */
 uint32_t event_header_read_event_name(const struct event_header_metadata *metadata, ttr_text *name);
 
@@ -139,13 +139,13 @@ uint32_t event_header_read_event_name(const struct event_header_metadata *metada
 const char *event_header_parse_field(const struct event_header_metadata *metadata, uint32_t at,
                                      struct event_header_step *step);
 
-/* Skips the members of a struct; the first member is at `at`. Returns the position after them and
- * sets `*direct` to the number found. Stops early at damaged metadata. */
+/* Skips the declarations of a struct's members; the first is at `at`. Returns the position after
+ * them, and sets `*direct` to the number of members found. Stops early at damage. */
 uint32_t event_header_skip_fields(const struct event_header_metadata *metadata, uint32_t at,
                                   unsigned members, uint8_t *members_found);
 
-/* Compiles the metadata of `plan`; its first field is at `first`. Returns false if out of memory;
- * damage is recorded in plan->why. */
+/* Compiles the metadata of `plan`; the first field is at `first`. Returns false if memory is
+ * exhausted. Damage is stored in plan->why. */
 TTR_MUST bool event_header_compile_plan(struct event_header_decoder *all,
                                         struct event_header_plan *plan, uint32_t first);
 
@@ -159,9 +159,9 @@ enum event_header_iter_result {
 };
 
 struct event_header_level {
-    uint32_t first;    /* position of the first member */
-    uint32_t members;  /* members not yet visited */
-    uint32_t elements; /* elements not yet started, of an array of structs */
+    uint32_t first;    /* position of the first member's declaration */
+    uint32_t members;  /* members that were not returned yet */
+    uint32_t elements; /* array of structs: elements that were not started yet */
     uint8_t members_declared, members_found;
     uint8_t depth; /* nesting depth of the members */
     bool is_array;
@@ -171,19 +171,21 @@ struct event_header_iter {
     const struct event_header_plan *plan; /* NULL if the metadata are interpreted directly */
     struct event_header_metadata metadata;
     struct cursor data;
-    struct event_header_step direct_step; /* storage for `step` without a plan */
+    struct event_header_step direct_step; /* storage for `step` if there is no plan */
     const struct event_header_step *step; /* declaration of the current field */
-    uint32_t at, end;                     /* current and end position */
-    uint32_t elements;                    /* elements not yet visited, of an array of values */
+    /* position of the next declaration, and end of the declarations */
+    uint32_t at, end;
+    uint32_t elements; /* array of values: elements that were not returned yet */
     uint32_t count;
-    uint64_t element_budget; /* remaining budget of struct elements; stops crafted counts */
+    /* struct elements that may still be returned; limits malicious counts */
+    uint64_t element_budget;
     const uint8_t *value;
     uint32_t value_n;
-    uint8_t depth; /* nesting depth of the field returned last */
+    uint8_t depth; /* nesting depth of the last returned field */
     uint8_t levels;
-    bool is_element; /* the field returned last is an array element, so it has no name */
+    bool is_element; /* the last returned field is an array element, which has no name */
     const char *why;
-    /* open structs; [0] is the event itself */
+    /* open structs; [0] is the event */
     struct event_header_level level[EVENT_HEADER_DEPTH_MAX + 1];
 };
 
@@ -191,12 +193,12 @@ struct event_header_iter {
 void event_header_iter_begin(struct event_header_iter *iter, const struct event_header_plan *plan,
                              const struct event_header_parts *parts);
 
-/* Advances to the next value, array or struct. */
+/* Advances to the next value, or to the start of the next array or struct. */
 enum event_header_iter_result event_header_iter_next(struct event_header_iter *iter);
 
-/* Reads the bytes of one value of `step` at the cursor and advances it. Returns false, without
- * moving the cursor, if the value is truncated or is a zero-terminated string of 16- or 32-bit
- * characters. */
+/* Reads one value of `step` at the cursor, and advances the cursor. Returns false, without moving
+ * the cursor, if the value is truncated or is a zero-terminated string of 16- or 32-bit characters.
+ */
 static inline bool event_header_read_value(const struct event_header_step *step, bool is_big_endian,
                                            struct cursor *c, const uint8_t **p, uint32_t *n)
 {
@@ -221,20 +223,20 @@ static inline bool event_header_read_value(const struct event_header_step *step,
     return true;
 }
 
-/* Returns true if the payload is long enough for all its fields. May return false for a valid
- * payload if its size cannot be checked without iterating (arrays of structs, wide strings). */
+/* Returns whether the payload is long enough for all fields. May return false for a valid payload
+ * if its size can be computed only by iterating (arrays of structs, wide strings). */
 bool event_header_payload_fits(const struct event_header_plan *plan, struct cursor payload);
 
 /* --- event_header_value.c --- */
 
-/* Converts the current value of `iter`. If `scratch` is out of memory, text becomes a value of type
+/* Converts the current value of `iter`. If `scratch` is exhausted, texts become values of type
  * BYTES. */
 void event_header_convert_value(const struct event_header_iter *iter, struct arena *scratch,
                                 ttr_value *value);
 
-/* Decodes up to `room` consecutive plain values into `field` (fast path without structs and
- * arrays). Returns how many were decoded and advances `iter`. Returns 0 if the next field needs
- * event_header_iter_next. */
+/* Fast path for consecutive fields without structs and arrays: decodes up to `room` of them into
+ * `field`. Returns their number, and advances `iter`. Returns 0 if the next field needs
+ * event_header_iter_next(). */
 uint32_t event_header_decode_values(struct event_header_iter *iter, struct arena *scratch,
                                     ttr_field *field, uint32_t room);
 
@@ -242,8 +244,8 @@ uint32_t event_header_decode_values(struct event_header_iter *iter, struct arena
 
 extern const struct field_ops event_header_field_ops;
 
-/* Returns how many bytes after the last field are padding: the container may append up to
- * spec.padding arbitrary bytes, or fewer than 8 zeros. Returns 0 if the bytes are data. */
+/* Returns the number of bytes after the last field that are padding. The container may append up to
+ * spec.padding bytes of any value, or fewer than 8 zeros. Returns 0 if the bytes may be data. */
 size_t event_header_padding_size(const struct event_header_decoder *all, const struct cursor *rest);
 
 #endif

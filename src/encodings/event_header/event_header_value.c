@@ -1,5 +1,5 @@
-/* Conversion of stored bytes to typed values. The declared format decides the type if it is valid
- * for the size; otherwise the default of the encoding applies. */
+/* Conversion of stored bytes to typed values. The declared format determines the type if it allows
+ * the size of the value; otherwise the default of the encoding applies. */
 #include "base/bit_cursor.h"
 #include "base/number.h"
 #include "base/utf.h"
@@ -28,8 +28,8 @@ static bool is_text_format(unsigned format)
     return format >= EVENT_HEADER_LATIN1 && format <= EVENT_HEADER_JSON;
 }
 
-/* Returns the effective format of a fixed-size value. Values of 16 bytes without a valid format are
- * shown as bytes, since a 128-bit integer type does not exist. */
+/* Returns the format of a value of `n` bytes. A value of 16 bytes without a valid format becomes
+ * bytes, since the library has no 128-bit integers. */
 static enum event_header_format effective_format_of_value(unsigned format, size_t n)
 {
     if (format < EVENT_HEADER_FORMATS && sizes_of_format[format] & n)
@@ -219,7 +219,7 @@ static void decode_text(struct encoded_text from, struct arena *scratch, ttr_val
                                          to, from.p, from.n / 2)};
 }
 
-/* Stored bytes of one value with its declaration. */
+/* Bytes of one value, with the declaration of its field. */
 struct stored_value {
     const struct event_header_step *step;
     const uint8_t *p;
@@ -269,8 +269,8 @@ static double float_from_bits(uint64_t x, unsigned bits)
     return bits == 32 ? (double)single : double_of_bits(x);
 }
 
-/* Booleans other than 0 and 1 become integers so that their value is kept; 4-byte ones are signed,
- * as in Microsoft's decoder. */
+/* A boolean other than 0 and 1 becomes an integer, which keeps its value. Four-byte ones are
+ * signed, as in Microsoft's decoder. */
 static void convert_boolean(uint64_t x, unsigned bits, ttr_value *value)
 {
     value->v.u = x;
@@ -291,8 +291,8 @@ static void convert_errno(uint64_t x, ttr_value *value)
     value->text = name ? (ttr_text){name, strlen(name)} : (ttr_text){"", 0};
 }
 
-/* Converts values that have a fixed text form: times, UUIDs and IP addresses. Falls back to BYTES
- * if the scratch arena is out of memory. */
+/* Converts a value to text: times, UUIDs and IP addresses. The value becomes BYTES if the scratch
+ * arena is exhausted. */
 static void convert_to_text(const struct stored_value *stored, enum event_header_format meaning,
                             struct arena *scratch, ttr_value *value)
 {
@@ -362,7 +362,7 @@ static inline void convert_value(const struct stored_value *stored, struct arena
     }
     switch (meaning) {
     case EVENT_HEADER_DEFAULT:
-        return; /* the value keeps type NULL */
+        return; /* the type of the value stays NULL */
     case EVENT_HEADER_HEX_BYTES:
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)stored->p, stored->n};

@@ -22,7 +22,7 @@ struct field_encoding {
     uint8_t encoding, format;
 };
 
-/* End offsets of both buffers, to undo a field that does not fit. */
+/* End offsets of both buffers, used to remove a field that does not fit. */
 struct buffer_mark {
     size_t metadata, payload;
 };
@@ -43,7 +43,7 @@ void event_header_writer_free(struct event_header_writer *writer)
     buffer_free(&writer->payload);
 }
 
-static void count_loss(struct event_header_writer *writer, enum event_header_loss loss)
+static void count_encoder_loss(struct event_header_writer *writer, enum event_header_loss loss)
 {
     writer->losses[loss]++;
     writer->losses_total++;
@@ -59,7 +59,7 @@ static void append_u16(const struct event_header_writer *writer, struct buffer *
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static struct buffer_mark current_mark(const struct event_header_writer *writer)
+static struct buffer_mark mark_buffers(const struct event_header_writer *writer)
 {
     return (struct buffer_mark){writer->metadata.n, writer->payload.n};
 }
@@ -72,8 +72,8 @@ static void undo_to_mark(struct event_header_writer *writer, struct buffer_mark 
 
 /* --- Names of tracepoints --- */
 
-/* Returns the decoder's data if the event was read as EventHeader with a valid tracepoint name,
- * else NULL. */
+/* Returns the decoder's data of an event that was read as EventHeader from a tracepoint with a
+ * valid name; else NULL. */
 static const struct event_header_schema_data *decoder_data_of(
     const struct event_header_writer *writer, const ttr_event *event)
 {
@@ -136,8 +136,8 @@ size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
     return n;
 }
 
-/* Returns true if the provider's name must be changed to fit into a tracepoint name. Caches the
- * answer for the last provider. */
+/* Returns whether the provider name must be changed to fit into a tracepoint name. Caches the
+ * result for the last provider. */
 static bool is_provider_renamed(struct event_header_writer *writer, ttr_id provider)
 {
     if (writer->cached_provider == provider)
@@ -166,7 +166,7 @@ static void append_name(struct event_header_writer *writer, ttr_text name)
     at[name.n] = 0;
     buffer_commit(&writer->metadata, name.n + 1);
     if (is_changed)
-        count_loss(writer, EVENT_HEADER_LOSS_NAME);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_NAME);
 }
 
 static void append_type(struct event_header_writer *writer, struct field_encoding shape,
@@ -178,7 +178,7 @@ static void append_type(struct event_header_writer *writer, struct field_encodin
         buffer_add_byte(&writer->metadata, shape.format);
 }
 
-static bool is_container_value(const ttr_value *value)
+static bool is_array_or_struct_value(const ttr_value *value)
 {
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
@@ -211,9 +211,9 @@ static struct field_encoding encoding_of_number(const ttr_value *value)
     return (struct field_encoding){encoding, is_hex ? EVENT_HEADER_HEX : EVENT_HEADER_DEFAULT};
 }
 
-/* Fills `thread` if the number is a thread id of the context. Returns false for other values. */
-static bool find_thread(const struct event_header_writer *writer, const ttr_value *value,
-                        ttr_thread *thread)
+/* Sets `thread` if the value is a thread id of the context. Returns false otherwise. */
+static bool find_context_thread(const struct event_header_writer *writer, const ttr_value *value,
+                                ttr_thread *thread)
 {
     return value->type == TTR_TYPE_UINT && value->hint == TTR_DISPLAY_THREAD &&
            ttr_thread_get(writer->t, (ttr_id)value->v.u, thread);
@@ -223,7 +223,7 @@ static struct field_encoding encoding_of_value(const struct event_header_writer 
                                                const ttr_value *value)
 {
     ttr_thread thread;
-    if (find_thread(writer, value, &thread))
+    if (find_context_thread(writer, value, &thread))
         return thread.tid <= INT32_MAX
                    ? (struct field_encoding){EVENT_HEADER_VALUE32, EVENT_HEADER_PID}
                    : (struct field_encoding){EVENT_HEADER_VALUE64, 0};
@@ -241,7 +241,7 @@ static struct field_encoding encoding_of_value(const struct event_header_writer 
     case TTR_TYPE_BYTES:
         return (struct field_encoding){EVENT_HEADER_BINARY, 0};
     default:
-        /* a string of length 0 with a numeric format reads as null */
+        /* a string of length 0 with a numeric format is read as null */
         return (struct field_encoding){EVENT_HEADER_STRING8, EVENT_HEADER_UNSIGNED};
     }
 }
@@ -261,7 +261,7 @@ static void append_text(struct event_header_writer *writer, ttr_text text)
 {
     size_t n = text.n <= UINT16_MAX ? text.n : UINT16_MAX;
     if (n < text.n)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     append_u16(writer, &writer->payload, (unsigned)n);
     buffer_add(&writer->payload, text.p, n);
 }
@@ -281,8 +281,8 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
     bool has_names =
         (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) && value->count > 0;
     if (has_names && shape.format != EVENT_HEADER_ERRNO)
-        count_loss(writer, EVENT_HEADER_LOSS_LABEL);
-    if (find_thread(writer, value, &thread))
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_LABEL);
+    if (find_context_thread(writer, value, &thread))
         append_number(writer, thread.tid, shape.encoding);
     else if (value->type == TTR_TYPE_FLOAT)
         append_number(writer, float_bits(value), shape.encoding);
@@ -294,7 +294,7 @@ static void append_value(struct event_header_writer *writer, const ttr_value *va
         append_number(writer, value->v.u, shape.encoding);
 }
 
-/* Returns the index of the next field that is not nested in field `i`. */
+/* Returns the index of the first field after field `i` that is not nested in it. */
 static size_t next_sibling(const struct event_header_writer *writer, size_t i)
 {
     uint16_t depth = writer->field[i++].depth;
@@ -305,8 +305,8 @@ static size_t next_sibling(const struct event_header_writer *writer, size_t i)
 
 static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name);
 
-/* Encodes the members of field `i` and returns their number. With `is_array`, elements are named
- * "0", "1", ... */
+/* Encodes the members of field `i`, and returns their number. If `is_array`, the members are array
+ * elements, which get the names "0", "1", ... */
 static unsigned encode_members(struct event_header_writer *writer, size_t i, bool is_array)
 {
     size_t end = next_sibling(writer, i);
@@ -315,7 +315,7 @@ static unsigned encode_members(struct event_header_writer *writer, size_t i, boo
     writer->depth++;
     for (size_t at = i + 1; at < end;) {
         if (n == MEMBERS_MAX) {
-            count_loss(writer, EVENT_HEADER_LOSS_CUT);
+            count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
             break;
         }
         ttr_text name =
@@ -328,12 +328,12 @@ static unsigned encode_members(struct event_header_writer *writer, size_t i, boo
     return n;
 }
 
-/* Encodes field `i` as a struct of its members or elements; as null if it has none, because the
- * format does not allow empty structs. */
+/* Encodes field `i` as a struct of its members or elements. If it has none, encodes it as null,
+ * since the format has no empty structs. */
 static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text name,
                           bool is_array)
 {
-    struct buffer_mark mark = current_mark(writer);
+    struct buffer_mark mark = mark_buffers(writer);
     append_name(writer, name);
     append_type(writer, (struct field_encoding){EVENT_HEADER_STRUCT, MEMBERS_MAX}, 0);
     size_t format_at = writer->metadata.n - 1;
@@ -343,7 +343,7 @@ static void encode_struct(struct event_header_writer *writer, size_t i, ttr_text
         return;
     }
     undo_to_mark(writer, mark);
-    count_loss(writer, EVENT_HEADER_LOSS_EMPTY);
+    count_encoder_loss(writer, EVENT_HEADER_LOSS_EMPTY);
     const ttr_value null = {.type = TTR_TYPE_NULL};
     struct field_encoding shape = encoding_of_value(writer, &null);
     append_name(writer, name);
@@ -360,12 +360,12 @@ static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr
                                     : (struct field_encoding){EVENT_HEADER_VALUE8, 0};
     for (size_t at = i + 1; at < end; at++) {
         struct field_encoding shape = encoding_of_value(writer, &writer->field[at].value);
-        if (is_container_value(&writer->field[at].value) || shape.encoding != first.encoding ||
-            shape.format != first.format)
+        if (is_array_or_struct_value(&writer->field[at].value) ||
+            shape.encoding != first.encoding || shape.format != first.format)
             return false;
     }
     if (n > UINT16_MAX)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     n = n > UINT16_MAX ? UINT16_MAX : n;
     append_name(writer, name);
     append_type(writer, first, EVENT_HEADER_COUNTED_ARRAY);
@@ -375,9 +375,9 @@ static bool encode_value_array(struct event_header_writer *writer, size_t i, ttr
     return true;
 }
 
-/* Encodes the elements of an array of structs and keeps only the declarations of the first. Returns
- * the number of elements, or 0 if their types differ. An element that was truncated (is_cut) is not
- * compared. */
+/* Encodes the elements of an array of structs, and keeps only the declarations of the first one.
+ * Returns the number of elements; 0 if their types differ. An element that was truncated (is_cut)
+ * is not compared. */
 static unsigned encode_struct_elements(struct event_header_writer *writer, size_t i,
                                        uint8_t *members)
 {
@@ -405,13 +405,13 @@ static unsigned encode_struct_elements(struct event_header_writer *writer, size_
         writer->metadata.n = before;
     }
     if (at < end)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     return n;
 }
 
 static bool encode_struct_array(struct event_header_writer *writer, size_t i, ttr_text name)
 {
-    struct buffer_mark mark = current_mark(writer);
+    struct buffer_mark mark = mark_buffers(writer);
     uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     uint8_t members = 0;
     memcpy(losses, writer->losses, sizeof losses);
@@ -440,19 +440,19 @@ static void encode_array(struct event_header_writer *writer, size_t i, ttr_text 
     bool has_room = writer->depth < EVENT_HEADER_DEPTH_MAX;
     if (has_room && encode_struct_array(writer, i, name))
         return;
-    count_loss(writer, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
+    count_encoder_loss(writer, has_room ? EVENT_HEADER_LOSS_ARRAY : EVENT_HEADER_LOSS_CUT);
     if (has_room)
         encode_struct(writer, i, name, true);
 }
 
-/* Encodes field `i` with everything nested in it and returns the index of the next field. */
+/* Encodes field `i` and all fields nested in it. Returns the index of the next field. */
 static size_t encode_field(struct event_header_writer *writer, size_t i, ttr_text name)
 {
     const ttr_value *value = &writer->field[i].value;
     if (value->type == TTR_TYPE_ARRAY) {
         encode_array(writer, i, name);
     } else if (value->type == TTR_TYPE_STRUCT && writer->depth == EVENT_HEADER_DEPTH_MAX) {
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     } else if (value->type == TTR_TYPE_STRUCT) {
         encode_struct(writer, i, name, false);
     } else {
@@ -475,19 +475,20 @@ static void append_extra_field(struct event_header_writer *writer, const char *n
     append_value(writer, value, shape);
 }
 
-/* Returns true if opcode and activity ids already express the kind of the event. */
+/* Returns whether opcode and activity ids already imply the kind of the event. */
 static bool is_kind_implied(const ttr_event *event)
 {
     return event->kind == TTR_KIND_INSTANT || (activity_is_start_or_stop(event) && event->activity);
 }
 
-/* Adds the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to events that are not instants. */
+/* Appends the fields "ttr.kind", "ttr.duration_ns" and "ttr.link" to an event that is not an
+ * instant. */
 static void append_kind_fields(struct event_header_writer *writer, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
     if (is_kind_implied(event))
         return;
-    count_loss(writer, EVENT_HEADER_LOSS_KIND);
+    count_encoder_loss(writer, EVENT_HEADER_LOSS_KIND);
     append_extra_field(writer, "ttr.kind",
                        &(ttr_value){.type = TTR_TYPE_TEXT, .text = {kind, strlen(kind)}});
     if (event->duration)
@@ -498,11 +499,11 @@ static void append_kind_fields(struct event_header_writer *writer, const ttr_eve
                            &(ttr_value){.type = TTR_TYPE_UINT, .v.u = event->link, .base = 16});
 }
 
-/* Encodes a complete top-level field if it fits, else removes it again. Losses counted inside a
- * removed field are reset, so that it counts once, as CUT. */
+/* Encodes a complete top-level field. If it does not fit, removes it again and counts only the loss
+ * CUT: losses counted inside the field are reset. */
 static void encode_top_level_field(struct event_header_writer *writer, size_t at)
 {
-    const struct buffer_mark mark = current_mark(writer);
+    const struct buffer_mark mark = mark_buffers(writer);
     const uint8_t group = writer->field[at].group;
     uint64_t losses[EVENT_HEADER_LOSSES], losses_total = writer->losses_total;
     memcpy(losses, writer->losses, sizeof losses);
@@ -515,9 +516,9 @@ static void encode_top_level_field(struct event_header_writer *writer, size_t at
         writer->losses_total = losses_total;
     }
     if (!fits || writer->is_cut)
-        count_loss(writer, EVENT_HEADER_LOSS_CUT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CUT);
     if (fits && (group == TTR_GROUP_CONTEXT || group == TTR_GROUP_COMMON))
-        count_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_CONTEXT);
 }
 
 /* Returns a lower bound of the payload bytes that a value needs. */
@@ -542,9 +543,9 @@ static size_t minimum_payload(const ttr_value *value)
     }
 }
 
-/* Collects the `n` fields fetched at `from` and encodes each top-level field when the next one
- * starts; `*begin` is the start of the current one. Stops storing a field once its lower bound
- * exceeds the event size. This bounds memory, and the field would be dropped anyway. */
+/* Collects the `n` fields from index `from` on, and encodes each top-level field when the next one
+ * starts. `*begin` is the start of the current one. Stops collecting a field when its lower bound
+ * exceeds the event size: that bounds memory, and the field would be dropped anyway. */
 static void collect_fields(struct event_header_writer *writer, size_t from, size_t n, size_t *begin)
 {
     writer->fields_n = from;
@@ -597,7 +598,7 @@ static bool encode_fields(struct event_header_writer *writer, const ttr_event *e
     return true;
 }
 
-/* Returns the opcode and activity ids of the event itself. */
+/* Returns opcode and activity ids as stored in the event. */
 static struct event_header_ids ids_of_event(const ttr_event *event)
 {
     return (struct event_header_ids){event->opcode, event->activity, event->related};
@@ -607,11 +608,11 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
                           const struct event_header_ids *ids, struct buffer *to)
 {
     if (!event->provider)
-        count_loss(writer, EVENT_HEADER_LOSS_NO_PROVIDER);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_NO_PROVIDER);
     else if (is_provider_renamed(writer, event->provider))
-        count_loss(writer, EVENT_HEADER_LOSS_PROVIDER);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_PROVIDER);
     if (event->level <= TTR_LEVEL_TRACE || event->level > TTR_LEVEL_FATAL)
-        count_loss(writer, EVENT_HEADER_LOSS_LEVEL);
+        count_encoder_loss(writer, EVENT_HEADER_LOSS_LEVEL);
     unsigned flags = EVENT_HEADER_POINTER64 | EVENT_HEADER_EXTENSION |
                      (writer->is_big_endian ? 0 : EVENT_HEADER_LITTLE_ENDIAN);
     buffer_add_byte(to, (uint8_t)flags);
@@ -630,8 +631,8 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
     append_u16(writer, to, EVENT_HEADER_METADATA);
 }
 
-/* Copies an event that was read as EventHeader, without the container's padding. Returns false if
- * the event is of another format or damaged, so that it must be encoded. */
+/* Copies the bytes of an event that was read as EventHeader, without the container's padding.
+ * Returns false if the event must be encoded, because it has another format or is damaged. */
 static bool copy_stored_event(const struct event_header_writer *writer, const ttr_event *event,
                               struct buffer *to)
 {

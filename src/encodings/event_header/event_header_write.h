@@ -28,12 +28,13 @@
 /* Losses counted while encoding. The loss table of each format that uses this encoder must begin
  * with EVENT_HEADER_LOSS_ROWS, so that these numbers index it. */
 enum event_header_loss {
-    EVENT_HEADER_LOSS_PROVIDER,    /* characters that tracepoint names must not contain */
+    /* provider name with characters that a tracepoint name must not contain */
+    EVENT_HEADER_LOSS_PROVIDER,
     EVENT_HEADER_LOSS_NO_PROVIDER, /* event without a provider */
     EVENT_HEADER_LOSS_LEVEL,       /* event without a level, or of level trace */
-    EVENT_HEADER_LOSS_NAME,        /* ';' or NUL in the name of an event or field */
+    EVENT_HEADER_LOSS_NAME,        /* event name or field name with ';' or NUL */
     EVENT_HEADER_LOSS_KIND,        /* event that is not an instant */
-    EVENT_HEADER_LOSS_LABEL,       /* symbolic names of numbers (enum labels) */
+    EVENT_HEADER_LOSS_LABEL,       /* names of enumerated values (labels), which are not written */
     EVENT_HEADER_LOSS_CONTEXT,     /* context fields, which become payload fields */
     EVENT_HEADER_LOSS_ARRAY,       /* array with elements of different types */
     EVENT_HEADER_LOSS_EMPTY,       /* struct without members */
@@ -78,15 +79,15 @@ enum event_header_loss {
 struct event_header_writer {
     const ttr *t;
     bool is_big_endian;
-    /* maximum size of an event in bytes; fields that do not fit are dropped and counted as CUT */
+    /* greatest event size in bytes; fields that do not fit are dropped and counted as CUT */
     size_t most;
     struct buffer metadata, payload;
-    ttr_field *field; /* fields of the current top-level field, flattened in depth-first order */
+    ttr_field *field; /* members of the current top-level field, in depth-first order */
     size_t fields_n, capacity;
-    size_t least; /* lower bound of the payload bytes that the current top-level field needs */
-    bool is_cut;  /* the rest of the current top-level field was not kept, as it cannot fit */
+    size_t least; /* lower bound of the payload size of the current top-level field */
+    bool is_cut;  /* the current top-level field cannot fit, so the rest of it was not collected */
     unsigned depth;
-    /* cache: provider of the previous event, and whether its name needed replacement characters */
+    /* cache: the last provider, and whether its name had to be changed */
     ttr_id cached_provider;
     bool is_renamed;
     uint64_t losses[EVENT_HEADER_LOSSES];
@@ -97,8 +98,8 @@ void event_header_writer_init(struct event_header_writer *writer, const ttr *t,
                               const struct alloc *alloc);
 void event_header_writer_free(struct event_header_writer *writer);
 
-/* Writes the name of the event's tracepoint, with a terminating zero, and returns its length
- * without the zero. */
+/* Writes the name of the event's tracepoint with a terminating zero. Returns the length without the
+ * zero. */
 size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
                                           const ttr_event *event, char to[EVENT_HEADER_NAME_MAX]);
 
@@ -108,9 +109,9 @@ struct event_header_ids {
     const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
 };
 
-/* Appends one encoded event, starting at its header. If `ids` is NULL, the event's own opcode and
- * ids are used, and an event that was read as EventHeader is copied byte for byte. Sets to->failed
- * if out of memory. */
+/* Appends one encoded event, starting with its header. If `ids` is NULL, the ids of the event are
+ * used, and an event that was read as EventHeader is copied byte for byte. Sets to->failed if
+ * memory is exhausted. */
 void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
                               const struct event_header_ids *ids, struct buffer *to);
 

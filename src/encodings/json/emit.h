@@ -23,8 +23,8 @@ static inline char *emit_piece(char *at, ttr_text piece)
     return at + piece.n;
 }
 
-/* Appends a piece of a text cache in 16-byte blocks, which compile to single vector moves. Up to
- * TEXT_CACHE_PADDING bytes after the piece may be overwritten. */
+/* Appends a text from a text cache in 16-byte blocks, which compile to single vector moves. Up to
+ * TEXT_CACHE_PADDING bytes after the text may be overwritten. */
 static inline char *emit_cached_piece(char *at, ttr_text piece)
 {
     for (size_t i = 0; i < piece.n; i += TEXT_CACHE_PADDING)

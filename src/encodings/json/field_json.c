@@ -22,22 +22,24 @@
 
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
-#define SHAPE_MISSES_MAX 4u /* number of mismatches after which a schema gets no shape */
+/* number of events with other names after which a schema gets no shape any more */
+#define SHAPE_MISSES_MAX 4u
 #define NAMES_FIRST ((size_t)64)
 /* 2^64 / golden ratio: multiplier that makes equal names of different objects hash differently */
 #define HASH_OBJECT 0x9e3779b97f4a7c15u
 
 /* A name of the current event. */
 struct field_name {
-    uint64_t object; /* generation number of the object that contains it */
+    /* number of the object that contains the name, counted over the whole output */
+    uint64_t object;
     uint64_t hash;
     /* offset and length of the escaped name in the output */
     size_t at, n;
-    uint64_t next_suffix; /* suffix number to try at the next duplicate */
+    uint64_t next_suffix; /* suffix number to try for the next duplicate of this name */
 };
 
-/* One named field of a shape. If all earlier fields match the shape, this name is known to be
- * unique in its object. */
+/* One named field of a shape. If all earlier fields match the shape, the name is known to be unique
+ * in its object. */
 struct shape_item {
     ttr_id name_id;
     uint16_t depth;
@@ -47,16 +49,17 @@ struct shape_item {
 
 struct field_shape {
     ttr_id schema;
-    uint8_t n;      /* items learned; events may have more fields */
-    uint8_t misses; /* number of events that did not match */
+    uint8_t n;      /* number of items; an event may have more fields */
+    uint8_t misses; /* number of events that did not match the shape */
     bool is_learned;
     struct shape_item item[FIELD_JSON_SHAPE];
 };
 
 struct field_name_slot {
-    /* generation number of the event; the slot is free if it differs from the current one */
+    /* number of the event that used this slot last; if it is not the current one, the slot is free
+     */
     uint64_t event;
-    size_t index; /* index in `names` */
+    size_t index; /* index of the name in `names` */
 };
 
 void field_json_init(struct field_json *json, const ttr *t, struct buffer *to)
@@ -101,8 +104,8 @@ static bool is_same_name(const struct field_json *json, const struct field_name 
            memcmp(text_of_name(json, a), text_of_name(json, b), a->n) == 0;
 }
 
-/* Returns the slot of a name, or the free slot for it. At least one slot is always free, so the
- * probing ends. */
+/* Returns the slot of a name, or the free slot for it. The table always has a free slot, so probing
+ * ends. */
 static struct field_name_slot *find_slot(struct field_json *json, const struct field_name *name)
 {
     for (size_t i = (size_t)name->hash;; i++) {
@@ -112,8 +115,8 @@ static struct field_name_slot *find_slot(struct field_json *json, const struct f
     }
 }
 
-/* Adds all listed names to the hash table, which stays at most two thirds full. Returns false if
- * out of memory. */
+/* Adds all names in the list to the hash table, which stays at most two thirds full. Returns false
+ * if memory is exhausted. */
 static bool index_names(struct field_json *json)
 {
     if (json->names_n * 3 >= json->slots_n * 2) {
@@ -136,7 +139,8 @@ static bool index_names(struct field_json *json)
     return true;
 }
 
-/* Returns an equal name in the same object. Returns NULL if there is none or if out of memory. */
+/* Returns an earlier, equal name in the same object. Returns NULL if there is none, or if memory is
+ * exhausted. */
 static struct field_name *find_name(struct field_json *json, const struct field_name *name)
 {
     if (!index_names(json))
@@ -145,22 +149,22 @@ static struct field_name *find_name(struct field_json *json, const struct field_
     return slot->event == json->oldest ? &json->names[slot->index] : NULL;
 }
 
-static inline struct field_name make_name(const struct field_json *json, size_t at, size_t n,
-                                          uint64_t hash)
+static inline struct field_name describe_name(const struct field_json *json, size_t at, size_t n,
+                                              uint64_t hash)
 {
     uint64_t object = json->objects[json->depth];
     return (struct field_name){
         .object = object, .at = at, .n = n, .next_suffix = 2, .hash = hash + object * HASH_OBJECT};
 }
 
-/* Describes the escaped name at the end of the output, which starts at `at`. */
+/* Returns the description of the escaped name from output offset `at` to the end of the output. */
 static struct field_name name_at_end(const struct field_json *json, size_t at)
 {
     size_t n = json->to->n - at;
-    return make_name(json, at, n, hash_bytes(json->to->bytes + at, n));
+    return describe_name(json, at, n, hash_bytes(json->to->bytes + at, n));
 }
 
-/* Lists a name. Returns true if the Bloom filter proves that it is new. */
+/* Adds a name to the list. Returns true if the Bloom filter proves that the name is new. */
 static inline bool append_to_name_list(struct field_json *json, const struct field_name *name)
 {
     uint64_t bit = UINT64_C(1) << (name->hash >> 8 & 63),
@@ -177,8 +181,7 @@ static inline bool append_to_name_list(struct field_json *json, const struct fie
     return is_new;
 }
 
-/* Renames the last name, which ends the output, with "#2", "#3" ... until it is unique in its
- * object. */
+/* Appends "#2", "#3" ... to the name at the end of the output until it is unique in its object. */
 static __attribute__((noinline)) void make_name_unique(struct field_json *json)
 {
     struct field_name name = json->names[--json->names_n];
@@ -298,8 +301,8 @@ static bool is_array_or_struct(const ttr_value *value)
     return value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
 }
 
-/* Records the number of names and the filter at the start of an object or array, to restore them at
- * its end. */
+/* Saves the number of names and the Bloom filter at the start of an object or array. They are
+ * restored at its end. */
 static void save_names_mark(struct field_json *json, unsigned depth)
 {
     struct field_json_mark *mark = &json->marks[depth];
@@ -307,10 +310,10 @@ static void save_names_mark(struct field_json *json, unsigned depth)
     memcpy(mark->seen, json->seen, sizeof mark->seen);
 }
 
-/* Removes the names of an object that has ended, so that an array of millions of objects needs
- * little memory. Slots are freed in reverse order of insertion; otherwise linear probing would miss
- * names after a freed slot. */
-static void forget_names(struct field_json *json, const struct field_json_mark *mark)
+/* Removes the names of an object that has ended, so that arrays of millions of objects need little
+ * memory. Slots are freed in reverse order of insertion; otherwise linear probing would miss names.
+ */
+static void remove_object_names(struct field_json *json, const struct field_json_mark *mark)
 {
     while (json->indexed > mark->names_n)
         find_slot(json, &json->names[--json->indexed])->event = 0;
@@ -337,7 +340,7 @@ void field_json_close_value(struct field_json *json)
     buffer_add_byte(json->to, json->objects[json->depth] ? '}' : ']');
     const struct field_json_mark *mark = &json->marks[json->depth--];
     if (json->names_n > mark->names_n)
-        forget_names(json, mark);
+        remove_object_names(json, mark);
 }
 
 void field_json_begin(struct field_json *json)
@@ -353,8 +356,8 @@ void field_json_begin(struct field_json *json)
 
 /* --- Shapes: learned sequences of names --- */
 
-/* Selects the shape of the schema, or starts learning it at the second event: a schema seen once
- * may never recur. */
+/* Selects the shape of the schema. The shape is learned from the second event of a schema, since
+ * many schemas have a single event. */
 static void select_shape(struct field_json *json, ttr_id schema)
 {
     if (json->names_n > 0)
@@ -373,9 +376,9 @@ static void select_shape(struct field_json *json, ttr_id schema)
     json->is_learning = !shape->is_learned;
 }
 
-/* Stops using the shape for this event: lists the names that it had covered, so that later names
- * can be compared with them. */
-static void leave_shape(struct field_json *json)
+/* Stops using the shape for this event. Adds the names that it covered to the list, so that later
+ * names can be compared with them. */
+static void stop_using_shape(struct field_json *json)
 {
     struct field_shape *shape = json->shape;
     json->shape = NULL;
@@ -396,18 +399,18 @@ static void leave_shape(struct field_json *json)
                                         .hash = piece->hash + shaped->object * HASH_OBJECT};
         (void)append_to_name_list(json, &name);
     }
-    /* the names may belong to any open object */
+    /* the removed names may belong to any open object */
     for (unsigned depth = 1; depth <= json->depth; depth++)
         save_names_mark(json, depth);
 }
 
-/* Adds to the shape the name that was appended from `begin` on. */
-static void learn_name(struct field_json *json, const ttr_field *field, size_t begin)
+/* Adds the name that was appended at output offset `begin` to the shape. */
+static void add_name_to_shape(struct field_json *json, const ttr_field *field, size_t begin)
 {
     struct field_shape *shape = json->shape;
     size_t n = json->to->n - begin;
     if (json->to->failed || n > SHAPE_TEXT || shape->n == FIELD_JSON_SHAPE) {
-        leave_shape(json);
+        stop_using_shape(json);
         return;
     }
     struct shape_item *item = &shape->item[shape->n++];
@@ -415,8 +418,7 @@ static void learn_name(struct field_json *json, const ttr_field *field, size_t b
     memcpy(item->text, json->to->bytes + begin, n);
 }
 
-/* Appends a name from the shape. Returns false if the field does not match the shape's next item.
- */
+/* Appends the name of the next item of the shape. Returns false if the field has another name. */
 static inline bool append_shaped_name(struct field_json *json, const ttr_field *field)
 {
     const struct field_shape *shape = json->shape;
@@ -442,7 +444,7 @@ static inline bool append_shaped_name(struct field_json *json, const ttr_field *
 static void append_unescaped_name(struct field_json *json, const void *p, size_t n)
 {
     if (json->shape)
-        leave_shape(json);
+        stop_using_shape(json);
     field_json_append_separator(json);
     buffer_add_byte(json->to, '"');
     size_t at = json->to->n;
@@ -468,7 +470,7 @@ static inline void append_escaped_name(struct field_json *json, ttr_text text, u
     size_t before = to->n, spaced = json->spaced;
     char last = before ? at[-1] : '{';
     size_t skip = (last != '{' && last != '[') + spaced + 1;
-    const struct field_name name = make_name(json, before + skip, text.n, hash);
+    const struct field_name name = describe_name(json, before + skip, text.n, hash);
     bool is_new = append_to_name_list(json, &name);
     to->n = before + skip + text.n + (is_new ? 2 + spaced : 0);
     at[0] = ',';
@@ -491,11 +493,11 @@ void field_json_append_constant_name(struct field_json *json, const char *name)
 {
     size_t n = strlen(name);
     if (json->shape)
-        leave_shape(json);
+        stop_using_shape(json);
     append_escaped_name(json, (ttr_text){name, n}, hash_bytes(name, n), false);
 }
 
-/* Returns the escaped form of an interned string, from the cache. */
+/* Returns the cached escaped form of an interned string. */
 static inline const struct text_piece *escaped_string(struct field_json *json, ttr_id id)
 {
     const struct text_piece *piece = text_cache_get(&json->texts, json->t, id);
@@ -505,12 +507,12 @@ static inline const struct text_piece *escaped_string(struct field_json *json, t
     return piece;
 }
 
-/* Appends a name that the shape does not cover; adds it to the shape if one is being learned. */
+/* Appends a name that is not in the shape. Adds the name if the shape is being learned. */
 static __attribute__((noinline)) void append_unshaped_name(struct field_json *json,
                                                            const ttr_field *field)
 {
     if (json->shape && (!json->is_learning || !field->name_id))
-        leave_shape(json);
+        stop_using_shape(json);
     if (!field->name_id) {
         append_unescaped_name(json, field->name.p, field->name.n);
         return;
@@ -520,9 +522,9 @@ static __attribute__((noinline)) void append_unshaped_name(struct field_json *js
     uint64_t duplicates = json->losses[FIELD_JSON_DUPLICATE];
     append_escaped_name(json, piece->text, piece->hash, true);
     if (json->shape && (piece->changed || json->losses[FIELD_JSON_DUPLICATE] != duplicates))
-        leave_shape(json);
+        stop_using_shape(json);
     else if (json->shape)
-        learn_name(json, field, begin);
+        add_name_to_shape(json, field, begin);
 }
 
 void field_json_append_field_name(struct field_json *json, const ttr_field *field)
@@ -602,12 +604,12 @@ static void append_labelled_number(struct field_json *json, const ttr_value *val
     buffer_add_text(json->to, is_list ? "]}" : "}");
 }
 
-/* Starts an array element. An array of objects leaves the shape, since its length varies per event.
+/* Starts an array element. An array of objects ends the use of the shape, since its length varies.
  */
 static void append_array_element(struct field_json *json, const ttr_value *value)
 {
     if (json->shape && is_array_or_struct(value))
-        leave_shape(json);
+        stop_using_shape(json);
     field_json_append_separator(json);
 }
 
@@ -641,12 +643,12 @@ static void close_open_levels(struct field_json *json)
     while (json->depth > 0)
         field_json_close_value(json);
     if (json->shape && json->is_learning && json->shape->n > 0)
-        leave_shape(json);
+        stop_using_shape(json);
 }
 
-/* Returns the first fields of an event; 0 also if memory is out. */
-static inline uint32_t first_fields(struct field_json *json, const ttr_event *event,
-                                    const ttr_field **field)
+/* Fetches the first fields of an event, and returns their number; 0 also if memory is exhausted. */
+static inline uint32_t fetch_first_fields(struct field_json *json, const ttr_event *event,
+                                          const ttr_field **field)
 {
     if (!json->fields)
         json->shown = json->fields = ttr_field_buffer_new(json->t);
@@ -658,7 +660,7 @@ void field_json_append_fields(struct field_json *json, const ttr_event *event)
 {
     const ttr_field *field;
     select_shape(json, event->schema);
-    for (uint32_t n = first_fields(json, event, &field); n > 0;
+    for (uint32_t n = fetch_first_fields(json, event, &field); n > 0;
          n = ttr_event_fields_next(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context_field(&field[i]);
@@ -673,7 +675,7 @@ bool field_json_append_fields_apart(struct field_json *json, struct field_json *
     const ttr_field *field;
     bool has_context = false;
     select_shape(json, event->schema);
-    uint32_t n = first_fields(json, event, &field);
+    uint32_t n = fetch_first_fields(json, event, &field);
     context->shown = json->fields;
     for (; n > 0; n = ttr_event_fields_next(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {

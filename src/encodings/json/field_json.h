@@ -55,36 +55,38 @@ enum field_json_loss {
         .rule = "get a number: name, name#2"                                                       \
     }
 
-/* Location of a name that was appended from a shape. */
+/* A name that was appended from a shape. */
 struct shaped_name {
-    uint64_t object; /* generation number of its object */
-    size_t end;      /* offset after its ':' in the output */
+    uint64_t object; /* number of the object that contains the name */
+    size_t end;      /* output offset after the ':' of the name */
 };
 
 struct field_json {
     const ttr *t;
     struct buffer *to;
-    ttr_field_buffer *fields;      /* allocated for the first event; NULL until then */
-    const ttr_field_buffer *shown; /* the fields being appended; provides their labels */
+    ttr_field_buffer *fields; /* allocated for the first event; NULL until then */
+    /* fields that are being appended; their labels are looked up in it */
+    const ttr_field_buffer *shown;
     /* cache of escaped strings; writers may use it for their own strings */
     struct text_cache texts;
     struct field_name *names; /* names of the current event */
     size_t names_n, names_capacity;
-    struct field_name_slot *slots; /* hash table of the first `indexed` names */
+    struct field_name_slot *slots; /* hash table of the names [0, indexed) */
     size_t slots_n, indexed;
-    uint64_t seen[FIELD_JSON_SEEN]; /* Bloom filter of the names */
-    struct field_shape *shapes;     /* one per schema, hashed; NULL until first needed */
-    struct field_shape *shape;      /* shape of the current event; NULL = its names are listed */
-    bool is_learning;               /* the shape is being learned from this event */
-    uint8_t shaped_n;               /* number of names appended from the shape */
+    uint64_t seen[FIELD_JSON_SEEN]; /* Bloom filter of the names in the list */
+    struct field_shape *shapes;     /* hash table of shapes by schema; NULL until first needed */
+    /* shape used for the current event; NULL if its names are in the list */
+    struct field_shape *shape;
+    bool is_learning; /* the shape is being learned from the current event */
+    uint8_t shaped_n; /* number of names appended from the shape */
     struct shaped_name shaped[FIELD_JSON_SHAPE];
     uint64_t generation,
-        /* generation: number of the newest object; oldest: of the current event. Names of earlier
-         * generations are ignored. */
+        /* generation: number of the last object; oldest: number of the current event's first
+         * object, names of earlier objects are ignored */
         oldest;
     unsigned depth;
-    /* maximum size of a byte field; the rest is dropped and counted in bytes_cut. SIZE_MAX by
-     * default */
+    /* limit of the bytes written for a field of bytes; the rest is dropped and counted in
+     * bytes_cut. SIZE_MAX by default */
     size_t bytes_max;
     uint64_t bytes_cut;
     /* write blanks after ':' and ',' and inside brackets; set before the first write */
@@ -92,13 +94,14 @@ struct field_json {
     bool hex_pointers; /* write pointers as strings, "0x7f00", and count them in `pointers` */
     uint64_t pointers;
     uint64_t
-        contexts; /* number of context fields that field_json_append_fields mixed with the others */
+        /* number of context fields that field_json_append_fields() appended among other fields */
+        contexts;
     uint64_t
-        objects[FIELD_JSON_DEPTH + 1]; /* generation of the open object at each level; 0 = array */
+        objects[FIELD_JSON_DEPTH + 1]; /* number of the open object at each level; 0 for an array */
     struct field_json_mark {
-        size_t names_n; /* names listed before the level was opened */
+        size_t names_n; /* number of names in the list when the level was opened */
         uint64_t seen[FIELD_JSON_SEEN];
-    } marks[FIELD_JSON_DEPTH + 1]; /* per level: state to restore when the object or array ends */
+    } marks[FIELD_JSON_DEPTH + 1]; /* per level: state to restore when its object or array ends */
     uint64_t losses[FIELD_JSON_LOSSES];
     uint64_t losses_total;
 };
@@ -109,8 +112,8 @@ void field_json_free(struct field_json *json);
 /* Starts the members of an object. The caller appends '{' before and '}' after them. */
 void field_json_begin(struct field_json *json);
 
-/* Append a comma if needed, a name and ':'; the value must follow. A constant name must not need
- * escaping. */
+/* Append a comma if needed, a name and ':'. The value must be appended next. A constant name must
+ * not need escaping. */
 void field_json_append_constant_name(struct field_json *json, const char *name);
 void field_json_append_field_name(struct field_json *json, const ttr_field *field);
 
@@ -128,13 +131,13 @@ void field_json_append_value(struct field_json *json, const ttr_value *value);
 /* Appends all fields of an event as members. */
 void field_json_append_fields(struct field_json *json, const ttr_event *event);
 
-/* As field_json_append_fields, but appends context fields (groups COMMON and CONTEXT) to `context`,
- * which has a buffer of its own. Returns true if there are any. */
+/* Appends fields like field_json_append_fields(), but context fields (groups COMMON and CONTEXT) to
+ * `context`, which has another buffer. Returns whether there are context fields. */
 bool field_json_append_fields_apart(struct field_json *json, struct field_json *context,
                                     const ttr_event *event);
 
-/* Reports the losses counted since the last call to a writer's loss ledger, at `offset` of the
- * output. */
+/* Adds the losses since the last call to the loss ledger of a writer, with `offset` as output
+ * offset. */
 void field_json_report_losses(struct field_json *json, struct ttr_writer *out, uint64_t offset);
 
 #endif

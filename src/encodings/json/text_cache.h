@@ -9,8 +9,8 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 
-/* Appends the escaped form of `n` bytes. Returns how many characters were replaced with loss; 0 if
- * the original can be restored. */
+/* Appends the escaped form of `n` bytes. Returns the number of characters that cannot be restored
+ * from it. */
 typedef size_t (*text_encode)(struct buffer *to, const void *p, size_t n);
 
 #define TEXT_CACHE_PADDING 16u
@@ -29,7 +29,7 @@ struct text_cache {
     struct buffer scratch;
     struct text_piece *pieces; /* array indexed by string id */
     size_t pieces_n;
-    bool failed; /* out of memory: pieces returned since then are empty */
+    bool failed; /* memory was exhausted; texts returned since then are empty */
 };
 
 void text_cache_init(struct text_cache *cache, const struct alloc *alloc, text_encode encode);

@@ -1,7 +1,7 @@
-/* Formatting of times in text outputs. An event does not declare whether its time counts from 1970
- * or from the start of the trace, but the magnitude shows it: a clock that starts at zero reaches
- * TIME_UNIX_NS only after 104 days. The put functions write at most NUMBER_MAX bytes and return the
- * end of the text, as in emit.h. */
+/* Formatting of times in text outputs. An event does not record whether its time is relative to
+ * 1970 or to the start of the trace. The magnitude decides: a clock that starts at zero reaches
+ * TIME_UNIX_NS only after 104 days. The emit functions write at most NUMBER_MAX bytes, and return
+ * the end of the text, like those of emit.h. */
 #ifndef TRACETTA_ENCODINGS_JSON_TIMELINE_H
 #define TRACETTA_ENCODINGS_JSON_TIMELINE_H
 

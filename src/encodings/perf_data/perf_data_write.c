@@ -43,7 +43,7 @@ void perf_data_writer_free(struct perf_data_writer *writer)
 
 /* Returns the flags as the file's byte order stores them: C compilers on big-endian machines
  * allocate bit fields from the most significant bit. */
-static uint64_t order_flag_bits(uint64_t flags, bool is_big)
+static uint64_t flags_in_file_order(uint64_t flags, bool is_big)
 {
     uint64_t placed = 0;
     for (unsigned i = 0; i < 64 && is_big; i++)
@@ -62,7 +62,7 @@ void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
     perf_store_u64(to + PERF_ATTR_PERIOD, is_big, attr->period);
     perf_store_u64(to + PERF_ATTR_SAMPLE_TYPE, is_big, attr->sample_type);
     perf_store_u64(to + PERF_ATTR_READ_FORMAT, is_big, attr->read_format);
-    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, order_flag_bits(attr->flags, is_big));
+    perf_store_u64(to + PERF_ATTR_FLAGS, is_big, flags_in_file_order(attr->flags, is_big));
     perf_store_u32(to + PERF_ATTR_WAKEUP, is_big, attr->wakeup);
     perf_store_u32(to + PERF_ATTR_CLOCKID, is_big, (uint32_t)attr->clockid);
     perf_store_u16(to + PERF_ATTR_MAX_STACK, is_big, attr->max_stack);
@@ -70,8 +70,8 @@ void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
 
 /* --- Records that describe the trace, written in pipe mode --- */
 
-/* Appends bytes that are not a record of the data section and counts them in the file offset. */
-static void write_frame(struct perf_data_writer *writer, const void *bytes, size_t n)
+/* Writes bytes outside of the data section, and advances the file offset. */
+static void write_outside_data(struct perf_data_writer *writer, const void *bytes, size_t n)
 {
     buffer_add(writer->spec.to, bytes, n);
     writer->at += n;
@@ -94,7 +94,7 @@ static void write_record_header(struct perf_data_writer *writer, uint32_t type, 
     uint8_t header[PERF_RECORD_HEADER] = {0};
     perf_store_u32(header, writer->spec.is_big_endian, type);
     perf_store_u16(header + 6, writer->spec.is_big_endian, (uint16_t)size);
-    write_frame(writer, header, sizeof header);
+    write_outside_data(writer, header, sizeof header);
 }
 
 static uint64_t event_id_at(const struct perf_data_writer *writer,
@@ -111,7 +111,8 @@ static void write_ids(struct perf_data_writer *writer, const struct perf_data_wr
         write_frame_u64(writer, event_id_at(writer, event, i));
 }
 
-/* Writes an attribute record and a name record. Ids that exceed the record size are dropped. */
+/* Writes an attribute record and a name record for an event. Ids that do not fit into a record are
+ * dropped. */
 static void write_event_records(struct perf_data_writer *writer,
                                 const struct perf_data_writer_event *event)
 {
@@ -121,7 +122,7 @@ static void write_event_records(struct perf_data_writer *writer,
         limited.ids_n = room;
     write_record_header(writer, PERF_HEADER_ATTR,
                         PERF_RECORD_HEADER + PERF_ATTR_VER7 + 8 * limited.ids_n);
-    write_frame(writer, event->attr, PERF_ATTR_VER7);
+    write_outside_data(writer, event->attr, PERF_ATTR_VER7);
     write_ids(writer, &limited);
     if (!event->name_n || !event->ids_n)
         return;
@@ -129,8 +130,8 @@ static void write_event_records(struct perf_data_writer *writer,
     write_record_header(writer, PERF_EVENT_UPDATE, PERF_RECORD_HEADER + 16 + padded);
     write_frame_u64(writer, UPDATE_NAME);
     write_frame_u64(writer, event_id_at(writer, event, 0));
-    write_frame(writer, writer->names.bytes + event->name_at, event->name_n);
-    write_frame(writer, "\0\0\0\0\0\0\0", padded - event->name_n);
+    write_outside_data(writer, writer->names.bytes + event->name_at, event->name_n);
+    write_outside_data(writer, "\0\0\0\0\0\0\0", padded - event->name_n);
 }
 
 static void write_feature_record(struct perf_data_writer *writer, enum perf_feature feature)
@@ -141,7 +142,7 @@ static void write_feature_record(struct perf_data_writer *writer, enum perf_feat
         return;
     write_record_header(writer, PERF_HEADER_FEATURE, size);
     write_frame_u64(writer, feature);
-    write_frame(writer, section->bytes, section->n);
+    write_outside_data(writer, section->bytes, section->n);
 }
 
 static void write_tracing_record(struct perf_data_writer *writer)
@@ -152,16 +153,16 @@ static void write_tracing_record(struct perf_data_writer *writer)
         return;
     write_record_header(writer, PERF_HEADER_TRACING_DATA, PERF_RECORD_HEADER + 4);
     write_frame_u32(writer, (uint32_t)(section->n + padding));
-    write_frame(writer, section->bytes, section->n);
-    write_frame(writer, "\0\0\0\0\0\0\0", padding);
+    write_outside_data(writer, section->bytes, section->n);
+    write_outside_data(writer, "\0\0\0\0\0\0\0", padding);
 }
 
 static void write_build_ids(struct perf_data_writer *writer)
 {
     const struct buffer *section = &writer->feature[PERF_FEATURE_BUILD_ID];
     if (section->n > writer->build_ids_written)
-        write_frame(writer, section->bytes + writer->build_ids_written,
-                    section->n - writer->build_ids_written);
+        write_outside_data(writer, section->bytes + writer->build_ids_written,
+                           section->n - writer->build_ids_written);
     writer->build_ids_written = section->n;
 }
 
@@ -200,8 +201,9 @@ void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t a
     }
 }
 
-/* Called after a feature section was set; in pipe mode writes it at once as a record. */
-static void publish_feature(struct perf_data_writer *writer, enum perf_feature feature)
+/* Must be called after a feature section was set. For a pipe, writes the feature at once as a
+ * record. */
+static void write_pipe_feature(struct perf_data_writer *writer, enum perf_feature feature)
 {
     if (writer->feature[feature].failed)
         writer->is_out_of_memory = true;
@@ -214,7 +216,7 @@ void perf_data_writer_set_feature(struct perf_data_writer *writer, enum perf_fea
 {
     buffer_clear(&writer->feature[feature]);
     buffer_add(&writer->feature[feature], bytes, n);
-    publish_feature(writer, feature);
+    write_pipe_feature(writer, feature);
 }
 
 void perf_data_writer_set_feature_text(struct perf_data_writer *writer, enum perf_feature feature,
@@ -222,7 +224,7 @@ void perf_data_writer_set_feature_text(struct perf_data_writer *writer, enum per
 {
     buffer_clear(&writer->feature[feature]);
     perf_append_text(&writer->feature[feature], writer->spec.is_big_endian, text.p, text.n);
-    publish_feature(writer, feature);
+    write_pipe_feature(writer, feature);
 }
 
 void perf_data_writer_set_feature_texts(struct perf_data_writer *writer, enum perf_feature feature,
@@ -233,7 +235,7 @@ void perf_data_writer_set_feature_texts(struct perf_data_writer *writer, enum pe
     for (uint32_t i = 0; i < n; i++)
         perf_append_text(&writer->feature[feature], writer->spec.is_big_endian, texts[i].p,
                          texts[i].n);
-    publish_feature(writer, feature);
+    write_pipe_feature(writer, feature);
 }
 
 void perf_data_writer_set_feature_cpus(struct perf_data_writer *writer, uint32_t available,
@@ -243,7 +245,7 @@ void perf_data_writer_set_feature_cpus(struct perf_data_writer *writer, uint32_t
     buffer_clear(section);
     perf_append_u32(section, writer->spec.is_big_endian, available);
     perf_append_u32(section, writer->spec.is_big_endian, online);
-    publish_feature(writer, PERF_FEATURE_NRCPUS);
+    write_pipe_feature(writer, PERF_FEATURE_NRCPUS);
 }
 
 void perf_data_writer_set_feature_clock(struct perf_data_writer *writer, uint32_t clockid,
@@ -256,7 +258,7 @@ void perf_data_writer_set_feature_clock(struct perf_data_writer *writer, uint32_
     perf_append_u32(section, is_big, clockid);
     perf_append_u64(section, is_big, wall_ns);
     perf_append_u64(section, is_big, clock_ns);
-    publish_feature(writer, PERF_FEATURE_CLOCK_DATA);
+    write_pipe_feature(writer, PERF_FEATURE_CLOCK_DATA);
 }
 
 void perf_data_writer_add_build_id(struct perf_data_writer *writer, uint32_t pid, uint16_t cpumode,
@@ -302,7 +304,7 @@ static void write_pipe_start(struct perf_data_writer *writer)
     uint8_t header[PERF_PIPE_HEADER_BYTES];
     memcpy(header, writer->spec.is_big_endian ? PERF_MAGIC_BIG : PERF_MAGIC, 8);
     perf_store_u64(header + PERF_AT_HEADER_SIZE, writer->spec.is_big_endian, sizeof header);
-    write_frame(writer, header, sizeof header);
+    write_outside_data(writer, header, sizeof header);
     for (size_t i = 0; i < writer->events_n; i++)
         write_event_records(writer, &writer->events[i]);
     writer->events_written = writer->events_n;
@@ -321,7 +323,7 @@ static void write_attrs(struct perf_data_writer *writer)
     writer->attrs_at = writer->at;
     for (size_t i = 0; i < writer->events_n; i++) {
         const struct perf_data_writer_event *event = &writer->events[i];
-        write_frame(writer, event->attr, PERF_ATTR_VER7);
+        write_outside_data(writer, event->attr, PERF_ATTR_VER7);
         write_frame_u64(writer, ids_at);
         write_frame_u64(writer, 8 * event->ids_n);
         ids_at += 8 * event->ids_n;
@@ -330,8 +332,8 @@ static void write_attrs(struct perf_data_writer *writer)
     writer->events_written = writer->events_n;
 }
 
-/* Fills the COMPRESSED feature section. Readers need it before the first COMPRESSED record, to size
- * their buffer by the compression ratio. */
+/* Fills the feature section COMPRESSED. Readers need it before the first COMPRESSED record, since
+ * the compression ratio determines their buffer size. */
 static void fill_compressed_section(struct perf_data_writer *writer)
 {
     struct buffer *section = &writer->feature[PERF_FEATURE_COMPRESSED];
@@ -372,7 +374,7 @@ static void write_early_sections(struct perf_data_writer *writer)
 {
     for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++) {
         writer->early_sections[i] = (struct perf_section){writer->at, writer->feature[i].n};
-        write_frame(writer, writer->feature[i].bytes, writer->feature[i].n);
+        write_outside_data(writer, writer->feature[i].bytes, writer->feature[i].n);
     }
 }
 
@@ -386,7 +388,7 @@ void perf_data_writer_begin(struct perf_data_writer *writer)
         write_pipe_start(writer);
         return;
     }
-    write_frame(writer, header, sizeof header);
+    write_outside_data(writer, header, sizeof header);
     if (writer->events_n)
         write_attrs(writer);
     if (writer->spec.is_live) {
@@ -401,8 +403,9 @@ void perf_data_writer_begin(struct perf_data_writer *writer)
 
 /* --- Marks of a live file, between the records --- */
 
-/* Starts an EVENT_TYPE record, which readers skip, to carry `n` bytes of data (a multiple of 8). */
-static void start_carrier(struct perf_data_writer *writer, size_t n)
+/* Starts a carrier: an EVENT_TYPE record, which readers skip, with `n` bytes of data (a multiple of
+ * 8). */
+static void begin_carrier_record(struct perf_data_writer *writer, size_t n)
 {
     write_record_header(writer, PERF_HEADER_EVENT_TYPE, CARRIER_HEAD + n);
     write_frame_u64(writer, UINT64_MAX);
@@ -414,13 +417,13 @@ static void write_carried_feature(struct perf_data_writer *writer, enum perf_fea
 {
     const struct buffer *section = &writer->feature[feature];
     size_t padded = perf_padded_size(section->n, 8);
-    start_carrier(writer, padded);
+    begin_carrier_record(writer, padded);
     writer->early_sections[feature] = (struct perf_section){writer->at, section->n};
-    write_frame(writer, section->bytes, section->n);
-    write_frame(writer, "\0\0\0\0\0\0\0", padded - section->n);
+    write_outside_data(writer, section->bytes, section->n);
+    write_outside_data(writer, "\0\0\0\0\0\0\0", padded - section->n);
 }
 
-/* Writes events and formats that were declared since the last mark, inside carrier records. */
+/* Writes the events and formats that were declared since the last mark, inside carrier records. */
 static void write_late_declarations(struct perf_data_writer *writer)
 {
     size_t attrs = writer->events_n * ATTR_ENTRY + writer->ids.n;
@@ -428,12 +431,11 @@ static void write_late_declarations(struct perf_data_writer *writer)
                         *formats = &writer->feature[PERF_FEATURE_TRACING_DATA];
     writer->is_late = false;
     if (attrs > PERF_CARRIED_BYTES_MAX || formats->n > PERF_CARRIED_BYTES_MAX)
-        return; /* checked before fill_event_desc_section: its cost grows with the number of events
-                 */
+        return; /* checked before fill_event_desc_section(), which is slow for many events */
     fill_event_desc_section(writer);
     if (names->n > PERF_CARRIED_BYTES_MAX || perf_data_writer_failed(writer))
         return;
-    start_carrier(writer, attrs);
+    begin_carrier_record(writer, attrs);
     write_attrs(writer);
     write_carried_feature(writer, PERF_FEATURE_EVENT_DESC);
     if (formats->n)
@@ -479,7 +481,7 @@ static void write_features(struct perf_data_writer *writer)
         at += writer->feature[i].n;
     }
     for (unsigned i = 0; i < PERF_WRITER_FEATURES; i++)
-        write_frame(writer, writer->feature[i].bytes, writer->feature[i].n);
+        write_outside_data(writer, writer->feature[i].bytes, writer->feature[i].n);
 }
 
 void perf_data_writer_end(struct perf_data_writer *writer)

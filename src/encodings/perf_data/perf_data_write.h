@@ -54,7 +54,7 @@
 
 struct perf_zstd;
 
-/* bytes that one carrier record of a live file can contain */
+/* greatest number of data bytes in one carrier record of a live file */
 #define PERF_CARRIED_BYTES_MAX ((size_t)65512)
 #define PERF_WRITER_FEATURES 32u
 
@@ -64,7 +64,9 @@ struct perf_data_writer_spec {
     struct buffer *to;
     bool is_big_endian, is_pipe;
     bool
-        is_live; /* file only: readable before it is finished, see perf_data_writer_mark_readable */
+        /* the file can be read before it is finished, see perf_data_writer_mark_readable(); not for
+         * pipes */
+        is_live;
     int zstd_level; /* compression level; 0 = uncompressed */
 };
 
@@ -84,25 +86,25 @@ struct perf_data_writer {
     struct perf_data_writer_spec spec;
     struct perf_data_writer_event *events;
     size_t events_n, events_capacity;
-    size_t events_written; /* number of events already written */
+    size_t events_written; /* number of events already written to the file */
     struct buffer ids;     /* array of u64 in host byte order */
     struct buffer names;
     struct buffer
         feature[PERF_WRITER_FEATURES]; /* feature sections by bit number; empty = absent */
     struct perf_section early_sections[PERF_WRITER_FEATURES];
-    uint64_t marked_bytes;    /* bytes of the data section up to the last mark */
+    uint64_t marked_bytes;    /* size of the data section at the last mark */
     size_t build_ids_written; /* pipe: bytes of the BUILD_ID section already written */
-    struct buffer plain;      /* records waiting for compression */
+    struct buffer plain;      /* uncompressed records that wait for compression */
     struct perf_zstd *zstd;
-    uint64_t plain_bytes; /* size of all records before compression */
+    uint64_t plain_bytes; /* total size of the records before compression */
     uint64_t data_bytes;  /* size of the data section so far */
     uint64_t data_at, attrs_at, attrs_bytes;
-    uint64_t at; /* file offset of the next byte; excludes a record that is still being built */
+    uint64_t at; /* file offset of the next byte, without the record that is being built */
     bool has_begun, has_ended, is_out_of_memory;
     bool is_late; /* live file: events or formats were declared since the last mark */
 };
 
-/* Members of a perf_event_attr that writers set; flags are bits 1 << enum perf_attr_flag. */
+/* Members of a perf_event_attr that writers set; `flags` has bits 1 << enum perf_attr_flag. */
 struct perf_attr {
     uint32_t type, wakeup;
     uint64_t config, period, sample_type, read_format, flags;
@@ -110,22 +112,22 @@ struct perf_attr {
     uint16_t max_stack;
 };
 
-/* One piece of data that is stored in several pieces. */
+/* A range of bytes of data that are stored in several ranges. */
 struct perf_bytes {
     const void *p;
     size_t n;
 };
 
-/* Values of a sample or of another record's trailer. Only the members selected by sample_type are
- * written. */
+/* Values of a sample, or of the trailer of another record. Only the members that sample_type
+ * selects are written. */
 struct perf_sample {
     uint64_t ip, time, addr, id, stream_id, period;
     uint32_t pid, tid, cpu;
-    const uint64_t *chain; /* of CALLCHAIN, including the context marks (PERF_CONTEXT_...) */
+    const uint64_t *chain; /* callchain, including the context marks (PERF_CONTEXT_...) */
     size_t chain_n;
     struct perf_bytes
-        /* content of RAW in two pieces, written in sequence and padded with zeros to a multiple of
-         * 8 */
+        /* RAW data in two ranges, which are written one after the other and padded with zeros to a
+         * multiple of 8 */
         raw[2];
 };
 
@@ -136,7 +138,7 @@ struct perf_mapping {
     uint32_t major, minor;
     uint64_t inode, generation;
     ttr_text path;
-    const uint8_t *build_id; /* NULL if unknown; device and inode are written instead */
+    const uint8_t *build_id; /* NULL if unknown: device and inode are then written instead */
     uint8_t build_id_n;      /* at most 20 bytes */
     bool is_kernel;
 };
@@ -156,13 +158,13 @@ static inline bool perf_data_writer_failed(const struct perf_data_writer *writer
 void perf_attr_serialize(const struct perf_attr *attr, bool is_big_endian,
                          uint8_t to[PERF_ATTR_VER7]);
 
-/* Declares an event: attribute bytes (their size field is set here), a name ("sched:sched_switch"),
- * and the ids that its samples carry. */
+/* Declares an event: attribute (this function sets its size member), name ("sched:sched_switch"),
+ * and the ids that its samples have. */
 void perf_data_writer_add_event(struct perf_data_writer *writer, const uint8_t attr[PERF_ATTR_VER7],
                                 ttr_text name, const uint64_t *ids, size_t n);
 
 /* Set a feature section to raw bytes, one text, several texts (CMDLINE) or CPU counts. In a file, a
- * later call replaces the section. */
+ * later call for the same feature replaces the section. */
 void perf_data_writer_set_feature(struct perf_data_writer *writer, enum perf_feature feature,
                                   const void *bytes, size_t n);
 void perf_data_writer_set_feature_text(struct perf_data_writer *writer, enum perf_feature feature,
@@ -181,8 +183,8 @@ void perf_data_writer_set_feature_clock(struct perf_data_writer *writer, uint32_
 void perf_data_writer_add_build_id(struct perf_data_writer *writer, uint32_t pid, uint16_t cpumode,
                                    const uint8_t *id, size_t n, ttr_text path);
 
-/* Sets the formats of tracepoints, a block made by tracing_data_write.h. In a pipe they apply to
- * events declared next, and the function may be called again. */
+/* Sets the formats of tracepoints: a block made by tracing_data_write.h. In a pipe, they apply to
+ * events that are declared later, and the function may be called several times. */
 void perf_data_writer_set_tracing_data(struct perf_data_writer *writer, const void *bytes,
                                        size_t n);
 
@@ -197,8 +199,9 @@ void perf_data_writer_copy_records(struct perf_data_writer *writer, const void *
 TTR_MUST bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sample_type,
                                           uint16_t misc, const struct perf_sample *sample);
 
-/* Write records with a trailer of the values that sample_type selects from `values`; 0 = no trailer
- * (SAMPLE_ID_ALL is not set). Names and paths that are too long are cut. */
+/* Write records with a trailer: the values that sample_type selects from `values`. If sample_type
+ * is 0, there is no trailer (SAMPLE_ID_ALL is not set). Names and paths that are too long are
+ * truncated. */
 void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_type,
                                const struct perf_sample *values, ttr_text name, bool is_exec);
 void perf_data_writer_add_mapping(struct perf_data_writer *writer, uint64_t sample_type,
@@ -210,23 +213,23 @@ void perf_data_writer_add_task(struct perf_data_writer *writer, uint64_t sample_
 void perf_data_writer_add_lost(struct perf_data_writer *writer, uint64_t sample_type,
                                const struct perf_sample *values, uint64_t lost);
 
-/* Writes FINISHED_ROUND. It promises that no later record is older than the newest record before
- * the previous FINISHED_ROUND, so that readers can sort with bounded memory. */
+/* Writes FINISHED_ROUND, which guarantees that no later record is older than the newest record
+ * before the previous FINISHED_ROUND. So readers can sort with bounded memory. */
 void perf_data_writer_finish_round(struct perf_data_writer *writer);
 
-/* Compresses all waiting records into the buffer. */
+/* Compresses all records that wait for compression, and appends them to the output buffer. */
 void perf_data_writer_flush(struct perf_data_writer *writer);
 
-/* Live file: writes a mark, after which perf_data_writer_store_header covers all records and events
- * so far. */
+/* Live file: writes a mark. From then on, perf_data_writer_store_header() includes all records and
+ * events so far. */
 void perf_data_writer_mark_readable(struct perf_data_writer *writer);
 
 /* Writes everything that follows the records. */
 void perf_data_writer_end(struct perf_data_writer *writer);
 
-/* Serializes the file header for the current state. Before perf_data_writer_end it covers the
- * attributes and records, but no feature sections; for a live file, everything up to the last mark.
- * Not used for pipes. */
+/* Serializes the file header for the current state. Before perf_data_writer_end() it includes
+ * attributes and records, but no feature sections; for a live file only what precedes the last
+ * mark. Not used for pipes. */
 void perf_data_writer_store_header(const struct perf_data_writer *writer,
                                    uint8_t to[PERF_HEADER_BYTES]);
 

@@ -18,7 +18,7 @@ static void store_record_header(const struct perf_data_writer *writer, uint8_t *
     perf_store_u16(at + 6, is_big, (uint16_t)n);
 }
 
-/* Counts bytes that were written in place at the end of the output buffer. */
+/* Counts bytes that were written directly to the end of the output buffer. */
 static void count_written(struct perf_data_writer *writer, size_t n)
 {
     buffer_commit(writer->spec.to, n);
@@ -44,8 +44,8 @@ static void compress_piece(struct perf_data_writer *writer, const uint8_t *bytes
     count_written(writer, size);
 }
 
-/* Compresses waiting records in pieces of PERF_ZSTD_PIECE_MAX bytes. A shorter last piece is
- * compressed only with with_short_piece. */
+/* Compresses waiting records in pieces of PERF_ZSTD_PIECE_MAX bytes. The last piece may be shorter;
+ * it is compressed only if with_short_piece. */
 static void compress_waiting(struct perf_data_writer *writer, bool with_short_piece)
 {
     size_t at = 0;
@@ -68,8 +68,8 @@ void perf_data_writer_flush(struct perf_data_writer *writer)
         compress_waiting(writer, true);
 }
 
-/* Reserves space for a record of `n` bytes and writes its header. Returns the position after the
- * header, or NULL if out of memory. commit_record must follow. */
+/* Reserves bytes for a record of `n` bytes, and writes the record header. Returns the position
+ * after the header; NULL if memory is exhausted. The caller must call commit_record() next. */
 static uint8_t *reserve_record(struct perf_data_writer *writer, uint32_t type, uint16_t misc,
                                size_t n)
 {
@@ -171,7 +171,7 @@ static void store_trailer(struct record_position *position, uint64_t sample_type
      PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_ADDR | PERF_SAMPLE_HAS_ID |      \
      PERF_SAMPLE_HAS_STREAM_ID | PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_PERIOD)
 
-static size_t raw_size(const struct perf_sample *sample)
+static size_t padded_raw_size(const struct perf_sample *sample)
 {
     return ROUND_UP8(sample->raw[0].n + sample->raw[1].n + 4) - 4;
 }
@@ -182,7 +182,7 @@ static size_t sample_size(uint64_t sample_type, const struct perf_sample *sample
     if (sample_type & PERF_SAMPLE_HAS_CALLCHAIN)
         n += 8 + 8 * sample->chain_n;
     if (sample_type & PERF_SAMPLE_HAS_RAW)
-        n += 4 + raw_size(sample);
+        n += 4 + padded_raw_size(sample);
     return n;
 }
 
@@ -229,7 +229,7 @@ bool perf_data_writer_add_sample(struct perf_data_writer *writer, uint64_t sampl
             store_next_u64(&position, sample->chain[i]);
     }
     if (sample_type & PERF_SAMPLE_HAS_RAW) {
-        size_t raw_n = raw_size(sample);
+        size_t raw_n = padded_raw_size(sample);
         store_next_u32(&position, (uint32_t)raw_n);
         store_padded(&position, sample->raw[0].p, sample->raw[0].n, sample->raw[0].n);
         store_padded(&position, sample->raw[1].p, sample->raw[1].n, raw_n - sample->raw[0].n);
@@ -256,7 +256,7 @@ void perf_data_writer_add_comm(struct perf_data_writer *writer, uint64_t sample_
     commit_record(writer, n);
 }
 
-/* Writes the build id, or device and inode if there is none. */
+/* Writes the build id of a mapping; device and inode if it has none. */
 static void store_identity(struct record_position *position, const struct perf_mapping *mapping)
 {
     uint8_t n = mapping->build_id_n < BUILD_ID_MAX ? mapping->build_id_n : (uint8_t)BUILD_ID_MAX;

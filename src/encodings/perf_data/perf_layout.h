@@ -250,7 +250,7 @@ enum perf_attr_flag {
 #define PERF_TRACING_MAGIC_BYTES 10u
 
 /* Values of ttr_event.stack for a sample: only its ip, a callchain, or a callchain without
- * addresses, which the ip replaces. */
+ * addresses, of which the ip is used instead. */
 enum { PERF_STACK_IP = 1, PERF_STACK_CHAIN = 2, PERF_STACK_EMPTY = 3 };
 
 #define PERF_BUILD_ID_BYTES 20u

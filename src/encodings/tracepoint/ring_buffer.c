@@ -35,8 +35,8 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
     uint32_t commit = (uint32_t)whole, size = commit & COMMIT_BYTES_MASK;
     size_t room = n - layout->data;
     uint32_t upper =
-        /* for a 64-bit commit: all ones if MISSED is set, since kernels add it as a negative 32-bit
-         * int */
+        /* if `commit` has 64 bits and MISSED is set, the upper half is all ones: kernels add MISSED
+         * as a negative 32-bit integer */
         (uint32_t)(whole >> 32);
     bool is_odd = (commit & ~(COMMIT_BYTES_MASK | MISSED | MISSED_IS_STORED)) != 0 ||
                   (upper != 0 && (upper != UINT32_MAX || !(commit & MISSED)));
@@ -55,7 +55,8 @@ bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8
     return true;
 }
 
-/* Completes an absolute time with the upper bits of the previous one, and detects a carry. */
+/* Completes an absolute time with the upper bits of the previous time, and adds a carry if needed.
+ */
 static uint64_t complete_time(uint64_t stamp, uint64_t before)
 {
     uint64_t upper = before & ~STAMP_MASK;
@@ -134,8 +135,8 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
                         const void *ctx)
 {
     uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
-                   /* per 4-byte word: 1 + number of events from here exactly to the end; 0 = no
-                    * such chain */
+                   /* for each 4-byte word: 1 + number of events in a chain from here exactly to the
+                    * end; 0 if there is no chain */
                    1];
     size_t words = (size_t)(page->end - page->sure) / 4, found = 0;
     if (words < 2 || words > RING_BUFFER_RESYNC_MAX / 4 || (size_t)(page->end - page->sure) % 4)

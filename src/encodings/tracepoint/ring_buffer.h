@@ -41,41 +41,44 @@ struct ring_buffer_layout {
 
 /* State of the iteration over one page. */
 struct ring_buffer_page {
-    const uint8_t *p, *end; /* events not yet read */
-    uint64_t time;          /* of the previous event, in units of the trace clock */
-    uint64_t lost;          /* number of events lost before the page if is_lossy; 0 = unknown */
+    const uint8_t *p, *end; /* events that are not read yet */
+    uint64_t time;          /* time of the previous event, in units of the trace clock */
+    /* number of events lost before the page, 0 if unknown; valid if is_lossy */
+    uint64_t lost;
     bool is_lossy, is_big_endian;
-    /* end of the last event confirmed by ring_buffer_confirm; initially the first event */
+    /* end of the last event for which ring_buffer_confirm() was called; initially the first event
+     */
     const uint8_t *sure;
     uint64_t sure_time; /* time at `sure` */
 };
 
 struct ring_buffer_event {
-    const uint8_t *p; /* data of the event; NULL if it has none */
-    size_t n;         /* bytes, including padding to a multiple of 4 */
+    const uint8_t *p; /* data of the event; NULL if it has no data */
+    size_t n;         /* data size in bytes, including padding to a multiple of 4 */
     uint64_t time;
 };
 
 enum ring_buffer_step { RING_BUFFER_EVENT, RING_BUFFER_END, RING_BUFFER_DAMAGED };
 
-/* Starts iterating over a page of `n` bytes. With is_cut the page is truncated, and the events
- * present are read. Returns false if the page header is invalid. */
+/* Starts the iteration over a page of `n` bytes. If is_cut, the page is truncated, and only its
+ * complete events are returned. Returns false if the page header is invalid. */
 bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
                             bool is_cut, struct ring_buffer_page *page);
 
-/* Confirms that the event returned last is valid, so that resynchronization starts after it. */
+/* Confirms that the last returned event is valid. Resynchronization then starts after it. */
 static inline void ring_buffer_confirm(struct ring_buffer_page *page)
 {
     page->sure = page->p;
     page->sure_time = page->time;
 }
 
-#define RING_BUFFER_RESYNC_MAX 65536u /* pages beyond this size are not resynchronized, bytes */
+/* page size in bytes above which pages are not resynchronized */
+#define RING_BUFFER_RESYNC_MAX 65536u
 
-/* Continues after damage: moves to the start of the longest chain of events, accepted by
- * `is_event`, that lies after the last confirmed event and ends exactly at the end of the page.
- * Returns false if there is none. Of the skipped bytes only the first time delta is added, as
- * usually a single event is damaged. */
+/* Resynchronizes after damage: finds the longest chain of events accepted by `is_event`, after the
+ * last confirmed event, that ends exactly at the end of the page. Moves to its start. Returns false
+ * if there is none. Of the skipped bytes only the first time delta is added, since usually a single
+ * event is damaged. */
 bool ring_buffer_resync(struct ring_buffer_page *page,
                         bool (*is_event)(const void *ctx, const uint8_t *p, size_t n),
                         const void *ctx);

@@ -9,14 +9,14 @@
 #include "encodings/event_header/event_header.h"
 #include "encodings/tracepoint/tracepoints.h"
 
-/* How the stored bytes of a field become a value. */
+/* Types of values into which the stored bytes of a field are decoded. */
 enum tracepoint_shape {
-    TRACEPOINT_UINT, /* integer of `size` bytes; INT is the signed one */
+    TRACEPOINT_UINT, /* unsigned integer of `size` bytes */
     TRACEPOINT_INT,
     TRACEPOINT_BOOL,
     TRACEPOINT_POINTER,
     TRACEPOINT_TEXT,  /* characters up to a zero */
-    TRACEPOINT_BYTES, /* structs, byte arrays and types of unknown size */
+    TRACEPOINT_BYTES, /* structs, byte arrays, and types of unknown size */
     TRACEPOINT_ARRAY  /* integers of `element` bytes each */
 };
 
@@ -24,51 +24,56 @@ enum tracepoint_shape {
 enum tracepoint_location {
     TRACEPOINT_HERE, /* `size` bytes at `offset` */
     TRACEPOINT_REST, /* from `offset` to the end of the record */
-    /* a u32 at `offset` locates them: length << 16 | offset from the start of the record */
+    /* u32 at `offset`, which refers to the bytes: length << 16 | offset from the start of the
+     * record */
     TRACEPOINT_DATA_LOC,
-    TRACEPOINT_REL_LOC /* as DATA_LOC, but the offset counts from the end of the u32 */
+    TRACEPOINT_REL_LOC /* like DATA_LOC, but the offset is relative to the end of the u32 */
 };
 
 struct tracepoint_field {
     ttr_text name, type; /* type: as declared, for example "__data_loc char[]" */
     ttr_id name_id;
-    uint32_t offset, size; /* of the fixed part, in bytes */
+    uint32_t offset, size; /* offset and size in bytes of the fixed-size part */
     uint8_t shape, place;  /* enum tracepoint_shape, enum tracepoint_location */
-    uint8_t element;       /* bytes per element, for shape ARRAY */
-    bool is_signed;        /* as declared by "signed:"; for shape ARRAY, of each element */
-    bool is_array;         /* the declaration has brackets */
+    uint8_t element;       /* element size in bytes if `shape` is ARRAY */
+    /* as declared by "signed:"; if `shape` is ARRAY, applies to the elements */
+    bool is_signed;
+    bool is_array; /* the declaration has brackets */
     bool is_pointer;
 };
 
-/* Meaning of a tracepoint in the trace model, beyond its fields. */
+/* Role of a tracepoint in the trace model, which makes its events more than instants with fields.
+ */
 enum tracepoint_role {
     TRACEPOINT_PLAIN,
     TRACEPOINT_SWITCH, /* sched_switch: context switch */
     TRACEPOINT_WAKE,   /* sched_wakeup, sched_wakeup_new: thread becomes runnable */
     TRACEPOINT_NAMES,  /* defines a thread name: sched_process_fork, task_newtask, task_rename */
-    /* ftrace:bprint (trace_printk): each record refers to its own print format */
+    /* ftrace:bprint (trace_printk): each record refers to a print format of its own */
     TRACEPOINT_BPRINT
 };
 
-/* Fields that the role needs; NULL if the tracepoint lacks the field. */
+/* Fields that the role uses; NULL if the tracepoint does not have the field. */
 struct tracepoint_roles {
-    const struct tracepoint_field *pid, *comm; /* of the thread that the event is about */
+    /* pid and name of the thread to which the event refers */
+    const struct tracepoint_field *pid, *comm;
     const struct tracepoint_field *state, *cpu;
 };
 
 /* Display hints for a field, derived from the print format. */
 struct tracepoint_display {
-    const struct tracepoint_table *table; /* symbolic names of its values; NULL if none */
+    const struct tracepoint_table *table; /* names of the field's values; NULL if none */
     bool is_flags;                        /* the table names bits, not values */
-    uint8_t base;                         /* base in which it is printed; 0 if unknown */
+    /* number base in which the field is printed; 0 if unknown */
+    uint8_t base;
 };
 
-/* State created when the first event of the tracepoint arrives; members are NULL before. */
+/* State that is created for the first event of the tracepoint; pointers are NULL before. */
 struct tracepoint_lazy {
     const struct tracepoint_program *program; /* compiled print format */
-    const struct tracepoint_display *look;    /* array with one entry per field */
+    const struct tracepoint_display *look;    /* display hints: array with one entry per field */
     uint64_t events;                          /* number of events so far */
-    /* payload type for format.describe; NULL until first requested */
+    /* payload type for format_description.describe; NULL until first requested */
     const struct type *type;
 };
 
@@ -84,20 +89,23 @@ struct tracepoint {
     uint32_t fixed_bytes; /* minimum size of a record */
     /* the format text could not be parsed, so the tracepoint has no fields */
     bool is_broken;
-    bool has_places; /* at least one field is located through DATA_LOC or REL_LOC */
+    bool has_places; /* some field is located by DATA_LOC or REL_LOC */
     uint8_t role;    /* enum tracepoint_role */
     struct tracepoint_roles roles;
-    /* not NULL if the events use the EventHeader convention, which then decodes them */
+    /* EventHeader decoder of this tracepoint; NULL unless its events follow the EventHeader
+     * convention */
     struct event_header_tracepoint *header;
-    struct clr_user_tracepoint *clr; /* not NULL if the events come from the .NET runtime */
-    ttr_text print;                  /* text after "print fmt:" */
+    /* .NET decoder of this tracepoint; NULL unless the .NET runtime writes its events */
+    struct clr_user_tracepoint *clr;
+    ttr_text print; /* text after "print fmt:" */
 };
 
 /* --- tracepoint_format.c --- */
 
-/* Parses a tracefs `format` file into `tp`. Names are copied to the arena; `text` must outlive
- * `tp`. Returns false with a reason and a line number, or with a NULL reason if out of memory. Name
- * and id are set even on failure if they precede the error. */
+/* Parses a tracefs `format` file into `tp`. Names are copied to the arena; `text` must remain valid
+ * as long as `tp`. Returns false if the text is malformed, with reason and line number, or if
+ * memory is exhausted, with reason NULL. Name and id are set even then, if they precede the error.
+ */
 struct tracepoint_parse_error {
     const char *why;
     uint32_t line;
@@ -133,8 +141,8 @@ static inline int64_t tracepoint_sign_extend(uint64_t x, uint32_t bytes)
     return (int64_t)(x << unused) >> unused;
 }
 
-/* Locates the `n` bytes of a field, following DATA_LOC and REL_LOC. Returns false if they are not
- * entirely inside the record. */
+/* Locates the `n` bytes of a field, and follows DATA_LOC and REL_LOC. Returns false if the bytes
+ * are not completely inside the record. */
 static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field, bool is_big_endian,
                                            struct tracepoint_raw raw, const uint8_t **p, size_t *n)
 {
@@ -170,12 +178,12 @@ static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field,
 
 /* --- tracepoint_roles.c --- */
 
-/* Determines the role of a tracepoint from its system and name, and looks up the fields for it. The
- * fields must have been interned before. */
+/* Determines the role of a tracepoint by its system and name, and looks up the fields that the role
+ * uses. Field names must be interned before. */
 void tracepoint_find_role(struct tracepoint *tp);
 
 /* Applies the role to an event: turns it into a switch or wake-up, or names a thread. The record
- * must have at least fixed_bytes. Returns false if out of memory. */
+ * must have at least fixed_bytes bytes. Returns false if memory is exhausted. */
 TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw,
                                     ttr_event *event);
 
@@ -184,10 +192,10 @@ TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoi
 struct tracepoint_symbol {
     uint64_t address;
     ttr_text name;
-    const struct tracepoint_program *program; /* compiled printk format; NULL until first used */
+    const struct tracepoint_program *program; /* compiled printk format; NULL until first needed */
 };
 
-/* Texts by address, sorted by address. */
+/* Table of texts, sorted by address. */
 struct tracepoint_symbols {
     struct tracepoint_symbol *symbol;
     size_t n, capacity;
@@ -200,7 +208,7 @@ struct tracepoint_names {
 
 void tracepoint_names_free(struct tracepoint_names *names);
 
-/* Returns the symbol with the highest address that is not above `address`, or NULL. */
+/* Returns the last symbol at or below `address`; NULL if there is none. */
 const struct tracepoint_symbol *tracepoint_symbol_at(const struct tracepoint_symbols *symbols,
                                                      uint64_t address);
 
@@ -218,17 +226,17 @@ struct tracepoints {
     } recent[TRACEPOINTS_RECENT];
     const struct alloc *alloc;
     struct arena arena;
-    struct tracepoint **kind; /* all tracepoints, in the order in which they were added */
+    struct tracepoint **kind; /* all tracepoints, in the order of their addition */
     size_t kinds_n, kinds_capacity;
     struct tracepoint **dense; /* lookup table by tracepoint id, for ids below TRACEPOINTS_DENSE */
     size_t dense_n;
-    const struct tracepoint_field *type,
-        *pid; /* common fields as the first tracepoint declares them; NULL: kernel defaults apply */
+    /* common fields as the first tracepoint declares them; NULL: kernel defaults apply */
+    const struct tracepoint_field *type, *pid;
     struct event_header_decoder
-        *headers; /* EventHeader decoder; NULL until the first such tracepoint */
-    /* decoder of .NET events; NULL until the first such tracepoint */
+        *headers; /* EventHeader decoder; NULL until a tracepoint needs it */
+    /* .NET decoder; NULL until a tracepoint needs it */
     struct clr_user_decoder *clr;
-    struct tracepoint unknown; /* used for records with an unknown tracepoint id */
+    struct tracepoint unknown; /* pseudo tracepoint for records with an unknown tracepoint id */
     struct tracepoint_names names;
 };
 

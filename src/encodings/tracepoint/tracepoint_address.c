@@ -49,8 +49,8 @@ static void print_plain_pointer(const struct tracepoint_run *run, uint64_t x)
 
 /* --- Bytes of a field: %pM, %pU, %ph --- */
 
-/* Returns the bytes of the field that an argument refers to, ignoring casts. If it does not refer
- * to a field of `size` bytes, prints the same complaint as libtraceevent and returns NULL. */
+/* Returns the bytes of the field that an argument consists of, ignoring casts. If the argument is
+ * not a field of `size` bytes, prints the same error as libtraceevent and returns NULL. */
 static const uint8_t *require_field_bytes(const struct tracepoint_run *run, uint32_t index,
                                           uint32_t size, const char *otherwise)
 {
@@ -257,7 +257,8 @@ static void print_network_address(const struct tracepoint_run *run,
         print_ipv4(run, item, p);
 }
 
-/* Formats %*pbl: the bits set among the first `star` of an array, as a list of ranges. */
+/* Formats %*pbl: the bits that are set among the first `star` bits of an array, as a list of
+ * ranges. */
 static void print_bit_list(const struct tracepoint_run *run, const struct tracepoint_item *item,
                            int star)
 {

@@ -1,5 +1,5 @@
-/* Parser of macro calls in print formats: macros of the kernel that libtraceevent knows, sizeof and
- * __builtin_expect. Any other function exists only inside the kernel, so a format that calls one is
+/* Parser of macro calls in print formats: macros of the kernel that libtraceevent supports, sizeof
+ * and __builtin_expect. All other functions exist only in the kernel, so a format that calls one is
  * rejected. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
@@ -10,8 +10,8 @@ static bool equals_word(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-/* Parses a field name and the closing parenthesis; the opening one was consumed. Sets `*field` to
- * NULL if the tracepoint has no field of that name. */
+/* Parses a field name and a closing parenthesis; the opening one is already consumed. Sets `*field`
+ * to NULL if the tracepoint has no such field. */
 static bool parse_field_argument(struct tracepoint_parser *parser,
                                  const struct tracepoint_field **field, ttr_text *name)
 {
@@ -102,7 +102,7 @@ static const struct tracepoint_table *parse_table(struct tracepoint_parser *pars
         struct tracepoint_label one;
         if (!parse_label(parser, &one))
             return NULL;
-        /* frees the nodes of the entry: its value is now stored in the label */
+        /* frees the nodes of the value, which is now in the label */
         parser->nodes.n = nodes;
         if (n == capacity) {
             capacity = capacity ? 2 * capacity : 8;
@@ -174,7 +174,7 @@ static uint32_t parse_call_arguments(struct tracepoint_parser *parser, uint8_t o
 
 /* --- sizeof and __builtin_expect --- */
 
-static uint64_t size_of_type(ttr_text type, unsigned long_bytes)
+static uint64_t size_of_c_type(ttr_text type, unsigned long_bytes)
 {
     static const struct {
         const char *name;
@@ -221,7 +221,7 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
             type.n = (size_t)(parser->lexer.text.p + parser->lexer.text.n - type.p);
             tracepoint_next_word(&parser->lexer);
         }
-        bytes = size_of_type(type, parser->tp->all->spec.long_bytes);
+        bytes = size_of_c_type(type, parser->tp->all->spec.long_bytes);
     }
     if (bytes == 0)
         return tracepoint_set_error(parser, "sizeof of an unknown type", type);
@@ -236,7 +236,7 @@ static uint32_t parse_sizeof(struct tracepoint_parser *parser)
                                                                  .c = NODE_NONE});
 }
 
-/* Parses __builtin_expect(value, hint) and ignores the hint, which only guides the C compiler. */
+/* Parses __builtin_expect(value, hint). The hint, which only guides the C compiler, is ignored. */
 static uint32_t parse_builtin_expect(struct tracepoint_parser *parser, unsigned depth)
 {
     uint32_t value = tracepoint_parse_expression(parser, depth + 1);

@@ -15,8 +15,9 @@ struct format_compiler {
     uint32_t arguments_n, arguments_capacity, next;
     struct tracepoint_item *item;
     uint32_t items_n, items_capacity;
-    char *text;             /* buffer for literal text, sized for the rest of the format */
-    bool has_own_arguments; /* trace_printk: the arguments are stored in the record */
+    char *text; /* buffer for literal text, large enough for the rest of the format */
+    /* trace_printk: the arguments are in the record instead of being fields */
+    bool has_own_arguments;
 };
 
 static bool set_format_error(struct format_compiler *compiler, const char *why)
@@ -31,8 +32,8 @@ static bool set_format_out_of_memory(struct format_compiler *compiler)
     return set_format_error(compiler, "out of memory");
 }
 
-/* Doubles the capacity of an array in the arena if it is full. Returns false if out of memory or at
- * ITEMS_MAX. */
+/* Doubles the capacity of an array in the arena if it is full. Returns false if memory is
+ * exhausted, or if the array has ITEMS_MAX elements. */
 static bool grow_list(struct format_compiler *compiler, void **list, uint32_t n, uint32_t *capacity,
                       size_t size)
 {
@@ -129,8 +130,8 @@ static bool parse_literal_text(struct format_compiler *compiler, size_t *at)
                                                                      .star = NODE_NONE});
 }
 
-/* Parses the part of %pI that follows the I: 4, 6 or S with modifiers. Returns its length. After S,
- * only port (p) and short form (c) directly following are recognized, in this order. */
+/* Parses the modifiers after %pI: 4, 6 or S with its own modifiers. Returns their length. After S,
+ * only port (p) and short form (c) are recognized, directly after S and in this order. */
 static size_t parse_address_extension(ttr_text rest, struct tracepoint_item *item)
 {
     size_t n = 2, at = 2;
@@ -183,7 +184,7 @@ static int8_t integer_argument_size(int longs)
 }
 
 struct conversion {
-    size_t at; /* index after the characters parsed so far */
+    size_t at; /* index after the last parsed character */
     int longs;
 };
 
@@ -271,8 +272,8 @@ static bool parse_format_string(struct format_compiler *compiler)
     return true;
 }
 
-static const struct tracepoint_program *finish_program(struct format_compiler *compiler,
-                                                       bool is_fine)
+static const struct tracepoint_program *build_program(struct format_compiler *compiler,
+                                                      bool is_fine)
 {
     struct tracepoint_program *program = arena_alloc(compiler->parser.arena, sizeof *program);
     if (!program || compiler->parser.is_out_of_memory || compiler->parser.lexer.is_out_of_memory)
@@ -293,8 +294,8 @@ const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                   .arena = arena,
                                                   .lexer = {.arena = arena, .rest = tp->print},
                                                   .what = {"", 0}}};
-    return finish_program(&compiler,
-                          parse_format_arguments(&compiler) && parse_format_string(&compiler));
+    return build_program(&compiler,
+                         parse_format_arguments(&compiler) && parse_format_string(&compiler));
 }
 
 const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
@@ -303,5 +304,5 @@ const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint
     struct format_compiler compiler = {.parser = {.tp = tp, .arena = arena, .what = {"", 0}},
                                        .format = format,
                                        .has_own_arguments = true};
-    return finish_program(&compiler, parse_format_string(&compiler));
+    return build_program(&compiler, parse_format_string(&compiler));
 }

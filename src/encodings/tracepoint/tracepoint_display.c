@@ -1,10 +1,10 @@
-/* Display hints of fields, derived from the print format: names of values (__print_symbolic or
- * __print_flags on a plain field), and hexadecimal or octal base (%x, %o). If a field occurs more
- * than once, its first hint wins. */
+/* Display hints of fields, derived from the print format: names of values (from __print_symbolic or
+ * __print_flags of a field without operators), and hexadecimal or octal base (%x, %o). If a field
+ * occurs several times, its first hint is used. */
 #include "encodings/tracepoint/tracepoint_print.h"
 
-/* Returns the field that a node loads, ignoring casts and, with may_be_masked, a constant bit mask.
- * Returns NULL for any other expression. */
+/* Returns the field that an expression consists of, ignoring casts and, if may_be_masked, a
+ * constant bit mask. Returns NULL for any other expression. */
 static const struct tracepoint_field *field_of_node(const struct tracepoint_program *program,
                                                     uint32_t index, bool may_be_masked)
 {
@@ -18,8 +18,8 @@ static const struct tracepoint_field *field_of_node(const struct tracepoint_prog
     return node->op == OP_LOAD ? node->field : NULL;
 }
 
-static void adopt_table(const struct tracepoint *tp, const struct tracepoint_program *program,
-                        const struct tracepoint_node *node, struct tracepoint_display *display)
+static void store_table_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
+                             const struct tracepoint_node *node, struct tracepoint_display *display)
 {
     const struct tracepoint_field *field = field_of_node(program, node->a, node->op == OP_FLAGS);
     if (!field || field < tp->field + tp->common_n || field->shape > TRACEPOINT_INT)
@@ -31,8 +31,8 @@ static void adopt_table(const struct tracepoint *tp, const struct tracepoint_pro
     of->is_flags = node->op == OP_FLAGS;
 }
 
-static void adopt_base(const struct tracepoint *tp, const struct tracepoint_program *program,
-                       const struct tracepoint_item *item, struct tracepoint_display *display)
+static void store_base_hint(const struct tracepoint *tp, const struct tracepoint_program *program,
+                            const struct tracepoint_item *item, struct tracepoint_display *display)
 {
     const struct tracepoint_field *field =
         item->kind == ITEM_NUMBER ? field_of_node(program, item->node, false) : NULL;
@@ -52,13 +52,14 @@ const struct tracepoint_display *tracepoint_derive_displays(
     memset(display, 0, (tp->fields_n + (size_t)1) * sizeof *display);
     for (uint32_t i = 0; i < program->nodes_n && !program->why; i++)
         if (program->node[i].op == OP_FLAGS || program->node[i].op == OP_SYMBOL)
-            adopt_table(tp, program, &program->node[i], display);
+            store_table_hint(tp, program, &program->node[i], display);
     for (uint32_t i = 0; i < program->items_n; i++)
-        adopt_base(tp, program, &program->item[i], display);
+        store_base_hint(tp, program, &program->item[i], display);
     return display;
 }
 
-/* Mask of the field's width: values in kernel tables may be sign-extended beyond it. */
+/* Returns a bit mask of the width of a field. Values in kernel tables may be sign-extended beyond
+ * that width. */
 static uint64_t field_width_mask(const ttr_value *value)
 {
     return value->bits ? (UINT64_C(1) << value->bits) - 1 : UINT64_MAX;

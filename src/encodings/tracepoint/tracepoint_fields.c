@@ -7,12 +7,13 @@
 
 struct tracepoint_field_iter {
     struct tracepoint_raw raw;
-    const struct tracepoint_display *look; /* display hints, one per field; NULL = none */
-    const struct tracepoint_display *last; /* display hint of the field returned last */
+    const struct tracepoint_display *look; /* display hints, one per field; NULL if none */
+    const struct tracepoint_display *last; /* display hint of the last returned field */
     const uint8_t *at;                     /* next array element to return */
     uint32_t left;                         /* number of elements left */
-    uint32_t next, end;                    /* range of fields left to return */
-    /* index of the container's next field; UINT32_MAX after the last one */
+    /* indices of the fields to return: from `next` to `end` - 1 */
+    uint32_t next, end;
+    /* index of the next field of the container; UINT32_MAX after the last one */
     uint32_t extra;
     uint8_t element; /* size of an array element in bytes */
     uint8_t shape;   /* enum tracepoint_shape of the elements */
@@ -47,7 +48,7 @@ static void begin_record_group(ttr_fields *fields, ttr_group group)
     iter->group = TTR_GROUP_HEADER;
 }
 
-static void set_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t bytes)
+static void set_integer_value(ttr_value *value, uint8_t shape, uint64_t x, uint32_t bytes)
 {
     value->bits = (uint8_t)(bytes < 8 ? 8 * bytes : 0);
     value->type = TTR_TYPE_UINT;
@@ -63,7 +64,7 @@ static void set_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t byt
     }
 }
 
-static void set_bytes(ttr_value *value, uint8_t shape, const uint8_t *p, size_t n)
+static void set_bytes_value(ttr_value *value, uint8_t shape, const uint8_t *p, size_t n)
 {
     const uint8_t *zero = shape == TRACEPOINT_TEXT && n ? memchr(p, 0, n) : NULL;
     value->type = shape == TRACEPOINT_TEXT ? TTR_TYPE_TEXT : TTR_TYPE_BYTES;
@@ -95,7 +96,7 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
     field->group = iter->group;
     if (from->shape <= TRACEPOINT_POINTER && from->size <= iter->raw.n &&
         from->offset <= iter->raw.n - from->size) {
-        set_number(
+        set_integer_value(
             &field->value, from->shape,
             tracepoint_load_integer(iter->raw.p + from->offset, from->size, iter->is_big_endian),
             from->size);
@@ -109,7 +110,7 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
     else if (from->shape == TRACEPOINT_ARRAY)
         start_array_field(iter, from, &field->value, p, n);
     else
-        set_bytes(&field->value, from->shape, p, n);
+        set_bytes_value(&field->value, from->shape, p, n);
 }
 
 static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
@@ -117,15 +118,15 @@ static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
     field_clear(field);
     field->depth = 1;
     field->group = iter->group;
-    set_number(&field->value, iter->shape,
-               tracepoint_load_integer(iter->at, iter->element, iter->is_big_endian),
-               iter->element);
+    set_integer_value(&field->value, iter->shape,
+                      tracepoint_load_integer(iter->at, iter->element, iter->is_big_endian),
+                      iter->element);
     iter->at += iter->element;
     iter->left--;
 }
 
-/* Returns the complete record as the field "undecoded", for tracepoints that are unknown or could
- * not be parsed. */
+/* Returns the complete record as the field "undecoded". Used for tracepoints that are unknown or
+ * could not be parsed. */
 static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_field *field)
 {
     iter->end = 0;
@@ -139,7 +140,7 @@ static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_fiel
     return true;
 }
 
-/* Returns true if the fixed part of the field is inside the record. */
+/* Returns whether the fixed-size part of a field is inside the record. */
 static bool is_field_in_record(const struct tracepoint_field_iter *iter,
                                const struct tracepoint_field *field)
 {
@@ -188,7 +189,7 @@ static bool find_value_label(const ttr_fields *fields, const ttr_value *value, u
                              ttr_text *text)
 {
     const struct tracepoint_field_iter *iter = (const struct tracepoint_field_iter *)fields->state;
-    if (i == 0) { /* label 0 is in the value itself, since `last` may already be another field */
+    if (i == 0) { /* label 0 is in the value; `last` may already be the hint of another field */
         *text = value->text;
         return value->count > 0;
     }
@@ -205,7 +206,7 @@ static uint32_t copy_record_frames(const void *ctx, const ttr_event *event, uint
 
 const struct field_ops tracepoint_field_ops = {.begin = begin_record_fields,
                                                .next = next_record_field,
-                                               .take = read_record_fields,
+                                               .decode_batch = read_record_fields,
                                                .begin_group = begin_record_group,
                                                .label = find_value_label,
                                                .frames = copy_record_frames};

@@ -72,7 +72,7 @@ static bool has_prefix(ttr_text text, const char *word)
     return text.n >= n && memcmp(text.p, word, n) == 0;
 }
 
-static ttr_text text_after(ttr_text text, size_t n)
+static ttr_text skip_text(ttr_text text, size_t n)
 {
     return (ttr_text){text.p + n, text.n - n};
 }
@@ -84,14 +84,14 @@ static bool next_format_line(struct format_parser *parser, ttr_text *line)
     const char *end = memchr(parser->rest.p, '\n', parser->rest.n);
     size_t n = end ? (size_t)(end - parser->rest.p) : parser->rest.n;
     *line = (ttr_text){parser->rest.p, n};
-    parser->rest = text_after(parser->rest, end ? n + 1 : n);
+    parser->rest = skip_text(parser->rest, end ? n + 1 : n);
     parser->complaint->line++;
     return true;
 }
 
 /* --- Declarations: type words and name --- */
 
-/* Words of a declaration, split into type and name. */
+/* Words of a field declaration, split into type and name. */
 struct declaration {
     ttr_text word[8];
     unsigned n;
@@ -110,13 +110,13 @@ static ttr_text skip_parentheses(ttr_text text)
         if (text.p[i] == ')' && --depth == 0)
             break;
     }
-    return text_after(text, i < text.n ? i + 1 : i);
+    return skip_text(text, i < text.n ? i + 1 : i);
 }
 
 static ttr_text skip_brackets(ttr_text text)
 {
     const char *end = memchr(text.p, ']', text.n);
-    return text_after(text, end ? (size_t)(end - text.p) + 1 : text.n);
+    return skip_text(text, end ? (size_t)(end - text.p) + 1 : text.n);
 }
 
 static bool is_ignored_word(ttr_text word)
@@ -150,7 +150,7 @@ static bool split_declaration(ttr_text text, struct declaration *words)
                 append_type_word(words, words->name);
             if (!is_ignored_word(word))
                 words->name = word;
-            text = text_after(text, n);
+            text = skip_text(text, n);
             continue;
         }
         char c = *text.p;
@@ -158,7 +158,7 @@ static bool split_declaration(ttr_text text, struct declaration *words)
         words->is_array |= c == '[';
         text = c == '['   ? skip_brackets(text)
                : c == '(' ? skip_parentheses(text)
-                          : text_after(text, 1);
+                          : skip_text(text, 1);
     }
     return words->name.p != NULL;
 }
@@ -205,7 +205,7 @@ static unsigned integer_type_size(const struct declaration *words, unsigned long
         for (size_t j = 0; j < sizeof known_types / sizeof *known_types; j++) {
             if (!equals_word(word, known_types[j].name))
                 continue;
-            /* "int" adds nothing in "short int" and "long int" */
+            /* "int" is redundant in "short int" and "long int" */
             bool is_rest = equals_word(word, "int") && bytes;
             bytes = is_rest ? bytes : known_types[j].bytes ? known_types[j].bytes : long_bytes;
             *is_signed = known_types[j].is_signed;
@@ -273,10 +273,10 @@ static bool parse_line_number(ttr_text line, const char *key, uint64_t *number)
         size_t n = end ? (size_t)(end - part.p) : part.n;
         ttr_text one = trim_blanks((ttr_text){part.p, n});
         if (has_prefix(one, key)) {
-            one = trim_blanks(text_after(one, strlen(key)));
+            one = trim_blanks(skip_text(one, strlen(key)));
             return number_parse_u64(one.p, one.n, number);
         }
-        part = text_after(part, end ? n + 1 : n);
+        part = skip_text(part, end ? n + 1 : n);
     }
     return false;
 }
@@ -299,12 +299,12 @@ static struct tracepoint_field *append_new_field(struct format_parser *parser)
     return field;
 }
 
-/* Returns the type: the declaration without the field's name. */
+/* Returns the type text of a field: the declaration without the field name. */
 static ttr_text copy_type_text(const struct format_parser *parser, ttr_text declaration,
                                ttr_text name)
 {
     size_t before = (size_t)(name.p - declaration.p);
-    ttr_text tail = text_after(declaration, before + name.n);
+    ttr_text tail = skip_text(declaration, before + name.n);
     ttr_text head = trim_blanks((ttr_text){declaration.p, before});
     if (tail.n == 0)
         return head;
@@ -322,7 +322,7 @@ static bool parse_field_line(struct format_parser *parser, ttr_text line)
     if (!colon || !end || colon > end)
         return set_parse_error(parser, "field: expected \":\" and \";\"");
     ttr_text declaration = trim_blanks((ttr_text){colon + 1, (size_t)(end - colon) - 1});
-    ttr_text places = text_after(line, (size_t)(end - line.p) + 1);
+    ttr_text places = skip_text(line, (size_t)(end - line.p) + 1);
     uint64_t offset = 0, size = 0, is_signed = 0;
     struct declaration words;
     if (!split_declaration(declaration, &words))
@@ -373,10 +373,10 @@ static bool parse_format_head(struct format_parser *parser)
                        ? true
                        : set_parse_error(parser, "\"format:\" before \"name:\" and \"ID:\"");
         if (has_prefix(text, "name:"))
-            parser->tp->name = trim_blanks(text_after(text, 5));
+            parser->tp->name = trim_blanks(skip_text(text, 5));
         if (!has_prefix(text, "ID:"))
             continue;
-        text = trim_blanks(text_after(text, 3));
+        text = trim_blanks(skip_text(text, 3));
         if (!number_parse_u64(text.p, text.n, &id) || id >= TRACEPOINTS_DENSE)
             return set_parse_error(parser, "\"ID:\" is not a number below 65,536");
         parser->tp->id = (uint32_t)id;

@@ -29,8 +29,8 @@ static ttr_text consume_text(ttr_text *text, size_t n)
     return taken;
 }
 
-/* Returns the length up to the closing quote; the opening one was consumed. Returns SIZE_MAX if it
- * is missing. */
+/* Returns the length up to the closing quote; the opening one is already consumed. Returns SIZE_MAX
+ * if there is no closing quote. */
 static size_t quoted_length(ttr_text text, char quote)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -41,7 +41,7 @@ static size_t quoted_length(ttr_text text, char quote)
     return SIZE_MAX;
 }
 
-/* Reads one quoted piece and skips the blanks after it. Returns false if the closing quote is
+/* Reads one quoted text, and skips the blanks after it. Returns false if the closing quote is
  * missing. */
 static bool read_quoted_piece(ttr_text *rest, char quote, ttr_text *piece)
 {

@@ -83,7 +83,7 @@ static uint64_t fold_operator(uint8_t op, uint64_t a, uint64_t b)
     return tracepoint_eval_number(&(struct tracepoint_run){.program = &program}, 2);
 }
 
-static unsigned node_depth(const struct tracepoint_parser *parser, uint32_t node)
+static unsigned depth_of_node(const struct tracepoint_parser *parser, uint32_t node)
 {
     return node < parser->nodes.n ? parser->nodes.node[node].depth : 0;
 }
@@ -93,8 +93,8 @@ uint32_t tracepoint_add_node(struct tracepoint_parser *parser, const struct trac
     struct tracepoint_nodes *nodes = &parser->nodes;
     if (parser->why)
         return NODE_NONE;
-    unsigned a = node_depth(parser, node->a), b = node_depth(parser, node->b),
-             c = node_depth(parser, node->c);
+    unsigned a = depth_of_node(parser, node->a), b = depth_of_node(parser, node->b),
+             c = depth_of_node(parser, node->c);
     unsigned deeper = a > b ? a : b, depth = 1 + (deeper > c ? deeper : c);
     if (depth > TRACEPOINT_DEPTH_MAX || nodes->n == TRACEPOINT_NODES_MAX)
         return tracepoint_set_error(parser, "expression is too large", no_word);
@@ -168,8 +168,8 @@ static uint32_t add_field_node(struct tracepoint_parser *parser,
 
 /* --- Casts --- */
 
-/* Returns the mask that a cast applies to a number. libtraceevent knows only these types, and never
- * sign-extends. */
+/* Returns the bit mask that a cast applies to a number. Like libtraceevent, supports only these
+ * types and never sign-extends. */
 static uint64_t mask_for_cast(ttr_text type)
 {
     static const struct {
@@ -220,7 +220,7 @@ static uint32_t parse_field_reference(struct tracepoint_parser *parser)
     return add_field_node(parser, tracepoint_find_field(parser->tp, name));
 }
 
-/* Parses one or more words as a single name, such as "unsigned int" in a cast. */
+/* Parses consecutive words as one name, such as "unsigned int" in a cast. */
 static ttr_text parse_multiword_name(struct tracepoint_parser *parser)
 {
     ttr_text first = parser->lexer.text;
@@ -250,8 +250,8 @@ static uint32_t parse_name(struct tracepoint_parser *parser, unsigned depth)
     return add_number_node(parser, parse_leading_number(name), name);
 }
 
-/* Returns true if the current word can be the operand of a cast; a name in parentheses before it is
- * then a type. */
+/* Returns whether the current word can start the operand of a cast. If so, the preceding name in
+ * parentheses is a type. */
 static bool starts_operand(const struct tracepoint_parser *parser)
 {
     return parser->lexer.word == WORD_NAME || parser->lexer.word == WORD_TEXT ||
@@ -260,7 +260,8 @@ static bool starts_operand(const struct tracepoint_parser *parser)
 
 static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth);
 
-/* Parses, after an opening parenthesis, "type)x", "type *)x", "REC)->x" or a parenthesized name. */
+/* Parses, after an opening parenthesis: "type)x", "type *)x", "REC)->x", or a name in parentheses.
+ */
 static uint32_t parse_cast_or_name(struct tracepoint_parser *parser, unsigned depth)
 {
     struct tracepoint_lexer before = parser->lexer;
@@ -384,7 +385,7 @@ static uint32_t parse_primary(struct tracepoint_parser *parser, unsigned depth)
 
 static const struct binary {
     char sign[3];
-    uint8_t level, op; /* level: precedence; a higher one binds tighter */
+    uint8_t level, op; /* level: precedence; operators of a higher level bind tighter */
 } binaries[] = {
     {"*", 10, OP_MULTIPLY},    {"/", 10, OP_DIVIDE},      {"%", 10, OP_REMAINDER},
     {"+", 9, OP_ADD},          {"-", 9, OP_SUBTRACT},     {"<<", 8, OP_SHIFT_LEFT},

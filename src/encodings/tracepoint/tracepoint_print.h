@@ -43,10 +43,11 @@
 
 #include "encodings/tracepoint/tracepoint.h"
 
-#define TRACEPOINT_DEPTH_MAX 64u              /* nesting of an expression */
-#define TRACEPOINT_NODES_MAX 4096u            /* nodes per print format */
-#define TRACEPOINT_TEXT_MAX ((size_t)1 << 20) /* bytes of text per event; the rest is cut off */
-#define TRACEPOINT_ARGUMENTS_MAX 64u          /* arguments per trace_printk format */
+#define TRACEPOINT_DEPTH_MAX 64u   /* nesting of an expression */
+#define TRACEPOINT_NODES_MAX 4096u /* limit of nodes per print format */
+/* limit of text per event, in bytes; the rest is cut off */
+#define TRACEPOINT_TEXT_MAX ((size_t)1 << 20)
+#define TRACEPOINT_ARGUMENTS_MAX 64u /* limit of arguments per trace_printk format */
 
 /* --- Lexer --- */
 
@@ -73,7 +74,7 @@ void tracepoint_next_word(struct tracepoint_lexer *lexer);
 /* --- Nodes of expressions --- */
 
 enum tracepoint_op {
-    /* nodes that evaluate to a number */
+    /* nodes that evaluate to a number: */
     OP_NUMBER, /* constant `value` */
     OP_LOAD,   /* integer field of `size` bytes at offset `value` */
     OP_LENGTH, /* length in bytes of the dynamic array `field` */
@@ -102,9 +103,9 @@ enum tracepoint_op {
     OP_LOGICAL_OR,
     OP_CONDITIONAL, /* a ? b : c */
     OP_ELEMENT,     /* element a of `field`, `size` bytes each, masked with `value` */
-    /* nodes that evaluate to a text; as a number they are 0 */
+    /* nodes that evaluate to a text; if a number is needed, they are 0: */
     OP_TEXT,     /* constant `text` */
-    OP_FIELD,    /* `field` itself, for %s and %pI4; as a number its loaded value */
+    OP_FIELD,    /* `field` as such, for %s and %pI4; if a number is needed, its value */
     OP_STRING,   /* dynamic array `field`, up to a zero */
     OP_ARRAY,    /* dynamic array `field`, all bytes */
     OP_FLAGS,    /* names of the bits of a in `table`, with `text` as separator */
@@ -114,15 +115,15 @@ enum tracepoint_op {
     OP_NUMBERS,  /* array a of b numbers, each c bytes */
     OP_BITS,     /* bit mask `field` as hexadecimal digits */
     OP_CPUS,     /* bit mask `field` as a list: "0-3,7" */
-    /* node that evaluates to either */
+    /* node that evaluates to a number or text: */
     OP_ARGUMENT /* argument number `value` of a trace_printk record */
 };
 
-/* One name of a value, from __print_symbolic or __print_flags. */
+/* Name of a value, from __print_symbolic or __print_flags. */
 struct tracepoint_label {
-    /* value as libtraceevent parses it: -1 for anything that does not begin with a digit */
+    /* value as libtraceevent parses it: -1 unless the text starts with a digit */
     int64_t value;
-    uint64_t real; /* value that the kernel means */
+    uint64_t real; /* value that the kernel uses */
     ttr_text text;
 };
 
@@ -132,10 +133,11 @@ struct tracepoint_table {
 };
 
 struct tracepoint_node {
-    uint8_t op;       /* enum tracepoint_op */
-    uint8_t size;     /* bytes, for LOAD and ELEMENT */
-    uint8_t depth;    /* nesting depth of the operands */
-    uint8_t peer;     /* enum tracepoint_peer: type name in libtraceevent's error texts */
+    uint8_t op;    /* enum tracepoint_op */
+    uint8_t size;  /* bytes, for LOAD and ELEMENT */
+    uint8_t depth; /* nesting depth of the operands */
+    /* enum tracepoint_peer, which determines the type number in libtraceevent's error texts */
+    uint8_t peer;
     uint32_t a, b, c; /* operands: indexes of nodes */
     uint64_t value;
     ttr_text text;
@@ -174,8 +176,8 @@ struct tracepoint_parser {
     struct arena *arena;
     struct tracepoint_lexer lexer;
     struct tracepoint_nodes nodes;
-    const char *why; /* first error, a static text; NULL if none */
-    ttr_text what;   /* offending word; empty if none */
+    const char *why; /* static text of the first error; NULL if none */
+    ttr_text what;   /* word at which the error was found; empty if none */
     bool is_out_of_memory;
 };
 
@@ -198,8 +200,8 @@ uint32_t tracepoint_parse_call(struct tracepoint_parser *parser, ttr_text name, 
 
 bool tracepoint_is_at_sign(const struct tracepoint_parser *parser, const char *sign);
 
-/* Consumes the operator or bracket `sign`. Records an error and returns false if the current word
- * differs. */
+/* Consumes the operator or bracket `sign`. If the current word is another one, records an error and
+ * returns false. */
 bool tracepoint_expect_sign(struct tracepoint_parser *parser, const char *sign);
 
 /* Returns the field with a name, including common fields, or NULL. */
@@ -210,19 +212,24 @@ const struct tracepoint_field *tracepoint_find_field(const struct tracepoint *tp
 enum tracepoint_item_kind { ITEM_TEXT, ITEM_NUMBER, ITEM_STRING, ITEM_CHARACTER, ITEM_POINTER };
 
 struct tracepoint_item {
-    uint8_t kind;    /* enum tracepoint_item_kind */
-    char conversion; /* d u x X o; for pointers the letter after %p (S s M m I i U h b); 0 = none */
-    char form;       /* letter after that: 4, 6, S, R, F ... */
-    char order;      /* byte order of an address: h n l b; 0 = network order */
+    uint8_t kind; /* enum tracepoint_item_kind */
+    /* conversion letter d u x X o; for pointers the letter after %p (S s M m I i U h b); 0 if none
+     */
+    char conversion;
+    char form;               /* letter after `conversion`: 4, 6, S, R, F ... */
+    char order;              /* byte order of an address: h n l b; 0 = network order */
     bool has_port, is_short; /* modifiers of %pISpc: print the port, shorten IPv6 */
     int8_t bytes;            /* size of the argument in bytes */
     int8_t longs;            /* number of l modifiers; -1 for h, -2 for hh */
     bool is_left, has_zeros, has_prefix, has_sign, has_blank;
-    bool is_plain;                    /* no flags, width or precision */
-    bool has_star, star_is_precision; /* `star` is the node of the width, or of the precision */
-    int16_t width, precision;         /* -1 if not given */
-    uint32_t node, star;              /* star: NODE_NONE if width and precision are constant */
-    ttr_text text;                    /* for ITEM_TEXT */
+    bool is_plain; /* no flags, width or precision */
+    /* has_star: width or precision is "*", and `star` is its node; star_is_precision: it is the
+     * precision */
+    bool has_star, star_is_precision;
+    int16_t width, precision; /* -1 if not specified */
+    /* node: the argument; star: argument for "*", NODE_NONE if there is no "*" */
+    uint32_t node, star;
+    ttr_text text; /* for ITEM_TEXT */
 };
 
 struct tracepoint_program {
@@ -230,17 +237,18 @@ struct tracepoint_program {
     uint32_t items_n;
     const struct tracepoint_node *node;
     uint32_t nodes_n;
-    const char *why; /* reason why it cannot be evaluated, a static text; NULL if valid */
-    ttr_text what;   /* offending word; empty if none */
+    /* static text with the reason why the format cannot be evaluated; NULL if it is valid */
+    const char *why;
+    ttr_text what; /* offending word; empty if none */
 };
 
-/* Compiles the print format of a tracepoint. Returns NULL only if out of memory; a format with an
- * error yields a program with `why` set. */
+/* Compiles the print format of a tracepoint. Returns NULL only if memory is exhausted. For a format
+ * with an error, returns a program with `why` set. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile(const struct tracepoint *tp,
                                                              struct arena *arena);
 
-/* Compiles a trace_printk format; its arguments are stored in the record. Returns NULL only if
- * out of memory. */
+/* Compiles a trace_printk format, which has its arguments in the record. Returns NULL only if
+ * memory is exhausted. */
 TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct tracepoint *tp,
                                                                   struct arena *arena,
                                                                   ttr_text format);
@@ -251,8 +259,8 @@ TTR_MUST const struct tracepoint_program *tracepoint_compile_text(const struct t
 TTR_MUST const struct tracepoint_display *tracepoint_derive_displays(
     const struct tracepoint *tp, const struct tracepoint_program *program, struct arena *arena);
 
-/* tracepoint_apply_display sets base and label count of a value; tracepoint_display_label returns
- * its i-th label, or false if there is none. */
+/* tracepoint_apply_display() sets base and number of labels of a value. tracepoint_display_label()
+ * returns label i of the value; false if there is none. */
 void tracepoint_apply_display(const struct tracepoint_display *look, ttr_value *value);
 bool tracepoint_display_label(const struct tracepoint_display *look, const ttr_value *value,
                               uint32_t i, ttr_text *label);
@@ -271,7 +279,7 @@ struct tracepoint_run {
     struct tracepoint_raw raw;
     bool is_big_endian;
     struct buffer *to;
-    const struct tracepoint_argument *argument; /* arguments of a trace_printk record */
+    const struct tracepoint_argument *argument; /* decoded arguments of a trace_printk record */
     uint32_t arguments_n;
 };
 
@@ -283,8 +291,8 @@ void tracepoint_run_items(const struct tracepoint_run *run);
 /* Returns true if the tracepoint is ftrace:bprint. */
 bool tracepoint_is_bprint(const struct tracepoint *tp);
 
-/* Compiles the format that the record refers to, unless already done. Returns false if out of
- * memory. */
+/* Compiles the format to which the record refers, unless this was done before. Returns false if
+ * memory is exhausted. */
 TTR_MUST bool tracepoint_prepare_bprint(const struct tracepoint *tp, struct tracepoint_raw raw);
 
 /* Prints a trace_printk record. */
@@ -293,11 +301,12 @@ void tracepoint_print_bprint(const struct tracepoint *tp, struct tracepoint_raw 
 
 uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t node);
 
-/* Returns the bytes of a dynamic array; empty if they are not entirely inside the record. */
+/* Returns the bytes of a dynamic array; an empty text if they are not completely inside the record.
+ */
 ttr_text tracepoint_array_bytes(const struct tracepoint_run *run,
                                 const struct tracepoint_field *field);
 
-/* Prints a node with %s. `star` is the evaluated width or precision of '*'. */
+/* Prints the value of a node with %s. `star` is the value of "*" as width or precision. */
 void tracepoint_print_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                              uint32_t node, int star);
 
@@ -307,10 +316,10 @@ void tracepoint_print_number(struct buffer *to, const struct tracepoint_item *it
 void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *item, ttr_text text,
                              int star);
 
-/* Prints the kernel function at `address`, with offset and size if `has_place`. */
+/* Prints the kernel function at `address`; if `has_place`, also offset and size. */
 void tracepoint_print_function(const struct tracepoint_run *run, uint64_t address, bool has_place);
 
-/* Prints a node with %p and its extensions. */
+/* Prints the value of a node with %p and its extensions. */
 void tracepoint_print_pointer(const struct tracepoint_run *run, const struct tracepoint_item *item,
                               int star);
 

@@ -1,5 +1,5 @@
-/* Printer of events by their compiled print format. If the format cannot be evaluated, the fields
- * are printed by name, exactly as perf and trace-cmd do. */
+/* Prints events by their compiled print format. If the format cannot be evaluated, prints the
+ * fields by name, exactly as perf and trace-cmd do. */
 #include <ctype.h>
 
 #include "base/number.h"
@@ -21,7 +21,7 @@ static void print_item(const struct tracepoint_run *run, const struct tracepoint
     case ITEM_CHARACTER: {
         char c = (char)tracepoint_eval_number(run, item->node);
         tracepoint_print_padded(run->to, item, (ttr_text){&c, c != 0},
-                                star); /* %c of the character 0 prints nothing */
+                                star); /* %c prints nothing for character 0 */
         break;
     }
     default:

@@ -78,8 +78,8 @@ static uint16_t thread_state_from_kernel(uint64_t state)
     return state & 0x0c ? TTR_THREAD_SUSPENDED : TTR_THREAD_BLOCKED;
 }
 
-/* Names a thread from the field `comm` unless it has a name already. Returns false if out of
- * memory. */
+/* Names a thread by the field `comm` if the thread has no name yet. Returns false if memory is
+ * exhausted. */
 static bool name_unnamed_thread(const struct tracepoint *tp, struct tracepoint_raw raw, ttr_id id)
 {
     ttr *t = tp->all->spec.t;

@@ -44,8 +44,8 @@ static unsigned write_digits(char *text, uint64_t x, char conversion)
     return n;
 }
 
-/* Truncates or sign-extends a value to the size that the conversion's length modifier selects;
- * `is_negative` is set and the absolute value returned for negative numbers. */
+/* Truncates or sign-extends a number to the size that the length modifier selects. For a negative
+ * number, sets `is_negative` and returns the absolute value. */
 static uint64_t truncate_to_conversion(const struct tracepoint_item *item, uint64_t x,
                                        bool *is_negative)
 {
@@ -140,14 +140,14 @@ void tracepoint_print_padded(struct buffer *to, const struct tracepoint_item *it
 
 /* --- Texts of nodes --- */
 
-static ttr_text text_up_to_zero(const uint8_t *p, size_t n)
+static ttr_text cut_at_zero(const uint8_t *p, size_t n)
 {
     const uint8_t *zero = n ? memchr(p, 0, n) : NULL;
     return (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
-/* Prints %s of a field: its characters. If the field is a pointer, prints the printk text at its
- * address if known, else the number. */
+/* Prints a field with %s: its characters. If the field is a pointer, prints the printk text at that
+ * address; if that is unknown, the address. */
 static void print_field_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
                                const struct tracepoint_field *field, int star)
 {
@@ -165,7 +165,7 @@ static void print_field_string(const struct tracepoint_run *run, const struct tr
         return;
     }
     size_t n = field->size ? field->size : run->raw.n - field->offset;
-    tracepoint_print_padded(run->to, item, text_up_to_zero(run->raw.p + field->offset, n), star);
+    tracepoint_print_padded(run->to, item, cut_at_zero(run->raw.p + field->offset, n), star);
 }
 
 static void print_array_string(const struct tracepoint_run *run, const struct tracepoint_item *item,
@@ -173,8 +173,7 @@ static void print_array_string(const struct tracepoint_run *run, const struct tr
 {
     ttr_text text = tracepoint_array_bytes(run, field);
     if (text.n)
-        tracepoint_print_padded(run->to, item, text_up_to_zero((const uint8_t *)text.p, text.n),
-                                star);
+        tracepoint_print_padded(run->to, item, cut_at_zero((const uint8_t *)text.p, text.n), star);
 }
 
 static void print_unnamed_flags(const struct tracepoint_run *run, uint64_t value)
@@ -222,7 +221,7 @@ static void print_symbol(const struct tracepoint_run *run, const struct tracepoi
     print_unnamed_flags(run, value);
 }
 
-/* Returns the bytes from the start of an array or field to the end of the record. */
+/* Returns the bytes from the start of a node's array or field to the end of the record. */
 static ttr_text bytes_of_node(const struct tracepoint_run *run, uint32_t index)
 {
     const struct tracepoint_node *node = &run->program->node[index];
@@ -267,8 +266,8 @@ static void print_number_array(const struct tracepoint_run *run, const struct tr
     }
 }
 
-/* Returns byte `i` of a bit mask, least significant first. Masks are arrays of `long` in the byte
- * order of the traced machine. */
+/* Returns byte `i` of a bit mask; byte 0 has the lowest bits. Bit masks are arrays of `long` in the
+ * byte order of the traced machine. */
 static uint8_t mask_byte(const struct tracepoint_run *run, ttr_text mask, size_t i)
 {
     return (uint8_t)mask.p[run->is_big_endian ? mask.n - 1 - i : i];
@@ -305,7 +304,7 @@ void tracepoint_print_bit_ranges(const struct tracepoint_run *run, ttr_text mask
     }
 }
 
-/* Prints a mask, then pads it: its length is unknown before. */
+/* Prints a bit mask, then pads it to the width, since the length is not known before. */
 static void print_mask(const struct tracepoint_run *run, const struct tracepoint_item *item,
                        const struct tracepoint_node *node, int star)
 {

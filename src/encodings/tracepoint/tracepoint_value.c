@@ -50,7 +50,7 @@ static uint64_t shift_bits(uint64_t a, uint64_t b, bool is_left)
     return is_left ? a << (b & 63) : a >> (b & 63);
 }
 
-static uint64_t eval_operator(uint8_t op, uint64_t a, uint64_t b)
+static uint64_t apply_operator(uint8_t op, uint64_t a, uint64_t b)
 {
     switch (op) {
     case OP_MULTIPLY:
@@ -128,7 +128,7 @@ uint64_t tracepoint_eval_number(const struct tracepoint_run *run, uint32_t index
     default:
         if (node->op >= OP_STRING)
             return 0;
-        return eval_operator(node->op, tracepoint_eval_number(run, node->a),
-                             tracepoint_eval_number(run, node->b));
+        return apply_operator(node->op, tracepoint_eval_number(run, node->a),
+                              tracepoint_eval_number(run, node->b));
     }
 }

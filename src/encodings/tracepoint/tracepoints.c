@@ -1,6 +1,5 @@
-/* Registry of the tracepoints of one trace, and decoding of records into events. A tracepoint that
- * was replaced stays allocated until the reader is freed, because events of the current batch may
- * still refer to it. */
+/* Table of the tracepoints of one trace, and decoding of records into events. A tracepoint that was
+ * replaced is not freed before the reader, since events of the current batch may refer to it. */
 #include "encodings/tracepoint/tracepoints.h"
 
 #include "base/status.h"
@@ -104,7 +103,8 @@ static struct event_header_decoder_spec make_header_spec(struct tracepoints *all
         .padding = all->spec.container->padding};
 }
 
-/* Returns true if the own fields are exactly those of the .NET runtime's tracepoints. */
+/* Returns whether the fields, without the common ones, are those of the .NET runtime's tracepoints.
+ */
 static bool is_clr_tracepoint(const struct tracepoint *tp)
 {
     static const struct {
@@ -142,8 +142,8 @@ static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
     return tp->clr != NULL;
 }
 
-/* Attaches the EventHeader or .NET decoder if the own fields match. Returns false if out of memory.
- */
+/* Attaches the EventHeader or .NET decoder if the fields match. Returns false if memory is
+ * exhausted. */
 static bool attach_event_header(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct event_header_decoder_spec spec = make_header_spec(all);
@@ -326,7 +326,7 @@ bool tracepoint_prepare(const struct tracepoint *tp)
     return tp->lazy->look != NULL;
 }
 
-/* Returns true if all DATA_LOC and REL_LOC fields point into the record. */
+/* Returns whether all DATA_LOC and REL_LOC fields refer to bytes inside the record. */
 static bool are_locations_valid(const struct tracepoint *tp, struct tracepoint_raw raw)
 {
     const uint8_t *p;
@@ -398,14 +398,14 @@ bool tracepoint_decode_record(struct tracepoints *all, struct tracepoint_raw raw
 const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event)
 {
     for (const struct schema *schema = context_schema(t, event->schema);;
-         schema = context_schema(t, schema->beneath)) {
+         schema = context_schema(t, schema->base_schema)) {
         if (schema->ops == &tracepoint_field_ops)
             return schema->ctx;
         if (event_header_schema_owner(schema))
             return event_header_schema_owner(schema);
         if (clr_user_schema_owner(schema))
             return clr_user_schema_owner(schema);
-        if (!schema->beneath || schema->ops == &event_copy_field_ops)
+        if (!schema->base_schema || schema->ops == &event_copy_field_ops)
             return NULL;
     }
 }

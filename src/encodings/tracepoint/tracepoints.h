@@ -38,33 +38,33 @@ struct format;
 struct tracepoints; /* all tracepoints of one trace, by id */
 struct tracepoint;  /* one tracepoint: name, system, field locations, print format */
 
-/* Record of an event as the kernel stored it: common fields, then own fields. Borrowed from the
- * container. `p` is NULL if the event has no record. */
+/* Record of an event as the kernel stored it: common fields, then the fields of the tracepoint. The
+ * container owns the bytes. `p` is NULL if the event has no record. */
 struct tracepoint_raw {
     const uint8_t *p;
     size_t n;
 };
 
-/* Describes how a container stores records, and what else it knows about an event. One constant per
- * container. */
+/* Functions and properties of a container of records; one constant per container. */
 struct tracepoint_container {
     struct tracepoint_raw (*raw)(const void *ctx, const ttr_event *event);
-    /* Fills `field`, which is cleared, with the i-th field that the container adds before those of
-     * the tracepoint (ip, period ...), in group TTR_GROUP_COMMON. Array elements follow their
-     * array. Returns false after the last one. NULL if the container adds none. */
+    /* Sets `field` to field number i that the container adds before those of the tracepoint (ip,
+     * period ...), in group TTR_GROUP_COMMON. `field` is zero before. Array elements follow their
+     * array. Returns false after the last field. NULL if the container adds none. */
     bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
     uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
-    /* maximum number of arbitrary bytes after a record: the ring buffer rounds sizes up */
+    /* greatest number of bytes of any value after a record, since the ring buffer rounds sizes up
+     */
     uint8_t padding;
 };
 
 struct tracepoints_spec {
     ttr *t;
-    const struct format *format; /* format that stores the events in its raw records */
+    const struct format *format; /* format of the container, of which the events are raw records */
     const struct tracepoint_container *container;
-    const void *ctx; /* context pointer for the container's functions */
-    uint16_t source; /* source number that the events have */
+    const void *ctx; /* passed to the container's functions */
+    uint16_t source; /* source number of the events */
     /* byte order and size of `long` are those of the traced machine, not of the host */
     bool is_big_endian;
     uint8_t long_bytes;
@@ -74,14 +74,14 @@ TTR_MUST struct tracepoints *tracepoints_new(
     const struct tracepoints_spec *spec); /* returns NULL if out of memory */
 void tracepoints_free(struct tracepoints *all);
 
-/* Starts a batch: recycles the texts of the previous batch, so fields read from it become invalid.
- */
+/* Starts a batch: reuses the memory of the texts that were decoded for the previous batch. Fields
+ * of that batch become invalid. */
 void tracepoints_begin_batch(struct tracepoints *all);
 
-/* Adds a tracepoint from the text of tracefs events/SYSTEM/NAME/format; replaces an earlier one
- * with the same id. If the text cannot be parsed, returns TTR_E_MALFORMED with line and reason;
- * only this tracepoint is affected, and its events show raw bytes if the id could be read. Any
- * other failure means out of memory. */
+/* Adds a tracepoint from the text of tracefs events/SYSTEM/NAME/format. Replaces an earlier
+ * tracepoint with the same id. If the text is malformed, returns TTR_E_MALFORMED with line and
+ * reason; other tracepoints are not affected. If the id could be read, events of the tracepoint
+ * have raw bytes. Any other failure means that memory is exhausted. */
 TTR_MUST ttr_status tracepoints_add(struct tracepoints *all, ttr_text system, ttr_text format,
                                     ttr_error *error);
 
@@ -95,12 +95,13 @@ TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
 /* Returns the tracepoint with an id; NULL if there is none. */
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id);
 
-/* Returns true if `raw` is plausible as a record; used to resynchronize after damage. It is
- * plausible if its tracepoint is known and it is long enough, or, without any known tracepoints, if
- * its thread has had events before. */
+/* Returns whether `raw` is plausible as a record; used to resynchronize after damage. A record is
+ * plausible if its tracepoint is known and it is long enough. If no tracepoints are known, it is
+ * plausible if its thread had events before. */
 bool tracepoints_is_plausible(const struct tracepoints *all, struct tracepoint_raw raw);
 
-/* Return "sched" and "sched_switch": the kernel's names, even if the events have other names. */
+/* Return the kernel's names, such as "sched" and "sched_switch", even if the events have other
+ * names. */
 ttr_text tracepoint_system(const struct tracepoint *tp);
 ttr_text tracepoint_name(const struct tracepoint *tp);
 
@@ -119,36 +120,37 @@ bool tracepoint_read_common(const struct tracepoints *all, struct tracepoint_raw
 TTR_MUST bool tracepoint_decode(struct tracepoints *all, const struct tracepoint *tp,
                                 struct tracepoint_raw raw, ttr_event *event, const char **why);
 
-/* Compiles what the events of a tracepoint need; tracepoint_decode does so at the first event.
- * Returns false if out of memory. */
+/* Compiles everything that events of a tracepoint need. tracepoint_decode() calls this at the first
+ * event. Returns false if memory is exhausted. */
 TTR_MUST bool tracepoint_prepare(const struct tracepoint *tp);
 
-/* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Sets
- * also payload and thread of the event and `*id` to the tracepoint id. Otherwise as
- * tracepoint_decode. */
+/* Decodes a ring buffer record, in which the common fields identify tracepoint and thread. Works
+ * like tracepoint_decode(), but also sets payload and thread of the event, and sets `*id` to the
+ * tracepoint id. */
 TTR_MUST bool tracepoint_decode_record(struct tracepoints *all, struct tracepoint_raw raw,
                                        ttr_event *event, uint32_t *id, const char **why);
 
-/* Describes the i-th event class met so far (tracepoints first, then EventHeader classes): field
- * types and number of events. Returns false after the last one. Serves format.describe. */
+/* Implements format_description.describe: describes event class i, with field types and number of
+ * events. The classes are those of tracepoints, then those of EventHeader. Returns false after the
+ * last one. */
 bool tracepoints_describe(struct tracepoints *all, size_t i, struct event_class *description,
                           uint64_t *events);
 
-/* Returns the type of a tracepoint's own fields, without the common ones. Returns NULL if out of
- * memory or if its format could not be parsed. */
+/* Returns a struct type of a tracepoint's fields without the common ones. Returns NULL if memory is
+ * exhausted, or if the format is malformed. */
 const struct type *tracepoint_fields_type(const struct tracepoint *tp);
 
-/* As tracepoints_describe, for EventHeader classes only. */
+/* Describes event classes like tracepoints_describe(), but only those of EventHeader. */
 bool tracepoints_describe_headers(struct tracepoints *all, size_t i,
                                   struct event_class *description, uint64_t *events);
 
-/* Returns the tracepoint of an event from any reader. Returns NULL if the event is not of a
- * tracepoint or is a copy without its record (made by sorting). */
+/* Returns the tracepoint of an event from any reader. Returns NULL if the event has no tracepoint,
+ * or is a copy without its record (made by sorting). */
 const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *event);
 
-/* Appends the text that the print format yields for an event, without a newline. If the format
- * cannot be evaluated, appends "[FAILED TO PARSE]" and the fields by name, as perf does. Returns
- * false if the event is not of a tracepoint or its format file could not be parsed. */
+/* Appends the text of an event by its print format, without a newline. If the format cannot be
+ * evaluated, appends "[FAILED TO PARSE]" and the fields by name, as perf does. Returns false if the
+ * event has no tracepoint, or the format file is malformed. */
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to);
 
 #endif

@@ -26,12 +26,13 @@
 struct tracing_data {
     char version[16];
     bool is_big_endian;
-    uint8_t long_bytes;   /* of user space programs */
-    uint8_t commit_bytes; /* of the kernel's `long` in a page header */
+    uint8_t long_bytes;   /* size of `long` in user space programs */
+    uint8_t commit_bytes; /* size of the kernel's `long`, which the page header contains */
     uint32_t page_bytes;
     uint32_t page_data; /* offset of the first event in a page */
     struct tracepoints
-        *all; /* registry that receives the tracepoints, owned by the caller; NULL: parse only */
+        /* table to which the tracepoints are added, owned by the caller; NULL: nothing is added */
+        *all;
     void (*odd)(void *ctx, uint64_t offset,
                 /* called for each format file that cannot be parsed, with its offset in the input
                  */
@@ -39,7 +40,7 @@ struct tracing_data {
     void *ctx;
 };
 
-/* Parses the part from the magic to the page size. Returns false if the magic or a size is wrong.
+/* Parses the block from the magic to the page size. Returns false if the magic or a size is wrong.
  * Clears `data` except for `all`, `odd` and `ctx`. */
 TTR_MUST bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c);
 

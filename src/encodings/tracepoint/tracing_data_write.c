@@ -65,7 +65,7 @@ void tracing_writer_add_event_header(struct tracing_writer *writer, ttr_text nam
                               (ttr_text){text, (size_t)n});
 }
 
-/* State while one block is written. */
+/* State while a block is being written. */
 struct block_writer {
     const struct tracing_writer *writer;
     const struct tracing_machine *machine;
@@ -131,8 +131,8 @@ static bool is_same_system(const struct block_writer *block, size_t a, size_t b)
            memcmp(texts + one->system_at, texts + other->system_at, one->system_n) == 0;
 }
 
-/* Returns true if format `i` is the first one of its system, which then writes all formats of the
- * system. */
+/* Returns whether format `i` is the first one of its system. All formats of the system are then
+ * written with it. */
 static bool is_first_of_system(const struct block_writer *block, size_t i)
 {
     for (size_t k = 0; k < i; k++)

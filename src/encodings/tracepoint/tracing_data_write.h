@@ -25,12 +25,12 @@ struct tracing_writer {
     bool is_out_of_memory;
 };
 
-/* Machine that the formats were recorded on. */
+/* Machine on which the formats were recorded. */
 struct tracing_machine {
     bool is_big_endian;
     uint8_t long_bytes;
     uint32_t page_bytes;
-    /* as in tracefs; if empty, defaults for this machine are written */
+    /* texts as in tracefs; if empty, default texts for the machine are written */
     ttr_text header_page, header_event;
     ttr_text kallsyms, printk, comms;
 };

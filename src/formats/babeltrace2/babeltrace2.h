@@ -17,7 +17,7 @@
 #include "model/context.h"
 #include "model/output.h"
 
-/* Selects which field names are printed; as the option --names of babeltrace2. */
+/* Selects which field names are printed, like the option --names of babeltrace2. */
 struct babeltrace2_names {
     bool payload, context, scope, header;
 };
@@ -27,20 +27,20 @@ struct babeltrace2_names {
 #define BABELTRACE2_PACKETS 64u
 #define BABELTRACE2_INDEXES 100u
 
-/* Cached ", NAME = " of a short field name; a hash slot by name id. */
+/* Cached text ", NAME = " of a short field name; hash table slot, by name id. */
 struct babeltrace2_name {
     ttr_id id;
     uint8_t n;
     char text[BABELTRACE2_NAME_MAX + 5];
 };
 
-/* Cached ", [N] = " of an array element; sized so that emit_u64 may write past the number. */
+/* Cached text ", [N] = " of an array index. Its size allows emit_u64 to write past the digits. */
 struct babeltrace2_index {
     char text[15];
     uint8_t n; /* length; 0 = empty slot */
 };
 
-/* Cached text of the packet context part for the last packet of an input. */
+/* Cached text of the packet context of the last packet of an input. */
 struct babeltrace2_packet {
     uint64_t number; /* packet number; 0 = empty slot */
     uint16_t source;
@@ -48,31 +48,34 @@ struct babeltrace2_packet {
     char text[64];
 };
 
-#define BABELTRACE2_STEPS 1024u
-#define BABELTRACE2_STEP_MAX 48u
+#define BABELTRACE2_SEPARATORS 1024u
+#define BABELTRACE2_SEPARATOR_MAX 48u
 
-/* Cached text between the value of a field and the value before it, or the end of the line.  The
- * text depends only on the schema and the two fields.  Array elements are not cached: their index
- * differs. */
-struct babeltrace2_step {
-    uint64_t key;  /* hash of (schema, field, previous field); 0 = empty slot */
-    uint32_t look; /* type, hint, bits and base of the value; the text is valid only for the same */
-    uint8_t kind;  /* how the value is printed, or which level it opens: enum value_kind */
-    uint8_t depth; /* depth of the level that the field is in */
-    uint8_t next;  /* index of the next part, if the field opened its part; else 0 */
+/* Cached separator: the text between the value of a field and the previous value, or the end of the
+ * line. It depends only on the schema and the two fields. Separators of array elements are not
+ * cached, since they contain the index. */
+struct babeltrace2_separator {
+    uint64_t key; /* hash of (schema, field, previous field); 0 = empty slot */
+    /* type, hint, bits and base of the value; the separator is valid only if these are equal */
+    uint32_t print_style;
+    /* enum value_kind: how the value is printed, or whether it opens a struct or array */
+    uint8_t kind;
+    uint8_t depth; /* nesting depth of the field */
+    uint8_t next;  /* index of the next part, if this field is the first of its part; else 0 */
     uint8_t n;
-    char text[BABELTRACE2_STEP_MAX];
+    char text[BABELTRACE2_SEPARATOR_MAX];
 };
 
-/* Compiled program that prints the events of a class directly from their bytes
+/* Compiled program that prints the events of a class directly from their payload bytes
  * (babeltrace2_plan.c). */
 struct babeltrace2_plan;
 
 /* State per event class; zero-initialized. */
 struct babeltrace2_class {
-    ttr_text head; /* text from the environment to the event name; p is NULL until it is made */
-    const struct babeltrace2_plan *plan; /* NULL if the class has none */
-    /* events seen, counted up to the threshold for making a plan */
+    /* text from the environment to the event name; p is NULL until the first event */
+    ttr_text head;
+    const struct babeltrace2_plan *plan; /* NULL if the class has no plan */
+    /* number of events; not counted beyond the threshold at which a plan is made */
     uint32_t seen;
 };
 
@@ -85,9 +88,9 @@ struct babeltrace2_byte {
 #define BABELTRACE2_LABELS 64u
 #define BABELTRACE2_PLANS 256u
 
-/* Cached text of an enumeration value at one operation of a plan. */
+/* Cached text of an enumeration value that a plan operation has printed. */
 struct babeltrace2_label {
-    const void *place; /* the operation; NULL = empty slot */
+    const void *op; /* the plan operation; NULL in an empty slot */
     uint64_t number;
     uint32_t n;
     char text[64];
@@ -97,34 +100,34 @@ struct babeltrace2_label {
 struct babeltrace2_cache {
     struct babeltrace2_names names;
     bool with_color;
-    ttr_field_buffer *fields; /* of the event that is printed */
+    ttr_field_buffer *fields; /* fields of the event that is being printed */
     struct arena *arena;      /* owns the plans */
     size_t plans_size;        /* total size of all plans in bytes */
-    /* hash table of plans by their schema start */
+    /* hash table of plans, by the `start` of their schema */
     struct babeltrace2_plan *plans[BABELTRACE2_PLANS];
     struct babeltrace2_byte byte[256]; /* filled when the first plan is made */
     struct babeltrace2_label label[BABELTRACE2_LABELS];
-    struct babeltrace2_step step[BABELTRACE2_STEPS];
+    struct babeltrace2_separator separator[BABELTRACE2_SEPARATORS];
     struct babeltrace2_name name[BABELTRACE2_NAMES];
     struct babeltrace2_packet packet[BABELTRACE2_PACKETS];
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Counts an event of a class, before its first field is printed (see babeltrace2_meet). */
+/* Counts an event of a class before its first field is printed (babeltrace2_count_event()). */
 struct bt2_parts;
 typedef void (*babeltrace2_count_event_fn)(const struct bt2_parts *parts,
                                            const struct schema *schema,
                                            struct babeltrace2_class *of_class);
 
-/* Appends "{ ... }, { ... }" and the line feed, field by field.  `of_class` is NULL if the event
- * has no class; else its plan is made once it is frequent.  Large events are flushed to the output
- * in parts. */
+/* Prints the fields of an event as "{ ... }, { ... }" and a line feed, field by field. `of_class`
+ * is NULL if the event has no class. If a class is frequent, its plan is made. A large event is
+ * flushed to the output several times. */
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
                            struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
-                           babeltrace2_count_event_fn meet);
+                           babeltrace2_count_event_fn count_event);
 
-/* Appends the same by the plan of the class.  Returns false, and appends nothing, if the event does
- * not fit the plan. */
+/* Prints the fields of an event like babeltrace2_add_parts(), but by the plan of the class. Returns
+ * false, and appends nothing, if the event does not fit the plan. */
 bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const ttr_event *event,
                           const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache);
 
@@ -132,7 +135,7 @@ bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const 
 #define COLOR_VALUE "\033[1m"
 #define COLOR_FIELD "\033[36m"
 #define COLOR_SCOPE "\033[1m"
-/* babeltrace2 makes bright colors by the bold attribute */
+/* babeltrace2 prints bright colors with the bold attribute */
 #define COLOR_UNKNOWN "\033[1m\033[1m\033[31m"
 #define COLOR_EVENT "\033[1m\033[1m\033[35m"
 #define COLOR_TIME "\033[1m\033[1m\033[33m"

@@ -10,9 +10,9 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-#define ELEMENTS_MAX 32u /* of one call of add_elements */
+#define ELEMENTS_MAX 32u /* limit of elements that one call of add_elements() prints */
 
-static void close_choices(struct bt2_output *output, unsigned choices)
+static void close_braces(struct bt2_output *output, unsigned choices)
 {
     if (!reserve_room(output, 2 * (size_t)choices))
         return;
@@ -25,7 +25,7 @@ static void close_level(struct bt2_output *output)
     const struct bt2_level *level = &output->level[output->depth--];
     if (reserve_room(output, 2))
         output->at = emit_constant(output->at, level->is_array ? " ]" : " }");
-    close_choices(output, level->choices);
+    close_braces(output, level->choices);
 }
 
 static void open_level(struct bt2_output *output, bool is_array, uint8_t choices)
@@ -34,7 +34,8 @@ static void open_level(struct bt2_output *output, bool is_array, uint8_t choices
     output->level[++output->depth] = (struct bt2_level){.is_array = is_array, .choices = choices};
 }
 
-/* Appends ", NAME = " from the cache.  Copies the complete slot; only its length counts. */
+/* Appends ", NAME = " from the cache. Copies the complete slot, but advances only by the length of
+ * the text. */
 static char *emit_cached_name(struct bt2_output *output, const ttr_field *field, char *at)
 {
     struct babeltrace2_name *known = &output->cache->name[field->name_id % BABELTRACE2_NAMES];
@@ -62,7 +63,7 @@ char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, ch
     return at + known->n;
 }
 
-/* Appends the comma and the name of a field.  Afterwards VALUE_ROOM bytes are reserved. */
+/* Appends comma and name of a field, and then reserves VALUE_ROOM bytes. */
 static bool add_name(struct bt2_output *output, const ttr_field *field)
 {
     struct bt2_level *level = &output->level[output->depth];
@@ -90,8 +91,8 @@ static bool add_name(struct bt2_output *output, const ttr_field *field)
     return true;
 }
 
-/* Appends everything between the previous value and that of `field`.  Returns false if no value
- * follows. */
+/* Appends everything between the previous value and the value of `field`. Returns false if `field`
+ * has no value to print. */
 static bool begin_field(struct bt2_output *output, const ttr_field *field, unsigned choices)
 {
     while (output->depth > field->depth)
@@ -109,7 +110,7 @@ static bool begin_field(struct bt2_output *output, const ttr_field *field, unsig
     return false;
 }
 
-static unsigned choices_of(const ttr_field *field)
+static unsigned closing_braces_of(const ttr_field *field)
 {
     bool is_absent = field->value.hint == TTR_DISPLAY_ABSENT;
     return field->choices - (is_absent && field->choices > 0 ? 1u : 0u);
@@ -159,15 +160,15 @@ static void open_part(struct bt2_parts *parts, const struct part *part)
     parts->has_part = parts->is_open = true;
 }
 
-/* Returns whether a part without fields is printed as "{ }".  babeltrace2 omits a packet context of
- * only sizes and times, which it does not print. */
+/* Returns whether a part without fields is printed as "{ }". babeltrace2 omits a packet context
+ * that has only sizes and times, since it does not print those. */
 static bool is_empty_part_printed(const struct event_class *event_class, const struct part *part)
 {
     const struct type *root = event_class ? event_class->root[part->root] : NULL;
     return root && (part->group != TTR_GROUP_PACKET || root->members_n == 0);
 }
 
-/* Opens the part of a group.  Parts before it that the class has are printed empty. */
+/* Opens the part (braces) of a field group. Prints "{ }" for earlier parts that the class has. */
 static void open_part_of_group(struct bt2_parts *parts, ttr_group group)
 {
     while (parts->next < PARTS) {
@@ -180,53 +181,55 @@ static void open_part_of_group(struct bt2_parts *parts, ttr_group group)
     }
 }
 
-/* --- Cache of steps --- */
+/* --- Cache of separators --- */
 
-/* Pseudo field numbers for the cache key: start of an event without or with its packet part,
- * unknown field, end of the line.  Greater than the number of any field that is cached. */
-enum { LINE_START = 0, STEPS_MAX = 0xfff0, AFTER_PACKET, UNKNOWN, LINE_END };
+/* Pseudo field numbers in cache keys: start of an event, start of an event after its packet
+ * context, unknown field, end of the line. They are greater than the number of any cached field. */
+enum { LINE_START = 0, FIELD_NUMBERS_MAX = 0xfff0, AFTER_PACKET, UNKNOWN, LINE_END };
 
-static inline uint64_t step_key(ttr_id schema, uint32_t step, uint32_t before)
+static inline uint64_t separator_key(ttr_id schema, uint32_t step, uint32_t before)
 {
     return (uint64_t)schema << 32 | step << 16 | before;
 }
 
-static inline struct babeltrace2_step *step_slot(const struct bt2_output *output, uint64_t key)
+static inline struct babeltrace2_separator *separator_slot(const struct bt2_output *output,
+                                                           uint64_t key)
 {
-    return &output->cache->step[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_STEPS];
+    return &output->cache
+                ->separator[((key >> 32) * 37 + (key >> 16 & 0xffff)) % BABELTRACE2_SEPARATORS];
 }
 
-/* Returns the properties of a value that decide how it is printed. */
-static inline uint32_t value_look(const ttr_value *value)
+/* Returns the properties of a value that determine how it is printed. */
+static inline uint32_t print_style_of(const ttr_value *value)
 {
     return (uint32_t)value->type | (uint32_t)value->hint << 8 | (uint32_t)value->bits << 16 |
            (uint32_t)value->base << 24;
 }
 
-/* Caches the text from offset `from` of the buffer on. */
-static void cache_step(const struct bt2_output *output, uint64_t key, struct babeltrace2_step step,
-                       size_t from)
+/* Caches the text at buffer offset `from` and following as separator. */
+static void cache_separator(const struct bt2_output *output, uint64_t key,
+                            struct babeltrace2_separator separator, size_t from)
 {
     size_t n =
         output->at ? (size_t)(output->at - (const char *)output->to->bytes) - from : SIZE_MAX;
-    if (n > BABELTRACE2_STEP_MAX)
+    if (n > BABELTRACE2_SEPARATOR_MAX)
         return;
-    step.key = key;
-    step.n = (uint8_t)n;
-    memcpy(step.text, output->to->bytes + from, n);
-    *step_slot(output, key) = step;
+    separator.key = key;
+    separator.n = (uint8_t)n;
+    memcpy(separator.text, output->to->bytes + from, n);
+    *separator_slot(output, key) = separator;
 }
 
-/* Appends a field by its cached step.  Returns false if the step is not cached. */
+/* Appends a field with its cached separator. Returns false if the separator is not cached. */
 static inline bool add_cached_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
     struct bt2_output *output = &parts->output;
-    const struct babeltrace2_step *known = step_slot(output, key);
+    const struct babeltrace2_separator *known = separator_slot(output, key);
     const ttr_value *value = &field->value;
-    if (known->key != key || known->look != value_look(value) ||
-        !reserve_room(output, BABELTRACE2_STEP_MAX + VALUE_ROOM))
+    if (known->key != key || known->print_style != print_style_of(value) ||
+        !reserve_room(output, BABELTRACE2_SEPARATOR_MAX + VALUE_ROOM))
         return false;
-    memcpy(output->at, known->text, BABELTRACE2_STEP_MAX);
+    memcpy(output->at, known->text, BABELTRACE2_SEPARATOR_MAX);
     output->at += known->n;
     output->depth = known->depth;
     if (known->next) {
@@ -260,12 +263,13 @@ static inline bool add_cached_field(struct bt2_parts *parts, const ttr_field *fi
     return true;
 }
 
-/* Appends array elements that are plain integers.  Returns how many of the n fields it consumed. */
+/* Appends array elements that are plain integers. Returns how many of the n fields were appended.
+ */
 static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, uint32_t n)
 {
-    const uint32_t look = value_look(&field->value), step = field->value.step;
+    const uint32_t print_style = print_style_of(&field->value), step = field->value.step;
     struct bt2_level *level = &output->level[output->depth];
-    const uint8_t kind = value_kind_of(&field->value);
+    const uint8_t kind = kind_of_value(&field->value);
     uint32_t i = 0;
     if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || output->depth != field->depth ||
         field->choices || !output->with_names || output->with_color ||
@@ -274,7 +278,7 @@ static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, 
     char *at = output->at;
     uint64_t index = level->printed;
     n = n < ELEMENTS_MAX ? n : ELEMENTS_MAX;
-    for (; i < n && field[i].value.step == step && value_look(&field[i].value) == look;
+    for (; i < n && field[i].value.step == step && print_style_of(&field[i].value) == print_style;
          i++, index++) {
         at = emit_index(output->cache, index, at);
         at = kind == VALUE_SIGNED ? emit_signed(at, field[i].value.v.u)
@@ -285,54 +289,56 @@ static uint32_t add_elements(struct bt2_output *output, const ttr_field *field, 
     return i;
 }
 
-static inline bool opens_part(const struct bt2_parts *parts, const ttr_field *field)
+static inline bool is_first_of_part(const struct bt2_parts *parts, const ttr_field *field)
 {
     return parts->next == 0 || part_order[parts->next - 1].group != field->group;
 }
 
 bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field)
 {
-    if (opens_part(parts, field))
+    if (is_first_of_part(parts, field))
         open_part_of_group(parts, field->group);
-    return begin_field(&parts->output, field, choices_of(field));
+    return begin_field(&parts->output, field, closing_braces_of(field));
 }
 
-/* Appends any field, and caches the text before its value if it can repeat. */
+/* Appends any field. Caches its separator if other events can have the same one. */
 static void add_field(struct bt2_parts *parts, const ttr_field *field, uint64_t key)
 {
     struct bt2_output *output = &parts->output;
     size_t from = output_offset(output);
-    const bool opens = opens_part(parts, field);
-    const unsigned choices = choices_of(field);
+    const bool opens = is_first_of_part(parts, field);
+    const unsigned choices = closing_braces_of(field);
     const bool has_value = babeltrace2_begin_field(parts, field);
     unsigned depth = output->depth - (has_value || output->depth == 0 ? 0 : 1);
-    uint8_t kind = has_value && value_kind_of(&field->value) >= VALUE_STRUCT
+    uint8_t kind = has_value && kind_of_value(&field->value) >= VALUE_STRUCT
                        ? VALUE_OTHER
-                       : value_kind_of(&field->value);
+                       : kind_of_value(&field->value);
     if (key && !choices && !output->level[depth].is_array)
-        cache_step(output, key,
-                   (struct babeltrace2_step){.look = value_look(&field->value),
-                                             .kind = kind,
-                                             .depth = (uint8_t)depth,
-                                             .next = (uint8_t)(opens ? parts->next : 0)},
-                   from);
+        cache_separator(output, key,
+                        (struct babeltrace2_separator){.print_style = print_style_of(&field->value),
+                                                       .kind = kind,
+                                                       .depth = (uint8_t)depth,
+                                                       .next = (uint8_t)(opens ? parts->next : 0)},
+                        from);
     if (!has_value)
         return;
     babeltrace2_add_value(output, &field->value);
     if (choices)
-        close_choices(output, choices);
+        close_braces(output, choices);
 }
 
-/* Prints n fields after the step `before` (or UNKNOWN).  Returns the step of the last one.  Nothing
- * is cached for schema 0. */
+/* Prints n fields; `before` is the number of the previous field, or UNKNOWN. Returns the number of
+ * the last field. Nothing is cached for schema 0. */
 static uint32_t print_fields(struct bt2_parts *parts, const ttr_field *field, uint32_t n,
                              ttr_id schema, uint32_t before)
 {
     struct bt2_output *output = &parts->output;
     for (uint32_t i = 0, elements; i < n; i += elements) {
-        const uint32_t step = field[i].value.step - 1 < STEPS_MAX ? field[i].value.step : UNKNOWN;
-        const uint64_t key =
-            schema && step != UNKNOWN && before != UNKNOWN ? step_key(schema, step, before) : 0;
+        const uint32_t step =
+            field[i].value.step - 1 < FIELD_NUMBERS_MAX ? field[i].value.step : UNKNOWN;
+        const uint64_t key = schema && step != UNKNOWN && before != UNKNOWN
+                                 ? separator_key(schema, step, before)
+                                 : 0;
         before = step;
         elements = step != UNKNOWN && output->depth > 0 && output->level[output->depth].is_array
                        ? add_elements(output, &field[i], n - i)
@@ -346,7 +352,7 @@ static uint32_t print_fields(struct bt2_parts *parts, const ttr_field *field, ui
     return before;
 }
 
-/* Prints the fields of an event.  Returns the step of the last one. */
+/* Prints the fields of an event. Returns the number of the last field. */
 static uint32_t print_event_fields(struct bt2_parts *parts, const ttr_event *event, uint32_t before)
 {
     struct bt2_output *output = &parts->output;
@@ -360,8 +366,9 @@ static uint32_t print_event_fields(struct bt2_parts *parts, const ttr_event *eve
     return before;
 }
 
-/* Prints the CPU as the packet context of an event that was sorted out of its packet: the class
- * declares cpu_id there, and the event still has its CPU. */
+/* Prints the CPU as packet context. Needed for an event that was separated from its packet by
+ * sorting: its class declares cpu_id in the packet context, and the event has the CPU as attribute.
+ */
 static void add_cpu_part(struct bt2_parts *parts, const ttr_event *event)
 {
     static const ttr_text name = {"cpu_id", 6};
@@ -386,13 +393,13 @@ static void print_packet_fields(struct bt2_parts *parts, ttr_fields *fields)
         add_field(parts, &field, 0);
 }
 
-/* Appends the packet part.  All events of a packet have the same, so it is cached until the input
- * has an event of another packet. */
+/* Appends the packet context. It is the same for all events of a packet, so its text is cached
+ * until an event of another packet of the same input. */
 static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_event *event)
 {
     ttr_fields fields;
     struct bt2_output *output = &parts->output;
-    const uint64_t number = packet_of(context_schema(t, event->schema), event);
+    const uint64_t number = packet_number_of(context_schema(t, event->schema), event);
     struct babeltrace2_packet *kept = &output->cache->packet[event->source % BABELTRACE2_PACKETS];
     if (find_cached_packet(output->cache, event, number) &&
         reserve_room(output, sizeof kept->text)) {
@@ -428,32 +435,34 @@ static void add_packet_part(struct bt2_parts *parts, const ttr *t, const ttr_eve
 void babeltrace2_end_parts(struct bt2_parts *parts)
 {
     open_part_of_group(parts,
-                       TTR_GROUP_HEADER); /* no part has this group, so all others are opened */
+                       /* no part has this group, so this prints all parts that are left */
+                       TTR_GROUP_HEADER);
     close_part(parts);
     if (reserve_room(&parts->output, 1))
         *parts->output.at++ = '\n';
 }
 
-/* Appends the end of the line; its text is a cached step, too. */
+/* Appends the end of the line, which is cached like a separator. */
 static void add_line_end(struct bt2_parts *parts, ttr_id schema, uint32_t before)
 {
     struct bt2_output *output = &parts->output;
-    uint64_t key = before == UNKNOWN || output->with_color ? 0 : step_key(schema, LINE_END, before);
-    const struct babeltrace2_step *known = step_slot(output, key);
-    if (key && known->key == key && reserve_room(output, BABELTRACE2_STEP_MAX)) {
-        memcpy(output->at, known->text, BABELTRACE2_STEP_MAX);
+    uint64_t key =
+        before == UNKNOWN || output->with_color ? 0 : separator_key(schema, LINE_END, before);
+    const struct babeltrace2_separator *known = separator_slot(output, key);
+    if (key && known->key == key && reserve_room(output, BABELTRACE2_SEPARATOR_MAX)) {
+        memcpy(output->at, known->text, BABELTRACE2_SEPARATOR_MAX);
         output->at += known->n;
         return;
     }
     size_t from = output_offset(output);
     babeltrace2_end_parts(parts);
     if (key)
-        cache_step(output, key, (struct babeltrace2_step){.n = 0}, from);
+        cache_separator(output, key, (struct babeltrace2_separator){.n = 0}, from);
 }
 
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
                            struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
-                           babeltrace2_count_event_fn meet)
+                           babeltrace2_count_event_fn count_event)
 {
     const ttr *t = out->t;
     struct bt2_parts parts;
@@ -470,7 +479,7 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
     if (parts.event_class && parts.event_class->root[ROOT_PACKET_CONTEXT])
         add_packet_part(&parts, t, event);
     if (of_class)
-        meet(&parts, schema, of_class);
+        count_event(&parts, schema, of_class);
     add_line_end(&parts, event->schema,
                  print_event_fields(&parts, event, parts.has_part ? AFTER_PACKET : LINE_START));
     output_end_room(&parts.output);

@@ -1,7 +1,8 @@
-/* Output position and open levels of the event that is printed; included by this folder only.
+/* Output position and nesting levels of the event that is being printed. Included only in this
+ * folder.
  *
- * Text is written directly into reserved room of the buffer.  A function first reserves all that it
- * may write (reserve_room), then only advances `at`. */
+ * Text is written directly into reserved bytes of the buffer. A function first reserves as many
+ * bytes as it may write (reserve_room()), and then only advances `at`. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_OUTPUT_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_OUTPUT_H
 
@@ -10,17 +11,18 @@
 
 #define DEPTH_MAX 64u
 #define ROOM_MIN ((size_t)4096)
-#define VALUE_ROOM 192u /* bytes of any value without text, braces included */
+#define VALUE_ROOM 192u /* reserved bytes for any value except texts, including closing braces */
 
 struct bt2_level {
     bool is_array;
-    uint8_t choices;  /* closing braces to print after the field of this level */
-    uint64_t printed; /* members or elements printed so far */
+    uint8_t choices;  /* number of closing braces to print after the field that opened this level */
+    uint64_t printed; /* members or elements printed so far in this level */
 };
 
 struct bt2_output {
     struct buffer *to;
-    char *at, *end; /* [at, end) is reserved in the buffer but not counted in buffer->n */
+    /* bytes from `at` to `end` are reserved in the buffer, but not included in buffer->n */
+    char *at, *end;
     struct babeltrace2_cache *cache;
     const ttr_fields *fields;
     bool with_names, with_color;
@@ -28,7 +30,8 @@ struct bt2_output {
     struct bt2_level level[DEPTH_MAX + 1];
 };
 
-/* The parts of an event in order, and whether the current one must be closed. */
+/* Printing state of the parts of an event (such as "{ ... }" of the payload), and whether the
+ * current part must be closed. */
 struct bt2_parts {
     struct bt2_output output;
     const struct babeltrace2_names *names;
@@ -70,13 +73,13 @@ static inline void emit_color(struct bt2_output *output, const char *code)
         output->at = emit_constant(output->at, code);
 }
 
-/* Returns the offset in the buffer of the next byte written. */
+/* Returns the buffer offset of the next byte to write. */
 static inline size_t output_offset(const struct bt2_output *output)
 {
     return output->at ? (size_t)(output->at - (const char *)output->to->bytes) : 0;
 }
 
-/* How a value is printed, or which level it opens. */
+/* How a value is printed, or whether it opens a struct or array. */
 enum value_kind {
     VALUE_OTHER,
     VALUE_UNSIGNED,
@@ -86,7 +89,7 @@ enum value_kind {
     VALUE_ARRAY
 };
 
-static inline uint8_t value_kind_of(const ttr_value *value)
+static inline uint8_t kind_of_value(const ttr_value *value)
 {
     bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
     switch (value->type) {
@@ -106,7 +109,8 @@ static inline uint8_t value_kind_of(const ttr_value *value)
     }
 }
 
-/* Appends a number.  One digit, the usual case in arrays, avoids a function call. */
+/* Appends an unsigned number. A single digit, the most frequent case in arrays, needs no function
+ * call. */
 static inline char *emit_unsigned(char *at, uint64_t x)
 {
     if (x >= 10)
@@ -120,23 +124,23 @@ static inline char *emit_signed(char *at, uint64_t x)
     return (int64_t)x < 0 ? emit_i64(at, (int64_t)x) : emit_unsigned(at, x);
 }
 
-/* Appends ", [N] = ", and caches it for the first elements. */
+/* Appends ", [N] = ". The texts of low indices are cached. */
 char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
 
-/* Like babeltrace2_emit_index; copies the text if it is cached. */
+/* Appends ", [N] = " from the cache if possible; else calls babeltrace2_emit_index(). */
 static inline char *emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
 {
     const struct babeltrace2_index *known = &cache->index[index % BABELTRACE2_INDEXES];
     if (index >= BABELTRACE2_INDEXES || known->n == 0)
         return babeltrace2_emit_index(cache, index, at);
-    memcpy(at, known, sizeof *known); /* copies the complete slot; only n bytes count */
+    memcpy(at, known, sizeof *known); /* copies the complete slot, then advances by n bytes */
     return at + known->n;
 }
 
-/* Appends a text in quotes, up to its first zero. */
+/* Appends a text in quotes. Stops at the first zero byte. */
 void babeltrace2_add_quoted(struct bt2_output *output, ttr_text text);
 
-/* Appends a value that opens no level.  The caller has reserved VALUE_ROOM. */
+/* Appends a value that is not a struct or array. The caller must have reserved VALUE_ROOM bytes. */
 void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value);
 
 /* Append a float in the form of "%g", and an integer in base 2, 8 or 16. */
@@ -148,16 +152,17 @@ char *babeltrace2_emit_based(char *at, const ttr_value *value);
 char *babeltrace2_emit_hex(char *at, uint64_t x);
 uint64_t babeltrace2_hex_mask(const ttr_value *value);
 
-/* Appends everything between the previous value and that of `field`, opening the level of a struct
- * or array.  Returns false if no value follows. */
+/* Appends everything between the previous value and the value of `field`, including the "{" of a
+ * struct or "[" of an array. Returns false if `field` has no value to print. */
 bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field);
 
-/* Appends everything after the last value: braces, empty parts, the line feed. */
+/* Appends everything after the last value: closing braces, empty parts, the line feed. */
 void babeltrace2_end_parts(struct bt2_parts *parts);
 
 #define BLOCK 32u /* bytes per copy */
 
-/* Copies a text in blocks; BLOCK bytes after it must be readable and writable. */
+/* Copies a text in blocks. BLOCK bytes after the text must be readable, and writable at the
+ * destination. */
 static inline char *emit_blocks(char *at, const char *text, size_t n)
 {
     memcpy(at, text, BLOCK);
@@ -167,12 +172,12 @@ static inline char *emit_blocks(char *at, const char *text, size_t n)
 }
 
 /* Returns the packet number of an event, 0 if it has none. */
-static inline uint64_t packet_of(const struct schema *schema, const ttr_event *event)
+static inline uint64_t packet_number_of(const struct schema *schema, const ttr_event *event)
 {
     return schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }
 
-/* Returns the cached packet part of an event, NULL if another packet was printed since. */
+/* Returns the cached packet context of an event. Returns NULL if the cache has another packet. */
 static inline const struct babeltrace2_packet *find_cached_packet(
     const struct babeltrace2_cache *cache, const ttr_event *event, uint64_t number)
 {
@@ -180,7 +185,7 @@ static inline const struct babeltrace2_packet *find_cached_packet(
     return number && known->number == number && known->source == event->source ? known : NULL;
 }
 
-/* Counts an event whose first part is about to be printed, and makes the plan of its class when the
+/* Counts an event whose first part will be printed next. Makes the plan of its class when the
  * threshold is reached. */
 void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
                              struct babeltrace2_class *of_class);

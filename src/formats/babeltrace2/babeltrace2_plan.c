@@ -35,16 +35,18 @@
 #include "formats/babeltrace2/babeltrace2_output.h"
 #include "layout/layout_record_parts.h"
 
-#define PLAN_PARTS_MAX 128u /* parts of a class with a plan */
-#define PLAN_FROM 16u       /* events of a class before a plan is made */
-#define PLAN_BYTES_MAX \
-    ((size_t)1024 * 1024) /* bytes of all plans; traces with very many classes would exceed it */
+#define PLAN_PARTS_MAX 128u /* limit of fields in a class that gets a plan */
+#define PLAN_FROM 16u       /* number of events of a class after which a plan is made */
+/* memory limit for all plans, in bytes; reached only by traces with very many classes */
+#define PLAN_BYTES_MAX ((size_t)1024 * 1024)
 #define PLAN_PAYLOAD_MAX 4096u
-/* bytes of an index and a number; each element has at least one payload byte */
+/* output bytes of an index and a number, per payload byte: each element has at least one payload
+ * byte */
 #define ELEMENT_ROOM 64u
 
 enum plan_op_code {
-    /* + enum load; PUT_DECIMAL_S64.. for signed 64-bit, whose load is the unsigned one */
+    /* plus enum load; the S64 operations print signed 64-bit numbers, which are loaded like
+     * unsigned ones */
     PUT_DECIMAL,
     PUT_DECIMAL_S64LE = PUT_DECIMAL + LOAD_COUNT,
     PUT_DECIMAL_S64BE,
@@ -62,31 +64,33 @@ enum plan_op_code {
 };
 
 struct plan_op {
-    const char *text; /* text before the value; BLOCK bytes after it are readable */
+    const char *text; /* separator before the value; BLOCK bytes after it are readable */
     uint32_t text_n;
     uint8_t code; /* enum plan_op_code */
     struct layout_part part;
-    uint64_t mask; /* PUT_HEX: bits that are printed */
+    uint64_t mask; /* PUT_HEX: bit mask that is applied to the value */
 };
 
 struct babeltrace2_plan {
     struct babeltrace2_plan *next;       /* next plan in the same hash slot */
-    const struct type *root[ROOT_COUNT]; /* layouts of the class, to compare */
-    const void *start;                   /* `start` of the schema that it was made for */
-    uint32_t reach;    /* payload bytes that the parts before the first one of variable size need */
-    uint32_t per_byte; /* greatest number of output bytes per payload byte */
-    size_t room;       /* output bytes that do not depend on the payload */
-    /* events may have a packet part; it is printed before the operations */
-    bool has_packet, is_behind_packet;
+    const struct type *root[ROOT_COUNT]; /* types of the class, used to find an equal class */
+    const void *start;                   /* `start` of the schema for which the plan was made */
+    /* payload bytes needed by the fields before the first one of variable size */
+    uint32_t reach;
+    uint32_t per_byte; /* maximum output bytes per payload byte */
+    size_t room;       /* maximum output bytes that do not depend on the payload */
+    /* has_packet: events may have a packet context, which is printed before the operations */
+    bool has_packet, is_after_packet;
     struct plan_op op[];
 };
 
 /* --- Making --- */
 
-/* Returns the operation for a number, PUT_ANY unless it is a plain decimal, hex or float. */
-static uint8_t op_code_of_number(const ttr_value *value, uint8_t load)
+/* Returns the operation code for a number: PUT_ANY unless the number is a plain decimal,
+ * hexadecimal or float. */
+static uint8_t opcode_of_number(const ttr_value *value, uint8_t load)
 {
-    const uint8_t kind = value_kind_of(value);
+    const uint8_t kind = kind_of_value(value);
     const bool is_64 = load == LOAD_U64LE || load == LOAD_U64BE, is_signed = load >= LOAD_S8;
     if (kind == VALUE_SIGNED && is_64)
         return load == LOAD_U64LE ? PUT_DECIMAL_S64LE : PUT_DECIMAL_S64BE;
@@ -97,9 +101,9 @@ static uint8_t op_code_of_number(const ttr_value *value, uint8_t load)
     return kind == VALUE_OTHER && value->base == 16 && !value->hint ? PUT_HEX : PUT_ANY;
 }
 
-static uint8_t op_code_of_part(const struct layout_part *part)
+static uint8_t opcode_of_part(const struct layout_part *part)
 {
-    const bool is_text = value_kind_of(&part->field->value) == VALUE_TEXT;
+    const bool is_text = kind_of_value(&part->field->value) == VALUE_TEXT;
     switch (part->kind) {
     case LAYOUT_PART_END:
         return PUT_END;
@@ -108,7 +112,7 @@ static uint8_t op_code_of_part(const struct layout_part *part)
     case LAYOUT_PART_ENUM:
         return PUT_LABEL;
     case LAYOUT_PART_NUMBER:
-        return op_code_of_number(&part->field->value, part->load);
+        return opcode_of_number(&part->field->value, part->load);
     case LAYOUT_PART_TEXT:
         return is_text ? PUT_TEXT : PUT_ANY;
     case LAYOUT_PART_STRING:
@@ -119,7 +123,7 @@ static uint8_t op_code_of_part(const struct layout_part *part)
         return PUT_COUNTED_TEXT;
     case LAYOUT_PART_ELEMENTS:
         return part->element_load == LOAD_U8 && part->stride == 1 &&
-                       value_kind_of(&part->element->value) == VALUE_UNSIGNED
+                       kind_of_value(&part->element->value) == VALUE_UNSIGNED
                    ? PUT_BYTES
                    : PUT_ELEMENTS;
     default:
@@ -127,10 +131,10 @@ static uint8_t op_code_of_part(const struct layout_part *part)
     }
 }
 
-/* Returns whether a plan can print a part. */
+/* Returns whether a plan can print a field. */
 static bool is_part_in_plan(const struct bt2_parts *parts, const struct layout_part *part)
 {
-    const uint8_t kind = value_kind_of(&part->field->value);
+    const uint8_t kind = kind_of_value(&part->field->value);
     const bool is_named =
         part->field->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
     switch (part->kind) {
@@ -142,7 +146,7 @@ static bool is_part_in_plan(const struct bt2_parts *parts, const struct layout_p
         return kind == VALUE_TEXT && !part->field->choices;
     case LAYOUT_PART_ELEMENTS:
         return kind == VALUE_ARRAY && is_named &&
-               value_kind_of(&part->element->value) < VALUE_TEXT && !part->field->choices;
+               kind_of_value(&part->element->value) < VALUE_TEXT && !part->field->choices;
     default:
         return kind != VALUE_ARRAY && !part->field->choices;
     }
@@ -153,8 +157,8 @@ static bool is_quoted_op(uint8_t code)
     return code >= PUT_TEXT && code <= PUT_COUNTED_TEXT;
 }
 
-/* Prints an event without its values, and sets the length of the text before each value.  Returns
- * the number of operations, PUT_END included. */
+/* Prints an event without its values, and records the length of the text before each value. Returns
+ * the number of operations, including PUT_END. */
 static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layout_part *part,
                                      struct plan_op *op)
 {
@@ -165,9 +169,9 @@ static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layou
             babeltrace2_end_parts(parts);
         } else if (!babeltrace2_begin_field(parts, part->field) &&
                    part->kind != LAYOUT_PART_ELEMENTS) {
-            continue; /* the struct itself has no value */
+            continue; /* a struct itself prints no value */
         }
-        op[n] = (struct plan_op){.code = op_code_of_part(part),
+        op[n] = (struct plan_op){.code = opcode_of_part(part),
                                  .part = *part,
                                  .mask = babeltrace2_hex_mask(&part->field->value)};
         if (is_quoted_op(op[n].code) && reserve_room(output, 1))
@@ -191,7 +195,8 @@ static void set_plan_room(struct babeltrace2_plan *plan, const struct plan_op *o
         plan->per_byte = per_byte;
 }
 
-/* Copies operations and texts into one allocation.  Returns NULL if plans use too much memory. */
+/* Copies operations and texts into one allocation. Returns NULL if the memory limit for plans is
+ * reached. */
 static struct babeltrace2_plan *assemble_plan(struct babeltrace2_cache *cache,
                                               const struct plan_op *op, uint32_t n,
                                               const struct buffer *texts)
@@ -225,26 +230,26 @@ static void make_byte_texts(struct babeltrace2_cache *cache)
     }
 }
 
-static struct babeltrace2_plan **plans_of_start(struct babeltrace2_cache *cache,
+static struct babeltrace2_plan **find_plan_slot(struct babeltrace2_cache *cache,
                                                 const struct schema *schema)
 {
     return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
 }
 
-/* Returns the plan that another stream made for the same class.  Hundreds of streams would not fit
- * into the CPU caches with a plan each. */
+/* Returns a plan that was made for an equal class of another stream. Without sharing, the plans of
+ * hundreds of streams would not fit into the CPU caches. */
 static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
-    const struct babeltrace2_plan *plan = *plans_of_start(line->output.cache, schema);
-    while (plan && (plan->start != schema->start || plan->is_behind_packet != line->has_part ||
+    const struct babeltrace2_plan *plan = *find_plan_slot(line->output.cache, schema);
+    while (plan && (plan->start != schema->start || plan->is_after_packet != line->has_part ||
                     memcmp(plan->root, line->event_class->root, sizeof plan->root) != 0))
         plan = plan->next;
     return plan;
 }
 
-/* Compiles the plan of a schema, `line` being at the start of an event.  Returns NULL if the class
- * has a part that plans cannot print. */
+/* Compiles the plan of a schema; `line` is at the start of an event. Returns NULL if the class has
+ * a field that plans cannot print. */
 static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
@@ -281,9 +286,9 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
     plan->start = schema->start;
     plan->reach = reach;
     plan->has_packet = line->event_class->root[ROOT_PACKET_CONTEXT] != NULL;
-    plan->is_behind_packet = line->has_part;
+    plan->is_after_packet = line->has_part;
     memcpy(plan->root, line->event_class->root, sizeof plan->root);
-    struct babeltrace2_plan **const plans = plans_of_start(line->output.cache, schema);
+    struct babeltrace2_plan **const plans = find_plan_slot(line->output.cache, schema);
     plan->next = *plans;
     return *plans = plan;
 }
@@ -291,8 +296,7 @@ static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
 void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
                              struct babeltrace2_class *of_class)
 {
-    if (of_class->seen ==
-        PLAN_FROM) /* the decision is made: there is a plan, or none is possible */
+    if (of_class->seen == PLAN_FROM) /* decided before: the class has a plan, or cannot have one */
         return;
     const bool is_time = ++of_class->seen == PLAN_FROM;
     if (!of_class->plan && (of_class->seen == 1 || is_time))
@@ -303,16 +307,16 @@ void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema 
 
 /* --- Running --- */
 
-/* The event that a plan prints. */
+/* Execution of a plan for one event. */
 struct plan_run {
     struct buffer *to;
     struct babeltrace2_cache *cache;
     const struct babeltrace2_plan *plan;
     struct layout_record record;
-    size_t room; /* output bytes reserved for it */
+    size_t room; /* output bytes reserved for the event */
 };
 
-/* Prints a value by the general code.  Returns NULL if that needs more room than reserved. */
+/* Prints a value of any type, out of line. Returns NULL if the reserved bytes are too few. */
 static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run,
                                                       const struct layout_part *part,
                                                       const uint8_t *at, char *to)
@@ -333,26 +337,26 @@ static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run
     return (char *)buffer_room(run->to, run->room);
 }
 
-/* Appends a number with its labels; caches the text of the last ones. */
+/* Appends a number with its labels. The texts of the last numbers are cached. */
 static inline char *emit_label(const struct plan_run *run, const struct plan_op *op,
                                const uint8_t *at, char *to)
 {
     const uint64_t number = load_whole_number((enum load)op->part.load, at);
     struct babeltrace2_label *kept =
         &run->cache->label[((uintptr_t)op / sizeof *op + number) % BABELTRACE2_LABELS];
-    if (kept->place == op && kept->number == number)
+    if (kept->op == op && kept->number == number)
         return emit_blocks(to, kept->text, kept->n);
     const size_t from = (size_t)(to - (const char *)run->to->bytes);
     to = emit_any_value(run, &op->part, at, to);
     const size_t n = to ? (size_t)(to - (const char *)run->to->bytes) - from : SIZE_MAX;
     if (n <= sizeof kept->text) {
-        *kept = (struct babeltrace2_label){.place = op, .number = number, .n = (uint32_t)n};
+        *kept = (struct babeltrace2_label){.op = op, .number = number, .n = (uint32_t)n};
         memcpy(kept->text, run->to->bytes + from, n);
     }
     return to;
 }
 
-/* Returns the number of elements, or of bytes of a text. */
+/* Returns the number of elements of an array, or of bytes of a text. */
 static inline uint64_t load_element_count(const struct layout_part *part, const uint8_t *at)
 {
     return part->load == LOAD_COUNT ? part->count
@@ -373,7 +377,7 @@ static char *emit_plan_element(const struct layout_part *part, const uint8_t *p,
         return babeltrace2_emit_float(to, part->has_single_elements ? load_float32((uint32_t)number)
                                                                     : double_of_bits(number));
     value.v.u = number;
-    switch (value_kind_of(&value)) {
+    switch (kind_of_value(&value)) {
     case VALUE_SIGNED:
         return emit_signed(to, number);
     case VALUE_UNSIGNED:
@@ -397,22 +401,22 @@ static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const ui
     for (uint64_t i = 0; i < n; i++) {
         const struct babeltrace2_byte *byte = &cache->byte[p[i]];
         to = emit_index(cache, i, to);
-        memcpy(to, byte, sizeof *byte); /* copies the complete slot; only n bytes count */
+        memcpy(to, byte, sizeof *byte); /* copies the complete slot, then advances by n bytes */
         to += byte->n;
     }
     return to;
 }
 
-/* A decimal number whose load is fixed by the operation. */
+/* A decimal number with a constant load operation. */
 #define DECIMAL(load, put_number, number) \
     case PUT_DECIMAL + (load):            \
         to = put_number(to, number);      \
         continue
 
-/* Appends the values of an event.  Returns NULL if the event does not fit the plan. */
-/* long: one case for each kind of value */
+/* Appends the values of an event. Returns NULL if the event does not fit the plan. */
 static char *run_plan_ops(const struct plan_run *run, char *to)
 {
+    /* long: one case per operation */
     const uint8_t *const base = run->record.base, *const end = run->record.end,
                          *p = run->record.begin;
     const struct plan_op *op = run->plan->op;
@@ -485,15 +489,15 @@ static char *run_plan_ops(const struct plan_run *run, char *to)
                 return NULL;
             continue;
         default:
-            __builtin_unreachable(); /* op_code_of_part returns no others */
+            __builtin_unreachable(); /* opcode_of_part() returns only the codes above */
         }
         if ((uint64_t)(end - p) < part->reach)
             return NULL;
     }
 }
 
-/* Sets *text to the packet part of an event.  Returns false if it is not cached, or if the plan was
- * made for events without one. */
+/* Sets *text to the cached packet context of an event. Returns false if it is not cached, or if the
+ * plan was made for events without packet context. */
 static inline bool find_packet_text(const struct plan_run *run, const struct schema *schema,
                                     const ttr_event *of, ttr_text *text)
 {
@@ -502,8 +506,8 @@ static inline bool find_packet_text(const struct plan_run *run, const struct sch
     if (!plan->has_packet)
         return true;
     const struct babeltrace2_packet *known =
-        find_cached_packet(run->cache, of, packet_of(schema, of));
-    if (!known || (known->n > 0) != plan->is_behind_packet)
+        find_cached_packet(run->cache, of, packet_number_of(schema, of));
+    if (!known || (known->n > 0) != plan->is_after_packet)
         return false;
     *text = (ttr_text){known->text, known->n};
     return true;

@@ -1,5 +1,5 @@
-/* Copying of quoted text, sixteen bytes at a time, while searching for its end and for characters
- * to escape.  Callers reserve 4 output bytes per input byte, and TEXT_BEYOND more. */
+/* Copies quoted text, sixteen bytes at a time, and searches at the same time for its end and for
+ * characters to escape. Callers reserve 4 output bytes per input byte plus TEXT_BEYOND. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 
@@ -8,16 +8,16 @@
 
 #define TEXT_BEYOND 16u
 
-/* Returns whether a character is escaped, or ends the text (zero). */
+/* Returns whether a character must be escaped, or is the terminating zero. */
 static inline bool is_special(uint8_t byte)
 {
     return byte < 0x20 || (byte | 0x40) == 0x7f || byte == '\\' || byte == '\'' ||
-           byte == '"'; /* the bit operation also matches '?' */
+           byte == '"'; /* the bit operation above also matches '?' */
 }
 
-/* Returns a bit mask of the special bytes among 16. */
+/* Returns a bit mask of the special characters among 16. */
 #ifdef __SSE2__
-static inline uint32_t specials_of_16(const uint8_t *p)
+static inline uint32_t special_mask_of_16(const uint8_t *p)
 {
     typedef uint8_t sixteen __attribute__((vector_size(16)));
     sixteen x;
@@ -26,7 +26,7 @@ static inline uint32_t specials_of_16(const uint8_t *p)
         (__m128i)((x < 0x20) | ((x | 0x40) == 0x7f) | (x == '\\') | (x == '\'') | (x == '"')));
 }
 #else
-static inline uint32_t specials_of_16(const uint8_t *p)
+static inline uint32_t special_mask_of_16(const uint8_t *p)
 {
     uint32_t bits = 0;
     for (unsigned i = 0; i < 16; i++)
@@ -35,8 +35,8 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes and returns their mask of special bytes.  If 16 bytes before `limit`
- * are readable, it loads them at once. */
+/* Copies fewer than 16 bytes, and returns their bit mask of special characters. Uses one 16-byte
+ * load if the 16 bytes before `limit` are readable. */
 static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint8_t *p,
                                        const uint8_t *limit)
 {
@@ -47,7 +47,7 @@ static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint
                       rest = both >> 8 * (16 - n);
         store_u64le(at, (uint64_t)rest);
         store_u64le(at + 8, (uint64_t)(rest >> 64));
-        return specials_of_16(limit - 16) >> (16 - n);
+        return special_mask_of_16(limit - 16) >> (16 - n);
     }
     for (unsigned i = 0; i < n; i++) {
         at[i] = (char)p[i];
@@ -56,15 +56,15 @@ static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint
     return specials;
 }
 
-/* Copies [p, limit) up to the first zero.  Returns the end, NULL if a byte needs an escape.  Bytes
- * from `from` (at or before p) on are readable. */
+/* Copies [p, limit) up to the first zero. Returns the end of the output; NULL if a character must
+ * be escaped. The bytes from `from` to p must be readable. */
 static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t *p,
                                     const uint8_t *limit)
 {
     uint32_t specials = 0;
     for (; limit - p >= 16 && !specials; p += 16, at += 16) {
         memcpy(at, p, 16);
-        specials = specials_of_16(p);
+        specials = special_mask_of_16(p);
     }
     if (specials)
         p -= 16, at -= 16;
@@ -76,7 +76,7 @@ static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t
     return p[n] ? NULL : at + n;
 }
 
-/* Copies [p, limit) with escapes, up to the first zero.  Returns the end. */
+/* Copies [p, limit) with escapes, up to the first zero. Returns the end of the output. */
 char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit);
 
 static inline char *emit_quotable_text(char *at, const uint8_t *from, const uint8_t *p,

@@ -1,4 +1,4 @@
-/* Values that open no level: quoted texts, numbers, labels, bytes. */
+/* Values that are not structs or arrays: quoted texts, numbers, labels, bytes. */
 #include <stdio.h>
 
 #include "base/number.h"
@@ -6,7 +6,7 @@
 #include "formats/babeltrace2/babeltrace2_output.h"
 #include "layout/layout.h"
 
-static char *emit_special(char *at, uint8_t byte)
+static char *emit_escaped_character(char *at, uint8_t byte)
 {
     static const char letters[256] = {
         ['\\'] = '\\', ['\''] = '\'', ['"'] = '"',  ['?'] = '?',  ['\a'] = 'a', ['\b'] = 'b',
@@ -26,7 +26,7 @@ char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit)
 {
     for (; p < limit && *p; p++) {
         if (is_special(*p))
-            at = emit_special(at, *p);
+            at = emit_escaped_character(at, *p);
         else
             *at++ = (char)*p;
     }
@@ -57,7 +57,7 @@ static unsigned count_digits(uint64_t x, unsigned shift)
     return (bits + shift - 1) / shift;
 }
 
-/* Returns the lowest `bits` of a number, rounded up to complete digits of `per` bits. */
+/* Returns the lowest bits of a number: `bits`, rounded up to complete digits of `per` bits each. */
 static uint64_t mask_to_digits(uint64_t x, unsigned bits, unsigned per)
 {
     unsigned rounded = (bits + per - 1) / per * per;
@@ -115,8 +115,9 @@ static inline char *emit_integer(char *at, const ttr_value *value)
     return value->type == TTR_TYPE_INT ? emit_i64(at, value->v.s) : emit_u64(at, value->v.u);
 }
 
-/* Appends a float as %g does, for magnitudes that %g prints without an exponent.  Returns NULL if
- * the sixth digit is close to a rounding boundary: scaling may be off by a millionth of it. */
+/* Appends a float like %g, for magnitudes without an exponent. Returns NULL if rounding to six
+ * digits is uncertain, since scaling has a relative error of up to a millionth of the sixth digit.
+ */
 static char *emit_plain_float(char *at, double x)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -125,14 +126,14 @@ static char *emit_plain_float(char *at, double x)
     char digits[6];
     if (!(size >= 1e-4 && size < 999999))
         return NULL;
-    int before = -3; /* digits before the point; if <= 0, minus the number of zeros after it */
+    /* digits before the decimal point; if <= 0: negated number of zeros after it */
+    int before = -3;
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
         before += size >= limits[i];
     const double scaled = size * tens[6 - before];
     uint32_t whole = (uint32_t)scaled;
     const double part = scaled - (double)whole;
-    const bool is_exact =
-        before == 6; /* the number was not scaled: ties round to even, as %g does */
+    const bool is_exact = before == 6; /* not scaled, so ties round to even like in %g */
     if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
         return NULL;
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
@@ -223,7 +224,8 @@ static int compare_texts(ttr_text a, ttr_text b)
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-/* Collects the labels of flags, sorted by bytes, without duplicates.  Returns their number. */
+/* Collects the labels of a set of flags, sorted bytewise, without duplicates. Returns their number.
+ */
 static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *value,
                             ttr_text to[LAYOUT_LABELS_MAX])
 {
@@ -243,7 +245,7 @@ static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *va
     return n;
 }
 
-/* Appends a bit map: 0xA2 { "a", "b" }, or 0x40 if no flag matches. */
+/* Appends a set of flags: 0xA2 { "a", "b" }, or only 0x40 if no flag matches. */
 static void add_flags(struct bt2_output *output, const ttr_value *value)
 {
     emit_color(output, COLOR_VALUE);
@@ -263,7 +265,7 @@ static void add_flags(struct bt2_output *output, const ttr_value *value)
         output->at = emit_constant(output->at, " }");
 }
 
-/* Appends a text or a number, in the color of values. */
+/* Appends a text or a number, in the color for values. */
 static void add_colored_value(struct bt2_output *output, const ttr_value *value)
 {
     emit_color(output, COLOR_VALUE);

@@ -17,8 +17,9 @@
 
 enum time_style { TIME_WALL, TIME_SECONDS, TIME_CYCLES };
 
-/* Attributes of the trace and the class, printed before the event name in this order. */
-enum shown {
+/* Attributes of the trace and the class. Those selected are printed in this order, before the event
+ * name. */
+enum printed_attribute {
     SHOW_TRACE = 1u << 0,
     SHOW_HOSTNAME = 1u << 1,
     SHOW_DOMAIN = 1u << 2,
@@ -34,16 +35,16 @@ struct babeltrace2 {
     struct arena arena;
     struct babeltrace2_class *classes; /* indexed by schema */
     size_t classes_n;
-    struct buffer head; /* scratch for an event without a class */
+    struct buffer head; /* scratch buffer for an event without a class */
     enum time_style style;
     struct babeltrace2_cache cache;
-    unsigned shown;
+    unsigned printed_attribute;
     bool is_gmt, with_date, with_delta, has_last;
     bool has_usual_times;         /* times have the form "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
-    int64_t last_time, second_ns; /* second_ns: start of the second in `prefix` */
+    int64_t last_time, second_ns; /* second_ns: start of the second that `prefix` contains */
     uint64_t last_cycles;
-    size_t prefix_n; /* 0 = not made yet */
-    char prefix[64]; /* cached text of a second, bracket included */
+    size_t prefix_n; /* length of `prefix`; 0 if not set */
+    char prefix[64]; /* cached text of the last second, including "[" */
 };
 
 /* Returns whether a list "a,b,c" contains a word. */
@@ -56,7 +57,8 @@ static bool list_has_word(const char *list, const char *word)
     return false;
 }
 
-/* Fails unless each word of the list is in `known`.  `usual`: the words to name in the error. */
+/* Returns an error unless each word of the list is in `known`. `usual`: words to name in the error.
+ */
 static ttr_status check_list_words(const char *key, const char *list, const char *const *known,
                                    const char *usual, ttr_error *error)
 {
@@ -91,7 +93,7 @@ static ttr_status read_names_option(const struct ttr_writer *out, struct babeltr
                             "payload, context, scope and header, or all or none", error);
 }
 
-static ttr_status read_fields_option(const struct ttr_writer *out, unsigned *shown,
+static ttr_status read_fields_option(const struct ttr_writer *out, unsigned *printed_attribute,
                                      ttr_error *error)
 {
     static const char *const known[] = {"trace",
@@ -106,10 +108,10 @@ static ttr_status read_fields_option(const struct ttr_writer *out, unsigned *sho
                                         "callsite",
                                         NULL};
     const char *list = output_option(out, "fields");
-    *shown = list ? 0 : SHOW_DEFAULT;
+    *printed_attribute = list ? 0 : SHOW_DEFAULT;
     for (unsigned i = 0; list && i < 7; i++)
         if (list_has_word(list, known[i]) || list_has_word(list, "all"))
-            *shown |= 1u << i;
+            *printed_attribute |= 1u << i;
     static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, "
                                 "loglevel and emf, or all or none";
     return list ? check_list_words("fields", list, known, usual, error) : TTR_OK;
@@ -154,7 +156,7 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
         return fail_memory(error);
     ttr_status status = read_names_option(out, &writer->cache.names, error);
     if (status == TTR_OK)
-        status = read_fields_option(out, &writer->shown, error);
+        status = read_fields_option(out, &writer->printed_attribute, error);
     if (status == TTR_OK)
         status = read_time_style(out, &writer->style, error);
     if (status == TTR_OK)
@@ -170,7 +172,7 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Times --- */
 
-/* Caches the text "[2026-11-21 10:11:12." of a second. */
+/* Caches the text of a second, such as "[2026-11-21 10:11:12.". */
 static void make_second_prefix(struct babeltrace2 *writer, int64_t second)
 {
     struct tm parts = {0};
@@ -193,7 +195,7 @@ static char *emit_wall_time(char *at, struct babeltrace2 *writer, int64_t time)
         memcpy(at, writer->prefix + 1, writer->prefix_n - 1);
         at += writer->prefix_n - 1;
     } else {
-        /* babeltrace2 prints times before the epoch in seconds. */
+        /* babeltrace2 prints negative times in seconds */
         at = emit_constant(at, time < 0 ? "-" : "");
         at = emit_constant(emit_u64(at, time < 0 ? (uint64_t)-second : (uint64_t)second), ".");
     }
@@ -238,7 +240,7 @@ static char *emit_scope_name(char *at, const struct babeltrace2 *writer, const c
     return emit_constant(emit_constant(at, name), " = ");
 }
 
-/* Stores the time that the next delta is relative to. */
+/* Stores the time of an event, to which the next delta is relative. */
 static void set_delta_base(struct babeltrace2 *writer, const ttr_event *event)
 {
     writer->last_time = event->time;
@@ -251,7 +253,8 @@ static bool has_clock(const struct event_class *event_class)
     return !event_class || event_class->has_clock;
 }
 
-/* Updates the delta base for skipped events: only the last one with a time matters. */
+/* Updates the time for the next delta for a batch of skipped events: that of the last one with a
+ * time. */
 static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
@@ -264,8 +267,8 @@ static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
     }
 }
 
-/* Appends the times if they share the second of the previous event and are less than a second after
- * it, the usual case.  Returns NULL otherwise. */
+/* Appends the times of an event in the most frequent case: same second as the previous event.
+ * Returns NULL in all other cases. */
 static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const ttr_event *event)
 {
     const uint64_t part = (uint64_t)event->time - (uint64_t)writer->second_ns,
@@ -273,7 +276,7 @@ static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const
     if (!writer->has_usual_times || !writer->has_last || writer->prefix_n == 0 ||
         part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
         return NULL;
-    /* copies the complete array; only prefix_n bytes count */
+    /* copies the complete array, then advances by prefix_n bytes */
     memcpy(at, writer->prefix, sizeof writer->prefix);
     at += writer->prefix_n;
     number_format_9_digits(at, (uint32_t)part);
@@ -320,7 +323,7 @@ struct line_head {
     bool starts_line, has_any;
 };
 
-/* Appends the separator of an attribute, and its name if names are printed. */
+/* Appends the separator before an attribute; also the attribute name if names are printed. */
 static void begin_attribute(struct line_head *head, const char *name)
 {
     char text[64];
@@ -344,11 +347,11 @@ static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source
 {
     ttr_value name = {.text = {"", 0}}, place = {.text = {"", 0}}, path;
     char text[64];
-    if (!(head->writer->shown & SHOW_TRACE))
+    if (!(head->writer->printed_attribute & SHOW_TRACE))
         return;
     bool has_place = find_source_attribute(t, source, "trace.place", &place),
          has_path = find_source_attribute(t, source, "trace.path", &path);
-    /* babeltrace2 names traces by host and path, even if CTF 2 metadata has a name. */
+    /* babeltrace2 names traces by host and path, even if CTF 2 metadata declares a name. */
     if (!find_source_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
         name.text = (ttr_text){"", 0};
     if (!name.text.n && !has_place && !has_path)
@@ -368,7 +371,7 @@ static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source
 static void add_trace_environment(struct line_head *head, const ttr *t, uint16_t source)
 {
     static const struct {
-        enum shown bit;
+        enum printed_attribute bit;
         const char *attribute, *name;
     } rows[] = {{SHOW_HOSTNAME, "hostname", "trace:hostname"},
                 {SHOW_DOMAIN, "domain", "trace:domain"},
@@ -376,7 +379,7 @@ static void add_trace_environment(struct line_head *head, const ttr *t, uint16_t
                 {SHOW_VPID, "vpid", "trace:vpid"}};
     ttr_value value;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!(head->writer->shown & rows[i].bit) ||
+        if (!(head->writer->printed_attribute & rows[i].bit) ||
             !find_source_attribute(t, source, rows[i].attribute, &value))
             continue;
         bool is_text = value.type == TTR_TYPE_TEXT;
@@ -398,7 +401,7 @@ static void add_class_attributes(struct line_head *head, const struct event_clas
         "DEBUG_MODULE", "DEBUG_UNIT", "DEBUG_FUNCTION", "DEBUG_LINE",    "DEBUG"};
     if (!event_class)
         return;
-    if (head->writer->shown & SHOW_LOGLEVEL && event_class->has_log_level &&
+    if (head->writer->printed_attribute & SHOW_LOGLEVEL && event_class->has_log_level &&
         event_class->log_level >= 0 && event_class->log_level < 15) {
         begin_attribute(head, "loglevel");
         buffer_add_text(head->to, "TRACE_");
@@ -406,7 +409,7 @@ static void add_class_attributes(struct line_head *head, const struct event_clas
         buffer_add_byte(head->to, ' ');
         add_number(head->to, event_class->log_level);
     }
-    if (head->writer->shown & SHOW_EMF && event_class->emf_uri.n) {
+    if (head->writer->printed_attribute & SHOW_EMF && event_class->emf_uri.n) {
         begin_attribute(head, "model.emf.uri");
         buffer_add(head->to, event_class->emf_uri.p, event_class->emf_uri.n);
     }
@@ -442,7 +445,8 @@ static void make_line_head(struct babeltrace2 *writer, const ttr *t, const ttr_e
     buffer_add_text(to, writer->cache.names.header ? ", " : ": ");
 }
 
-/* Returns the state of a schema, growing the array.  NULL if memory is exhausted. */
+/* Returns the state of a schema, and extends the array if needed. Returns NULL if memory is
+ * exhausted. */
 static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr_id schema)
 {
     size_t n = writer->classes_n ? writer->classes_n : 64;
@@ -460,8 +464,8 @@ static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr
     return &writer->classes[schema];
 }
 
-/* Makes the text from the times to the fields; caches it if the schema has an event class.  Returns
- * false if memory is exhausted. */
+/* Builds the text from the times to the fields, and caches it if the schema has an event class.
+ * Returns false if memory is exhausted. */
 static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
                             struct babeltrace2_class **of_class, ttr_text *head)
 {
@@ -554,7 +558,7 @@ static const ttr_option_info options[] = {
 
 static const char *const no_options[] = {NULL};
 
-/* babeltrace2 computes times in double precision, and does not print fields that are clocks. */
+/* imitates babeltrace2: times in double precision, fields that are clocks not printed */
 static const char *const reading_options[] = {"ctf.mapped=hidden", "ctf.time=double", NULL};
 
 static const ttr_style_info styles[] = {

@@ -13,7 +13,7 @@
 #include "encodings/json/text_cache.h"
 #include "model/output.h"
 
-/* Indices into the table of losses, after those of field_json. */
+/* Indices into the table of losses; the losses of field_json precede them. */
 enum chrome_loss {
     CHROME_POINTER = FIELD_JSON_LOSSES,
     CHROME_CONTEXT,
@@ -36,50 +36,53 @@ enum chrome_loss {
     CHROME_LOSSES
 };
 
-/* Pseudo process whose threads are CPUs; no kernel object and no Unix process has this id. */
+/* Pseudo process with one thread per CPU. Its id is never the id of a kernel object or a Unix
+ * process. */
 #define CHROME_CPU_PID UINT32_MAX
 
 /* Maximum integer that every JSON reader represents exactly. */
 #define CHROME_EXACT_MAX ((uint64_t)1 << 53)
 
-/* bytes of `"pid":1,"tid":2`, with both numbers quoted if they are large */
+/* greatest length of `"pid":1,"tid":2`; large numbers are quoted */
 #define CHROME_IDS_MAX 64
 
 struct chrome_thread {
-    uint32_t batch; /* writer->batch when its names were last checked */
-    ttr_id name;    /* name as last written; 0 if none */
-    uint8_t ids_n;  /* length of `ids`; 0 if the thread is new */
-    bool is_guess;  /* process or thread id is unknown */
+    uint32_t batch; /* value of writer->batch when the names were last compared */
+    ttr_id name;    /* name that was last written; 0 if none */
+    uint8_t ids_n;  /* length of `ids`; 0 if the ids are not formatted yet */
+    bool is_guess;  /* process id or thread id is unknown */
     char ids[CHROME_IDS_MAX];
 };
 
 struct chrome {
     struct field_json fields;
-    struct chrome_thread *threads; /* by thread id; [0] is for events without a thread */
+    /* indexed by thread id; [0] is used for events without a thread */
+    struct chrome_thread *threads;
     size_t threads_n;
-    ttr_id *processes; /* by process index of the context: name as last written */
+    ttr_id *processes; /* name last written per process, indexed by process index of the context */
     size_t processes_n;
-    struct pair_map pids; /* maps a pid to the source that used it first */
-    struct pair_map cpus; /* CPUs that a context switch named */
+    struct pair_map pids; /* (pid, 0) to the first source that used this pid */
+    struct pair_map cpus; /* set of the CPUs that have been named */
     uint32_t batch;
     int64_t base_ns;
-    ttr_id provider; /* provider of the first event; written once, in otherData */
+    ttr_id provider; /* provider of the first event; written once, to "otherData" */
     bool has_begun, has_base, has_line, has_provider;
 };
 
-/* The members of a line before its args. */
+/* Members of an output line that precede its args. */
 struct chrome_line {
     char phase;
     int64_t time_ns;
-    const char *ids; /* as in chrome_thread; CHROME_IDS_MAX bytes must be readable */
+    /* text of pid and tid, see chrome_thread; CHROME_IDS_MAX bytes must be readable */
+    const char *ids;
     size_t ids_n;
     ttr_text category, name;
-    const char *extra; /* additional members such as `,"s":"t"`; at most 64 bytes */
+    const char *extra; /* additional members such as `,"s":"t"`, at most 64 bytes */
     size_t extra_n;
 };
 
-/* Returns the time for the line of an event.  Before the first event with a time it is the base,
- * which is chosen later. */
+/* Returns the time to write for an event. An event without a time that precedes all times gets the
+ * base, which is chosen later. */
 static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event *event)
 {
     return ctx->has_base ? event->time : ctx->base_ns;
@@ -88,10 +91,10 @@ static inline int64_t chrome_line_time(const struct chrome *ctx, const ttr_event
 /* Appends a line up to `"args":{`. */
 void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line);
 
-/* Ends a line, and removes its args if they are empty. */
+/* Ends a line. If its args object is empty, removes it. */
 void chrome_end_line(struct ttr_writer *out);
 
-/* Append a member of args: a number, a constant text, or an interned string. */
+/* Append a member to args: a number, a constant text, or an interned string. */
 void chrome_add_number(struct chrome *ctx, const char *name, uint64_t value);
 void chrome_add_text(struct chrome *ctx, const char *name, const char *value);
 void chrome_add_string(struct chrome *ctx, const char *name, const ttr *t, ttr_id value);
@@ -99,11 +102,11 @@ void chrome_add_string(struct chrome *ctx, const char *name, const ttr *t, ttr_i
 /* Appends CPU, level and flags if the event has them. */
 void chrome_add_attributes(struct chrome *ctx, const ttr_event *event);
 
-/* Appends the numeric fields of a counter, and counts its other fields as lost. */
+/* Appends the numeric fields of a counter event. Counts other fields as losses. */
 void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns a string as JSON, `otherwise` (a JSON constant) if it is empty. Counts bytes that are not
- * UTF-8 as lost. */
+/* Returns a string as JSON; `otherwise`, a JSON constant, if the string is empty. Counts bytes that
+ * are not UTF-8 as losses. */
 static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
                                           uint64_t offset)
 {
@@ -114,17 +117,18 @@ static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, con
     return piece->text.n ? piece->text : (ttr_text){otherwise, strlen(otherwise)};
 }
 
-/* Writes the names of a thread and its process if they changed.  Checked once per batch and thread.
- */
+/* Writes the names of a thread and its process if they changed. Compares them once per batch and
+ * thread. */
 void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
 
-/* Does the same for all threads, to include names that arrived after a thread's last event. */
+/* Writes changed names of all threads and processes, to include names that arrived after the last
+ * event of a thread. */
 void chrome_write_all_changed_names(struct ttr_writer *out);
 
 /* Writes an object event that names a process or thread as a metadata line. */
 void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event);
 
-/* Writes a context switch as the end of one slice and the start of another. */
+/* Writes a context switch as the end of the previous slice and the start of the next one. */
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event);
 
 #endif

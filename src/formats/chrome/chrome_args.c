@@ -23,7 +23,8 @@ void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
     at += line->time_ns < ctx->base_ns;
     at = emit_microseconds(at, time_distance(line->time_ns, ctx->base_ns));
     memcpy(at, line->ids,
-           CHROME_IDS_MAX); /* copying a constant size is fast; bytes after ids_n are overwritten */
+           /* copying a constant size is faster; the bytes after ids_n are overwritten next */
+           CHROME_IDS_MAX);
     at += line->ids_n;
     at = emit_piece(emit_constant(at, ",\"cat\":\""), line->category);
     at = emit_piece(emit_constant(at, "\",\"name\":\""), line->name);

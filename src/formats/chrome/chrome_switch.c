@@ -3,7 +3,7 @@
  * previous switch, and invents no times for the first and last one. */
 #include "formats/chrome/chrome.h"
 
-/* CPU of a switch that does not record its CPU. */
+/* Pseudo CPU for a switch event that does not record its CPU. */
 #define UNKNOWN_CPU UINT32_MAX
 
 struct cpu_ids {
@@ -11,7 +11,7 @@ struct cpu_ids {
     size_t n;
 };
 
-static struct chrome_line line_of(char phase, int64_t time_ns, const struct cpu_ids *ids)
+static struct chrome_line make_line(char phase, int64_t time_ns, const struct cpu_ids *ids)
 {
     return (struct chrome_line){.phase = phase,
                                 .time_ns = time_ns,
@@ -25,12 +25,13 @@ static struct chrome_line line_of(char phase, int64_t time_ns, const struct cpu_
 static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                            const char *what)
 {
-    struct chrome_line line = line_of('M', time_ns, ids);
+    struct chrome_line line = make_line('M', time_ns, ids);
     line.name = (ttr_text){what, strlen(what)};
     chrome_begin_line(out, &line);
 }
 
-/* Names a CPU at its first switch, and the process "CPUs" at the first switch of all. */
+/* Names a CPU at its first switch. At the first switch of the trace also names the process "CPUs".
+ */
 static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                            uint32_t cpu)
 {
@@ -76,7 +77,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     if (event->name)
         chrome_add_string(ctx, "event", out->t, event->name);
     field_json_append_fields(&ctx->fields, event);
-    /* The CPU is already the thread of the slice. */
+    /* The CPU is not repeated as an attribute: it is the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
     ttr_event rest = *event;
@@ -84,7 +85,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     chrome_add_attributes(ctx, &rest);
 }
 
-/* Returns the name of the slice: the thread's name, or its tid if it has no name. */
+/* Returns the name of the slice: the thread's name, or the tid if the thread has no name. */
 static ttr_text slice_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
 {
     ttr_thread thread;
@@ -104,7 +105,7 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
     output_count_loss(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = line_of('E', chrome_line_time(ctx, event), &ids);
+    struct chrome_line line = make_line('E', chrome_line_time(ctx, event), &ids);
     if (pair_map_get(&ctx->cpus, cpu, 0)) {
         chrome_begin_line(out, &line);
         chrome_end_line(out);

@@ -1,5 +1,6 @@
-/* Threads: their ids as text, formatted once, and their names as metadata events when they change.
- * Readers add names only between batches, so a thread is checked once per batch. */
+/* Threads: formats their ids as text once, and writes their names as metadata events when they
+ * change. Readers add names only between batches, so the names of a thread are compared once per
+ * batch. */
 #include "formats/chrome/chrome.h"
 
 static bool reserve_entries(struct ttr_writer *out, void **items, size_t *n, size_t need,
@@ -15,7 +16,7 @@ static bool reserve_entries(struct ttr_writer *out, void **items, size_t *n, siz
     return true;
 }
 
-/* Appends an id as a number, or as a string if JSON readers would round it. */
+/* Appends an id as a number; as a string if it is so large that JSON readers would round it. */
 static char *append_id(char *at, uint64_t id)
 {
     bool is_wide = id > CHROME_EXACT_MAX;
@@ -32,7 +33,8 @@ static size_t append_ids(char *to, uint64_t pid, uint64_t tid)
     return (size_t)(at - to);
 }
 
-/* Counts a loss if two inputs use one pid for different processes, because viewers merge them. */
+/* Counts a loss if two inputs use the same pid for different processes, since viewers merge these.
+ */
 static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
 {
     struct chrome *ctx = out->ctx;
@@ -45,8 +47,8 @@ static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, ui
     out->buffer.failed |= !pair_map_put(&ctx->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
-/* Returns the entry of a thread with its ids; `thread` is all zero if the event has none.  Returns
- * NULL, with the buffer failed, if out of memory. */
+/* Returns the entry of a thread with formatted ids; `thread` is zero if the event has no thread. If
+ * memory is exhausted, sets the buffer's `failed` and returns NULL. */
 static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id,
                                                const ttr_thread *thread, uint64_t offset)
 {
@@ -85,7 +87,7 @@ static void write_name_if_changed(struct ttr_writer *out, const char *what,
     chrome_end_line(out);
 }
 
-/* Stores the name as written. Returns whether it differs from the previous one. */
+/* Stores the name in `*written`. Returns whether it differs from the previous one. */
 static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_id name,
                                   uint64_t offset)
 {
@@ -97,7 +99,7 @@ static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_i
     return true;
 }
 
-static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
+static ttr_id *find_written_process_name(struct ttr_writer *out, uint32_t process)
 {
     struct chrome *ctx = out->ctx;
     if (process >= ctx->processes_n &&
@@ -118,7 +120,7 @@ void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offs
     thread->batch = ctx->batch;
     if (!is_known)
         return;
-    ttr_id *process = process_name(out, out->t->threads[id].process);
+    ttr_id *process = find_written_process_name(out, out->t->threads[id].process);
     if (process && remember_changed_name(out, process, known.process_name, offset))
         write_name_if_changed(out, "process_name", thread, known.process_name);
     if (remember_changed_name(out, &thread->name, known.thread_name, offset))
@@ -133,7 +135,8 @@ void chrome_write_all_changed_names(struct ttr_writer *out)
             chrome_write_changed_names(out, (ttr_id)id, 0);
 }
 
-/* Returns the index of the process that an object names, NULL if the context does not know it. */
+/* Returns the index of the process to which an object event refers; NULL if the context does not
+ * contain it. */
 static const uint32_t *object_process_index(const struct ttr_writer *out, const ttr_event *event)
 {
     return event->source < out->t->sources_n
@@ -141,26 +144,27 @@ static const uint32_t *object_process_index(const struct ttr_writer *out, const 
                : NULL;
 }
 
-static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *event)
+static const uint32_t *thread_of_object(const struct ttr_writer *out, const ttr_event *event)
 {
     if (event->thread || event->source >= out->t->sources_n)
         return event->thread ? &event->thread : NULL;
     return pair_map_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
 }
 
-/* Finds the ids that an object names, and stores its name as written. */
+/* Finds the ids of the process or thread that an object event names, and records the name as
+ * written. */
 static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
                                  struct chrome_thread *ids)
 {
     if (event->tag == TTR_OBJECT_PROCESS) {
         const uint32_t *process = object_process_index(out, event);
-        ttr_id *name = process ? process_name(out, *process) : NULL;
+        ttr_id *name = process ? find_written_process_name(out, *process) : NULL;
         if (name)
             (void)remember_changed_name(out, name, event->name, event->offset);
         ids->ids_n = (uint8_t)append_ids(ids->ids, event->link, 0);
         return;
     }
-    const uint32_t *id = thread_of(out, event);
+    const uint32_t *id = thread_of_object(out, event);
     ttr_thread known;
     bool is_known = id && ttr_thread_get(out->t, *id, &known);
     struct chrome_thread *thread =

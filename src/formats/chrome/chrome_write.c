@@ -14,19 +14,19 @@
 #include "formats/chrome/chrome.h"
 #include "model/activity.h"
 
-/* bytes of a blob that are written */
+/* limit of the bytes of a blob that are written */
 #define BLOB_BYTES_MAX 4096
 
-/* How a kind of event is written. */
-struct kind_shape {
-    char phase;   /* 0 if the kind has a function of its own */
-    uint8_t loss; /* index of a loss; 0 if none */
+/* Output format of an event kind. */
+struct kind_format {
+    char phase;   /* value of "ph"; 0 if the kind is written by a separate function */
+    uint8_t loss; /* index of the loss that each event of this kind causes; 0 if none */
     bool has_id;
-    const char *name; /* name for events without one */
+    const char *name; /* default name for events without a name */
     const char *extra;
 };
 
-static const struct kind_shape shapes[TTR_KIND_COUNT] = {
+static const struct kind_format shapes[TTR_KIND_COUNT] = {
     [TTR_KIND_NONE] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_INSTANT] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_BEGIN] = {'B', 0, false, "", ""},
@@ -115,10 +115,11 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     struct chrome *ctx = out->ctx;
     (void)error;
     field_json_init(&ctx->fields, out->t, &out->buffer);
-    ctx->fields.hex_pointers = true; /* JavaScript rounds integers above 2^53 */
+    /* JavaScript rounds integers above 2^53, which pointers may exceed */
+    ctx->fields.hex_pointers = true;
     pair_map_init(&ctx->pids, &out->t->counted);
     pair_map_init(&ctx->cpus, &out->t->counted);
-    ctx->batch = 1; /* 0 marks threads that were not checked yet */
+    ctx->batch = 1; /* 0 is the value for threads with names that were never compared */
     return TTR_OK;
 }
 
@@ -130,8 +131,7 @@ static void write_begin(struct ttr_writer *out)
     ctx->has_begun = true;
 }
 
-/* Chooses the base: the whole second of the first event with a time if times are Unix times, else
- * 0. */
+/* Chooses the base: if times are Unix times, the second of the first event with a time; else 0. */
 static void choose_time_base(struct chrome *ctx, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
@@ -143,7 +143,8 @@ static void choose_time_base(struct chrome *ctx, const ttr_event *event)
     ctx->base_ns = is_unix_time(event->time) ? second : 0;
 }
 
-/* Returns the scope member of an instant by its field "scope": thread, process or global. */
+/* Returns the scope member of an instant by its field "scope" (thread, process or global). Returns
+ * `otherwise` if the event has no such field. */
 static const char *instant_scope(const ttr *t, const ttr_event *event, const char *otherwise)
 {
     static const struct {
@@ -210,19 +211,18 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         chrome_add_attributes(ctx, event);
 }
 
-/* Appends the members that only some kinds have; `room` is storage for those that are not constant.
- */
+/* Appends members that only some kinds have. `room` is storage for text that is not constant. */
 static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
                               char *room)
 {
-    const struct kind_shape *kind_shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
+    const struct kind_format *kind_format = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
     char *at = room;
-    line->extra = event->kind == TTR_KIND_INSTANT ? instant_scope(t, event, kind_shape->extra)
-                                                  : kind_shape->extra;
+    line->extra = event->kind == TTR_KIND_INSTANT ? instant_scope(t, event, kind_format->extra)
+                                                  : kind_format->extra;
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
         at = emit_microseconds(emit_constant(at, ",\"dur\":"), event->duration);
-    else if (kind_shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
+    else if (kind_format->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
         at = emit_constant(emit_hex(emit_constant(at, ",\"id\":\""), event->link), "\"");
     else
         return;
@@ -231,8 +231,8 @@ static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_
     line->extra_n = (size_t)(at - room);
 }
 
-static void write_shaped(struct ttr_writer *out, const ttr_event *event,
-                         const struct kind_shape *kind_shape)
+static void write_simple_event(struct ttr_writer *out, const ttr_event *event,
+                               const struct kind_format *kind_format)
 {
     struct chrome *ctx = out->ctx;
     char extra[3 * NUMBER_MAX];
@@ -244,25 +244,25 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event,
         return;
     const struct chrome_thread *thread =
         &ctx->threads[event->thread < ctx->threads_n ? event->thread : 0];
-    if (thread->ids_n == 0) /* an id that no thread has */
+    if (thread->ids_n == 0) /* a new entry, with an id that no thread has */
         thread = ctx->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_count_loss(out, CHROME_NO_THREAD, event->offset);
     struct chrome_line line = {
-        .phase = kind_shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
+        .phase = kind_format->phase, .ids = thread->ids, .ids_n = thread->ids_n};
     line.time_ns = chrome_line_time(ctx, event);
     line.category = chrome_json_string(out, event->category, "", event->offset);
-    line.name =
-        chrome_json_string(out, activity_span_name(out->t, event), kind_shape->name, event->offset);
+    line.name = chrome_json_string(out, activity_span_name(out->t, event), kind_format->name,
+                                   event->offset);
     add_extra_members(&line, out->t, event, extra);
     chrome_begin_line(out, &line);
     add_args(out, event);
     chrome_end_line(out);
-    if (kind_shape->loss)
-        output_count_loss(out, kind_shape->loss, event->offset);
+    if (kind_format->loss)
+        output_count_loss(out, kind_format->loss, event->offset);
 }
 
-static bool is_name(const ttr_event *event)
+static bool is_name_object(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
            (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
@@ -285,10 +285,10 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
         output_count_loss(out, CHROME_DETAIL, event->offset);
     if (event->kind == TTR_KIND_SWITCH)
         chrome_write_switch(out, event);
-    else if (is_name(event))
+    else if (is_name_object(event))
         chrome_write_name_object(out, event);
     else
-        write_shaped(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
+        write_simple_event(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
     field_json_report_losses(&ctx->fields, out, event->offset);
     for (; ctx->fields.pointers > 0; ctx->fields.pointers--)
         output_count_loss(out, CHROME_POINTER, event->offset);

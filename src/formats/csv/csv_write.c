@@ -1,7 +1,9 @@
-/* CSV by RFC 4180, for spreadsheets and databases: a header line, then one event per line. Columns
- * are those of "tracetta.events/1" (docs/user/json.md) in a fixed order. Fields are one column of
- * JSON, because each event may have others. Left out: properties without a column (see `losses`),
- * storage details, definitions, and reading. */
+/* CSV by RFC 4180, for spreadsheets and databases: a header line, then one line per event. The
+ * columns are those of "tracetta.events/1" (docs/user/json.md), in a fixed order. One column
+ * contains the fields as JSON, because their names differ between events.
+ *
+ * Left out: properties without a column (see `losses`), storage details, definitions, and reading.
+ */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/json/field_json.h"
@@ -37,20 +39,20 @@ static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,du
 
 struct csv {
     struct text_cache texts;
-    struct buffer scratch; /* an event's fields as JSON, before they are quoted */
+    struct buffer scratch; /* the event's fields as JSON, not quoted yet */
     struct field_json fields;
     const char *line_end;
     bool has_begun;
 };
 
-/* The escaped names of an event. */
+/* Escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* Returns true if the text needs no quotes: RFC 4180 TEXTDATA or characters beyond ASCII, without
- * blanks at either end. */
+/* Returns true if the text needs no quotes: only RFC 4180 TEXTDATA or characters beyond ASCII, and
+ * no blank at either end. */
 static bool needs_no_quotes(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -59,11 +61,13 @@ static bool needs_no_quotes(const uint8_t *p, size_t n)
     return n == 0 || (p[0] != ' ' && p[n - 1] != ' ');
 }
 
-/* Return values of csv_escape, or-ed: the text has bytes that are not UTF-8; NUL characters. */
+/* Flags that csv_escape returns: the text contained bytes that are not UTF-8; it contained NUL
+ * characters. */
 #define HAS_BROKEN 1u
 #define HAS_NUL 2u
 
-/* Appends a string as a CSV field. Returns which characters were replaced by U+FFFD. */
+/* Appends a string as a CSV field. Returns flags for the kinds of characters that were replaced by
+ * U+FFFD. */
 static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -87,8 +91,8 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     return found;
 }
 
-/* Appends JSON as a quoted field. JSON has no line breaks or control characters, so only quotes are
- * doubled. */
+/* Appends JSON as a quoted field. Doubles the quotes; JSON contains no line breaks or other control
+ * characters. */
 static void add_quoted_json(struct buffer *to, const struct buffer *scratch)
 {
     const size_t n = scratch->n;
@@ -148,7 +152,7 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         /* on failure `known` stays zeroed: the columns stay empty */
+                         /* on failure names->known stays zeroed, so the thread columns are empty */
                          &names->known);
     names->provider = look_up_text(out, event->provider, offset);
     names->category = look_up_text(out, event->category, offset);
@@ -158,26 +162,26 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     names->source = look_up_text(out, context_displayed_path(out->t, event->source), offset);
 }
 
-static char *put_comma_piece(char *at, ttr_text piece)
+static char *emit_comma_piece(char *at, ttr_text piece)
 {
     *at = ',';
     return emit_piece(at + 1, piece);
 }
 
-/* Writes a comma, and the number if it is known. */
-static char *put_comma_u64(char *at, bool is_known, uint64_t x)
+/* Writes a comma, followed by the number if it is known. Returns the end. */
+static char *emit_comma_u64(char *at, bool is_known, uint64_t x)
 {
     *at++ = ',';
     return is_known ? emit_u64(at, x) : at;
 }
 
-static bool has_id(unsigned kind)
+static bool kind_has_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
 }
 
-static char *put_level(char *at, const ttr_event *event)
+static char *emit_level(char *at, const ttr_event *event)
 {
     static const char *const levels[] = {"", "trace", "debug", "info", "warning", "error", "fatal"};
     *at++ = ',';
@@ -185,7 +189,7 @@ static char *put_level(char *at, const ttr_event *event)
                                                          : at;
 }
 
-static char *put_flags(char *at, unsigned flags)
+static char *emit_flags(char *at, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -205,7 +209,7 @@ static char *put_flags(char *at, unsigned flags)
     return before == ',' ? emit_constant(at, ",") : at;
 }
 
-static char *put_bytes16(char *at, const uint8_t *bytes)
+static char *emit_bytes16(char *at, const uint8_t *bytes)
 {
     static const char digits[] = "0123456789abcdef";
     *at++ = ',';
@@ -216,17 +220,17 @@ static char *put_bytes16(char *at, const uint8_t *bytes)
     return at;
 }
 
-/* Writes the columns that only some formats fill. */
-static char *put_rare_columns(char *at, const ttr *t, const ttr_event *event)
+/* Writes the columns that only some formats provide. Returns the end. */
+static char *emit_rare_columns(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     bool has_number = ttr_event_number(t, event, &number, &version);
-    at = put_comma_u64(at, event->keyword != 0, event->keyword);
-    at = put_comma_u64(at, event->opcode != 0, event->opcode);
-    at = put_bytes16(at, event->activity);
-    at = put_bytes16(at, event->related);
-    at = put_comma_u64(at, has_number, number);
-    return put_comma_u64(at, has_number, version);
+    at = emit_comma_u64(at, event->keyword != 0, event->keyword);
+    at = emit_comma_u64(at, event->opcode != 0, event->opcode);
+    at = emit_bytes16(at, event->activity);
+    at = emit_bytes16(at, event->related);
+    at = emit_comma_u64(at, has_number, number);
+    return emit_comma_u64(at, has_number, version);
 }
 
 static void count_losses(struct ttr_writer *out, const ttr_event *event)
@@ -238,7 +242,7 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
         output_count_loss(out, CSV_TAG, event->offset);
 }
 
-static void write_head(struct ttr_writer *out, const ttr_event *event, const struct names *names)
+static void write_columns(struct ttr_writer *out, const ttr_event *event, const struct names *names)
 {
     size_t room = LINE_TEXT + LINE_NUMBERS + names->provider.n + names->category.n + names->name.n +
                   names->process.n + names->thread.n + names->source.n;
@@ -249,23 +253,23 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     bool has_track = ttr_track_get(out->t, event->track, &track);
     at = emit_constant(emit_i64(at, event->time), ",");
     at = emit_constant(at, ttr_kind_text(event->kind));
-    at = put_comma_piece(at, names->provider);
-    at = put_comma_piece(at, names->category);
-    at = put_comma_piece(at, names->name);
-    at = put_comma_u64(at, names->known.pid_known, names->known.pid);
-    at = put_comma_u64(at, names->known.tid_known, names->known.tid);
-    at = put_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
-    at = put_comma_u64(
+    at = emit_comma_piece(at, names->provider);
+    at = emit_comma_piece(at, names->category);
+    at = emit_comma_piece(at, names->name);
+    at = emit_comma_u64(at, names->known.pid_known, names->known.pid);
+    at = emit_comma_u64(at, names->known.tid_known, names->known.tid);
+    at = emit_comma_u64(at, event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = emit_comma_u64(
         at, event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration),
         event->duration);
-    at = put_comma_u64(at, has_id(event->kind), event->link);
-    at = put_level(at, event);
-    at = put_comma_piece(at, names->process);
-    at = put_comma_piece(at, names->thread);
-    at = put_comma_u64(at, has_track, track.number);
-    at = put_comma_piece(at, names->source);
-    at = put_flags(at, event->flags);
-    at = put_rare_columns(at, out->t, event);
+    at = emit_comma_u64(at, kind_has_id(event->kind), event->link);
+    at = emit_level(at, event);
+    at = emit_comma_piece(at, names->process);
+    at = emit_comma_piece(at, names->thread);
+    at = emit_comma_u64(at, has_track, track.number);
+    at = emit_comma_piece(at, names->source);
+    at = emit_flags(at, event->flags);
+    at = emit_rare_columns(at, out->t, event);
     *at++ = ',';
     buffer_commit(&out->buffer, (size_t)(at - start));
 }
@@ -293,7 +297,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     const struct csv *ctx = out->ctx;
     struct names names;
     look_up_names(out, event, &names);
-    write_head(out, event, &names);
+    write_columns(out, event, &names);
     write_fields(out, event);
     buffer_add_text(&out->buffer, ctx->line_end);
     count_losses(out, event);

@@ -1,5 +1,5 @@
-/* The format CTF: RFC v1.1 of 2010, CTF 1.8 and CTF 2. Tables only; the reader is in read/, the
- * writer in write/, live traces in live/. */
+/* The format CTF: RFC v1.1 of 2010, CTF 1.8 and CTF 2. This file has only tables; the reader is in
+ * read/, the writer in write/, live traces in live/. */
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -85,7 +85,7 @@ static const struct option_use uses[] = {
     {"ctf.stream-intersection", TTR_OPTION_INTERSECTION, ""},
     {"ctf.live-poll", TTR_OPTION_POLL_SECONDS, ""},
     {"ctf.assume-alignment", 0, "ctf.alignment-guess"},
-    /* without the key such a trace may fail to open */
+    /* "trace.unreadable": without the key, opening such a trace may fail */
     {"ctf.key", 0, "ctf.no-key trace.unreadable"},
     {"ctf.unpacked-max", 0, "ctf.unpacked-max"},
 };

@@ -4,8 +4,8 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Returns true if JSON without record separators is CTF 2: its first object has the type "preamble"
- * (CTF2-SPEC-2.0 5.2). */
+/* Returns true if JSON without record separators is CTF 2: one of its objects has the type
+ * "preamble" (CTF2-SPEC-2.0 5.2). */
 static bool has_preamble(const struct peek *peek)
 {
     static const char word[] = "\"preamble\"";
@@ -20,11 +20,12 @@ unsigned ctf_bid(const struct peek *peek)
     bool is_packetised = false;
     enum ctf_version version = ctf_detect_metadata_language(peek->bytes, peek->n, &is_packetised);
     if (is_packetised)
-        return 32; /* 32 bits of magic number; the version may be unsupported */
+        /* confidence in bits: a magic number of 32 bits; the version may be unsupported */
+        return 32;
     if (version == CTF_UNKNOWN)
         return 0;
     if (version == CTF_1_8)
-        return 72; /* nine characters: "/ * CTF 1." */
+        return 72; /* confidence in bits: nine characters, "/ * CTF 1." */
     if (version == CTF_2)
         return peek->bytes[0] == 0x1e ? 16 : has_preamble(peek) ? 8 : 0;
     return 8;
@@ -35,8 +36,8 @@ static bool prefix_contains(const struct file_prefix *begin, const void *word, s
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
-/* Returns true if the packet header, a structure written in place, has a field "magic". For a named
- * structure, looks for that field in all structures. */
+/* Returns true if the packet header type in the TSDL text has a field "magic". If the type is only
+ * named there, searches the complete text for such a field. */
 static bool tsdl_declares_magic(const struct file_prefix *metadata)
 {
     static const char word[] = "packet.header", magic[] = "magic";
@@ -44,7 +45,7 @@ static bool tsdl_declares_magic(const struct file_prefix *metadata)
     size_t n = at ? metadata->n - (size_t)(at - metadata->bytes) : 0, depth = 0, i = 0;
     while (i < n && at[i] != '{' && at[i] != ';')
         i++;
-    if (i == n || at[i] == ';') /* truncated, or a named structure */
+    if (i == n || at[i] == ';') /* truncated text, or a type that is only named */
         return n > 0 && prefix_contains(metadata, magic, sizeof magic - 1);
     const size_t from = i;
     do
@@ -53,8 +54,8 @@ static bool tsdl_declares_magic(const struct file_prefix *metadata)
     return prefix_contains(&(struct file_prefix){at + from, i - from}, magic, sizeof magic - 1);
 }
 
-/* Returns true if packets have the magic number. Returns false if the available part of the
- * metadata does not show it. */
+/* Returns true if the metadata declare that packets start with the magic number. Returns false if
+ * the available bytes of the metadata do not show it. */
 static bool metadata_declares_magic(const struct file_prefix *metadata)
 {
     static const char role[] = "packet-magic-number";
@@ -71,9 +72,9 @@ static bool metadata_declares_magic(const struct file_prefix *metadata)
     }
 }
 
-/* If packets have the magic number, a file without one is not a stream file, unless it is all zero
- * (preallocated). The magic number is tried in both byte orders and both bit orders (property
- * `bit-order` of CTF 2). */
+/* Returns false if packets have the magic number, but this file contains none. Returns true for a
+ * file of zeros only (preallocated). The magic number is tried in both byte orders and both bit
+ * orders (property `bit-order` of CTF 2). */
 bool ctf_is_stream_file(const struct file_prefix *metadata, const struct file_prefix *file)
 {
     static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1},

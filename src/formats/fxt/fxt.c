@@ -1,4 +1,5 @@
-/* Registers FXT as a format: its name, options, reader (fxt_read.h) and writer (fxt_write.h). */
+/* Registration of FXT as a format: its name and options, its reader (fxt_read.h) and its writer
+ * (fxt_write.h). */
 #include "formats/fxt/fxt_read.h"
 #include "formats/fxt/fxt_write.h"
 

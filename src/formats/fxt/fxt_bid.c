@@ -10,7 +10,8 @@
 
 enum {
     BID_MAGIC = 64,
-    /* bits verified: at least three records, the first with a fixed header */
+    /* number of bits verified by three records, the first of which has a header without variable
+     * bits */
     BID_INITIALIZATION = 24,
     BID_CHAIN = 12,
     CHAIN_SHORT = 3,
@@ -27,7 +28,7 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n)
     return starts_with_magic(bytes, n, false) || starts_with_magic(bytes, n, true);
 }
 
-/* Returns the bid for one byte order if the magic number is missing. */
+/* Returns the bid for one byte order if the trace has no magic number. */
 static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
     struct fxt_span span = {bytes, n / FXT_WORD_BYTES, is_big};
@@ -37,8 +38,8 @@ static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bo
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
     if (fxt_count_clean_records(&span, is_whole, chain) < chain)
         return 0;
-    /* fxt_count_clean_records also accepts the end of the file. Then at least three records and six
-     * words must exist. */
+    /* fxt_count_clean_records also returns its maximum if the file ends early. Such a file must
+     * have at least three records and six words. */
     struct fxt_span part = {bytes, span.words, is_big};
     bool is_enough = fxt_count_clean_records(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
                      span.words >= (uint64_t)2 * CHAIN_SHORT;
@@ -66,8 +67,8 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && memcmp(text + n - m, end, m) == 0;
 }
 
-/* Detects FxT files of EZTrace and StarPU: a small 32-bit machine number, then the text of uname
- * within the first 512 bytes. */
+/* Returns true for the FxT files of EZTrace and StarPU, which are not FXT: they start with a small
+ * 32-bit machine number and have the text of uname within the first 512 bytes. */
 static bool is_eztrace_fxt(const struct peek *peek)
 {
     static const char system[] = "Linux ";

@@ -1,14 +1,12 @@
-/* Converts event records: the hot path of the reader.
- *
- * Events are nine tenths of most traces, and no branch predictor can learn their order.  So the
- * sizes of up to four arguments are added without branches, inline parts are treated as unlikely,
- * and differences between event kinds are tables and masks. Argument values are decoded in
- * fxt_fields.c. */
+/* Converts event records: the hot path of the reader. Most records are events, and no branch
+ * predictor can learn the order of their types. So the sizes of up to four arguments are added
+ * without branches, inline strings and threads are treated as unlikely, and differences between
+ * event kinds are handled by tables and masks. fxt_fields.c decodes argument values. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/status.h"
 
-/* Event kinds of the model by FXT's event kinds; TTR_KIND_NONE if unknown. */
+/* Maps FXT's event kinds to kinds of the model; TTR_KIND_NONE if unknown. */
 static const uint8_t kinds[16] = {
     [FXT_INSTANT] = TTR_KIND_INSTANT,          [FXT_COUNTER] = TTR_KIND_COUNTER,
     [FXT_DURATION_BEGIN] = TTR_KIND_BEGIN,     [FXT_DURATION_END] = TTR_KIND_END,
@@ -18,8 +16,8 @@ static const uint8_t kinds[16] = {
     [FXT_FLOW_END] = TTR_KIND_FLOW_END,
 };
 
-/* By event kind: all ones if the last word is the link (here) or the end of a span (next table),
- * else 0. */
+/* Masks for the last word of a record, by event kind: all ones if the word is the link (link_masks)
+ * or the end of a span (span_masks), else 0. */
 static const uint64_t link_masks[16] = {
     [FXT_COUNTER] = UINT64_MAX,   [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX,
     [FXT_ASYNC_END] = UINT64_MAX, [FXT_FLOW_BEGIN] = UINT64_MAX,  [FXT_FLOW_STEP] = UINT64_MAX,
@@ -72,10 +70,10 @@ enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct 
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* Returns a placeholder thread for an undefined index: process 0, and a koid that no kernel
- * assigns, with the index in its low byte.  It has no name: a writer would emit an object for the
- * name, and readers would apply it to a thread that really has this koid. */
-static ttr_id unknown_thread(struct fxt_reader *reader, uint32_t ref)
+/* Returns a placeholder thread for an undefined index. Its process is 0, and its koid is one that
+ * no kernel assigns, with the index in the low byte. It has no name, because a writer would emit an
+ * object for the name and readers would apply that to a real thread with this koid. */
+static ttr_id get_placeholder_thread(struct fxt_reader *reader, uint32_t ref)
 {
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
 }
@@ -97,12 +95,12 @@ enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct 
         reader->in, TTR_SEVERITY_ODD, record->offset, "fxt.unknown-thread",
         "thread %u was never defined for this provider; its events come on a thread of their own",
         ref);
-    *id = unknown_thread(reader, ref);
+    *id = get_placeholder_thread(reader, ref);
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* For each of the first four arguments, if present: the mask of its size field, and 1. Else zeros.
- */
+/* For each of the first four arguments: the mask of its size field, and 1; both are 0 if the event
+ * has fewer arguments. */
 struct argument_masks {
     uint32_t size[4], is_there[4];
 };
@@ -119,8 +117,8 @@ static const struct argument_masks argument_masks[5] = {
 };
 #define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
-/* Returns the word at index `at`, or the record's header if `at` is outside the record.  Uses a
- * mask, because a mispredicted branch costs more than the rest of this function. */
+/* Returns the word at index `at`, or the record's header if `at` is outside the record. Uses a
+ * mask, because a mispredicted branch would cost more than the function. */
 static FXT_INLINE uint64_t load_word_or_header(const struct fxt_record *record, uint32_t at,
                                                bool is_big)
 {
@@ -129,11 +127,11 @@ static FXT_INLINE uint64_t load_word_or_header(const struct fxt_record *record, 
 }
 
 /* Returns the index of the word after the arguments; above record->words if an argument has size 0
- * or exceeds the record. Sizes are at least 1, so an index that has left the record only grows, and
- * one comparison of the result with the end is enough.  An index is at most words + 15 * 4095, so
+ * or exceeds the record. All other sizes are at least 1, so an index that has left the record can
+ * only grow, and one final comparison is sufficient. An index is at most words + 15 * 4095, so
  * nothing overflows. */
-static FXT_INLINE uint32_t arguments_end(const struct fxt_record *record, uint32_t at,
-                                         uint32_t args, bool is_big)
+static FXT_INLINE uint32_t find_arguments_end(const struct fxt_record *record, uint32_t at,
+                                              uint32_t args, bool is_big)
 {
     const struct argument_masks *masks = &argument_masks[args < 4 ? args : 4];
     uint32_t empty = 0;
@@ -153,7 +151,8 @@ static FXT_INLINE uint32_t arguments_end(const struct fxt_record *record, uint32
     return empty >> 31 ? UINT32_MAX - FXT_ARGS_MAX : at;
 }
 
-/* Returns whether the surplus word of an instant is a scope (0 thread, 1 process, 2 global). */
+/* Returns true if the instant has one more word than its content and that is a valid scope (0
+ * thread, 1 process, 2 global). */
 static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_record *record,
                            uint32_t end)
 {
@@ -161,7 +160,8 @@ static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_rec
            end + 1 == record->words && fxt_record_word(reader, record, end) <= 2;
 }
 
-/* Notes an event of a kind that the specification does not define, and emits it as a definition. */
+/* Adds a note about an event kind that the specification does not define, and emits the event as a
+ * definition. */
 static enum fxt_view_result emit_unknown_event(struct fxt_reader *reader,
                                                const struct fxt_record *record)
 {
@@ -173,15 +173,15 @@ static enum fxt_view_result emit_unknown_event(struct fxt_reader *reader,
     return FXT_VIEWED;
 }
 
-/* Returns the index of the first argument's word. */
-static inline uint32_t arguments_start(uint64_t header)
+/* Returns the index of the first word of the arguments. */
+static inline uint32_t find_arguments_start(uint64_t header)
 {
     return 2 + (fxt_get_bits(header, FXT_EVENT_THREAD) ? 0 : 2u) +
            fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
            fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
 }
 
-/* The ids of an event's thread, category and name. */
+/* Ids of an event's thread, category and name. */
 struct event_refs {
     ttr_id thread, category, name;
 };
@@ -204,7 +204,8 @@ static enum fxt_view_result resolve_other_refs(struct fxt_reader *reader,
     return taken;
 }
 
-/* Resolves the refs from the tables.  Returns false if a ref is inline or not defined. */
+/* Sets the ids from the provider's tables. Returns false if a ref is inline or its index is not
+ * defined. */
 static inline bool resolve_table_refs(const struct fxt_provider *provider, uint64_t header,
                                       struct event_refs *ids)
 {
@@ -218,8 +219,8 @@ static inline bool resolve_table_refs(const struct fxt_provider *provider, uint6
     return ((category | name) & FXT_REF_INLINE) == 0 && thread_slot && category_slot && name_slot;
 }
 
-/* Emits an event whose layout is known.  Inlined for each combination of byte order and `is_exact`
- * (the record ends with its content), so that the usual case tests neither. */
+/* Emits an event with a valid size. Inlined for each byte order and for `is_exact` (the record has
+ * no words after its content), so the common case tests neither. */
 static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
                                                   const struct fxt_record *record, uint32_t end,
                                                   bool is_big, bool is_exact)
@@ -238,7 +239,7 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
     uint64_t last_word = fxt_load_u64(
         record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD_BYTES, is_big);
     uint64_t ticks = fxt_load_u64(record->bytes + FXT_WORD_BYTES, is_big);
-    /* For other kinds the end equals the start, so the duration is 0 without a branch. */
+    /* For kinds without an end, the end equals the start, so the duration is 0 without a branch. */
     uint64_t span = is_whole ? span_masks[kind] : 0;
     int64_t time = fxt_ticks_to_ns(provider, ticks, &clamped);
     int64_t end_time = fxt_ticks_to_ns(provider, (last_word & span) | (ticks & ~span), &clamped);
@@ -255,7 +256,7 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
     event->link = last_word & link_masks[kind];
     event->payload = record->bytes;
     event->payload_size = record->words * FXT_WORD_BYTES;
-    event->body = arguments_start(header) * FXT_WORD_BYTES;
+    event->body = find_arguments_start(header) * FXT_WORD_BYTES;
     event->schema = provider->schema;
     event->name = ids.name;
     event->provider = provider->name;
@@ -269,8 +270,8 @@ static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
     return FXT_VIEWED;
 }
 
-/* Converts an event whose size differs from that of its content, or of an unknown kind. Returns
- * FXT_BAD_SIZE unless it has a scope or was accepted. */
+/* Converts an event of unknown kind, or one whose content does not have the record's size. Returns
+ * FXT_BAD_SIZE unless the additional word is a scope or the reader has accepted the size. */
 static enum fxt_view_result view_unusual_event(struct fxt_reader *reader,
                                                const struct fxt_record *record, uint32_t end)
 {
@@ -290,7 +291,7 @@ static FXT_INLINE enum fxt_view_result view_usual_event(struct fxt_reader *reade
 {
     unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
     uint32_t args = (uint32_t)fxt_get_bits(record->header, FXT_EVENT_ARGS);
-    uint32_t end = arguments_end(record, arguments_start(record->header), args, is_big);
+    uint32_t end = find_arguments_end(record, find_arguments_start(record->header), args, is_big);
     if (FXT_UNLIKELY(end + fxt_event_last_words(kind) != record->words || kind > FXT_FLOW_END))
         return view_unusual_event(reader, record, end);
     return emit_event(reader, record, end, is_big, true);

@@ -12,13 +12,14 @@
 enum stage { STAGE_FIXED, STAGE_ARGUMENTS, STAGE_TAIL, STAGE_FRAMES, STAGE_DONE };
 
 struct field_iter {
-    struct cursor at; /* the next argument; later the words after the arguments */
+    /* position of the next argument or, once all are decoded, of the words after them */
+    struct cursor at;
     const struct fxt_provider *provider;
     uint64_t header;
-    uint64_t refs;      /* second word of a large record */
-    uint32_t arguments; /* arguments not decoded yet */
-    uint32_t frames;    /* frames not decoded yet */
-    /* stage: an enum stage; fixed: how many fixed fields have been returned */
+    uint64_t refs;      /* second word of a large record: its string and thread refs */
+    uint32_t arguments; /* number of arguments that are not decoded yet */
+    uint32_t frames;    /* number of frames that are not decoded yet */
+    /* stage: enum stage; fixed: number of fixed fields that were returned */
     uint8_t stage, fixed;
     bool is_big;
 };
@@ -47,7 +48,7 @@ static void set_pointer_field(ttr_field *field, const char *name, uint64_t value
     field->value.hint = TTR_DISPLAY_POINTER;
 }
 
-/* Reads a padded stream.  Returns false if it exceeds the record. */
+/* Reads a stream of n bytes and its padding. Returns false if the stream exceeds the record. */
 static bool read_stream(struct field_iter *walk, uint64_t n, ttr_text *text)
 {
     const uint8_t *bytes = cursor_read_bytes(&walk->at, n);
@@ -57,7 +58,7 @@ static bool read_stream(struct field_iter *walk, uint64_t n, ttr_text *text)
     return true;
 }
 
-/* Returns the next value from the record's fixed words, false if there are no more. */
+/* Returns the next field from the record's fixed words; returns false if there are no more. */
 static bool read_fixed_field(struct field_iter *walk, const ttr_event *event, ttr_field *field)
 {
     uint64_t header = walk->header;
@@ -87,7 +88,8 @@ static bool read_fixed_field(struct field_iter *walk, const ttr_event *event, tt
     return false;
 }
 
-/* Reads a string ref and, if it is inline, its stream at the cursor. */
+/* Reads a string ref and, if it is inline, its stream at the cursor. Returns false if the stream
+ * exceeds the record. */
 static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *text, ttr_id *id)
 {
     *id = 0;
@@ -104,9 +106,9 @@ static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *tex
     UINT16_MAX /* longer than any argument, so that no argument has this size \
                 */
 
-/* How an argument type appears in the model, and where its number is. The number is in word `words`
- * - 1 of an argument whose name is not inline, from bit `shift` on, under `mask`. `sign` is its
- * sign bit, 0 if unsigned. */
+/* Describes how an argument type is converted. A number is in word `words` - 1 of an argument with
+ * a table name, from bit `shift` on, under `mask`. `sign` is the number's sign bit; 0 if unsigned.
+ */
 struct argument_type {
     uint8_t type, hint, bits, shift;
     uint16_t words;
@@ -134,14 +136,14 @@ static const struct argument_type argument_types[16] = {
     [15] = {TTR_TYPE_BYTES, TTR_DISPLAY_RAW, 0, ARGUMENT_NO_NUMBER},
 };
 
-/* Extracts the number from its word, with sign extension. */
+/* Returns the number in a word, sign-extended. */
 static inline uint64_t extract_number(const struct argument_type *type, uint64_t word)
 {
     uint64_t number = word >> type->shift & type->mask;
     return (number ^ type->sign) - type->sign;
 }
 
-/* Reads a value that is not a number; the cursor is after the name. */
+/* Reads a value that is not a number. The cursor must be after the argument's name. */
 static bool read_stream_value(struct field_iter *walk, uint64_t header, ttr_value *value)
 {
     switch (fxt_get_bits(header, FXT_ARG_TYPE)) {
@@ -152,19 +154,21 @@ static bool read_stream_value(struct field_iter *walk, uint64_t header, ttr_valu
         return read_stream(walk, fxt_get_bits(header, FXT_ARG_VALUE), &value->text);
     default:
         return read_stream(walk, cursor_left(&walk->at),
-                           &value->text); /* a type that is not defined yet: its bytes unchanged */
+                           /* argument type that the specification does not define: return its bytes
+                            */
+                           &value->text);
     }
 }
 
-/* Returns the stage after the arguments. */
-static inline enum stage stage_after_arguments(const struct field_iter *walk)
+/* Returns the stage that follows the arguments. */
+static inline enum stage get_stage_after_arguments(const struct field_iter *walk)
 {
     bool is_event = fxt_type(walk->header) == FXT_EVENT;
     return is_event && fxt_get_bits(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE
                                                                                  : STAGE_TAIL;
 }
 
-/* Reads the name and value of an argument.  Returns false if they exceed it. */
+/* Reads name and value of an argument. Returns false if they exceed the argument's size. */
 static FXT_INLINE bool read_argument(struct field_iter *walk, uint64_t header, ttr_field *field)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
@@ -181,7 +185,7 @@ static FXT_INLINE bool read_argument(struct field_iter *walk, uint64_t header, t
     return !walk->at.failed;
 }
 
-/* Sets the field to the argument's bytes, because it is too small for its name or value. */
+/* Sets the field to the raw bytes of an argument that is too small for its name or value. */
 static void set_raw_argument(ttr_field *field, const uint8_t *bytes, size_t n)
 {
     *field = (ttr_field){.name = {"", 0}};
@@ -190,9 +194,9 @@ static void set_raw_argument(ttr_field *field, const uint8_t *bytes, size_t n)
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
-/* Reads an argument that is a number or null and has a name from the table, as most have.  Selects
- * the type without a branch, because it cannot be predicted.  Returns false, without moving the
- * cursor, for other arguments. */
+/* Reads an argument that is a number or null and whose name is in the string table, the common
+ * case. Looks up the type in a table, because a branch on it would be unpredictable. For other
+ * arguments returns false and does not move the cursor. */
 static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *field)
 {
     struct cursor at = walk->at;
@@ -222,10 +226,10 @@ static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *
 static inline void finish_argument(struct field_iter *walk)
 {
     walk->arguments--;
-    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_after_arguments(walk));
+    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : get_stage_after_arguments(walk));
 }
 
-/* Reads any argument.  Ends the iteration if its size is invalid. */
+/* Reads an argument of any type. Ends the iteration if the argument's size is invalid. */
 static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *field)
 {
     const uint8_t *bytes = cursor_read_bytes(&walk->at, FXT_WORD_BYTES);
@@ -236,7 +240,7 @@ static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *f
         return false;
     struct cursor behind = walk->at;
     (void)cursor_skip(&behind, (size - 1) * FXT_WORD_BYTES);
-    walk->at.end = behind.p; /* loads of its value must stay inside the argument */
+    walk->at.end = behind.p; /* reads of the value must not leave the argument */
     if (FXT_UNLIKELY(!read_argument(walk, header, field)))
         set_raw_argument(field, bytes, (size_t)size * FXT_WORD_BYTES);
     walk->at = behind;
@@ -244,8 +248,9 @@ static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *f
     return true;
 }
 
-/* Reads the value after the arguments: a scope, a message or a payload. */
-static bool read_tail(struct field_iter *walk, ttr_field *field)
+/* Reads the value after the arguments: a scope, a message or a payload. Returns false if there is
+ * none. */
+static bool read_last_value(struct field_iter *walk, ttr_field *field)
 {
     uint64_t n = 0;
     walk->stage = STAGE_DONE;
@@ -331,7 +336,8 @@ static uint32_t header_argument_count(const struct field_iter *walk)
     }
 }
 
-/* Starts with the arguments; only an instant may have a value after them. */
+/* Starts the iteration at the arguments. Among events only instants may have a value after the
+ * arguments. */
 static void begin_event_fields(struct field_iter *walk, const ttr_event *event)
 {
     walk->arguments = (uint32_t)fxt_get_bits(walk->header, FXT_EVENT_ARGS);
@@ -340,7 +346,7 @@ static void begin_event_fields(struct field_iter *walk, const ttr_event *event)
     (void)cursor_skip(&walk->at, event->body);
 }
 
-/* Starts with the values in fixed words of the record. */
+/* Starts the iteration at the fixed words of a record that is not an event. */
 static FXT_NOINLINE void begin_record_fields(struct field_iter *walk, const ttr_event *event)
 {
     struct cursor whole = walk->at;
@@ -358,7 +364,7 @@ static void fxt_fields_begin(ttr_fields *fields)
     struct field_iter *walk = (struct field_iter *)fields->state;
     walk->provider = fields->ctx;
     walk->stage = STAGE_DONE;
-    /* Definitions may precede any provider. */
+    /* A definition may precede all providers, so it may have no schema data. */
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
         event->payload_size < FXT_WORD_BYTES)
         return;
@@ -372,7 +378,7 @@ static void fxt_fields_begin(ttr_fields *fields)
         begin_record_fields(walk, event);
 }
 
-/* Returns the next field of a stage other than the arguments. */
+/* Returns the next field from a stage other than the arguments; returns false at the end. */
 static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_event *event,
                                           ttr_field *field)
 {
@@ -386,7 +392,7 @@ static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_eve
     if (walk->stage == STAGE_FRAMES)
         return read_frame(walk, field);
     return fxt_type(walk->header) == FXT_PROFILER ? read_profile_tail(walk, field)
-                                                  : read_tail(walk, field);
+                                                  : read_last_value(walk, field);
 }
 
 static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
@@ -403,9 +409,9 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-/* Reads up to `room` fields at once.  Sets `ops` to NULL at the end, so the iterator is not called
- * again. */
-static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
+/* Reads up to `room` fields. Sets fields->ops to NULL at the end, so that the iterator is not
+ * called again. */
+static uint32_t fxt_read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;
     while (n < room && fxt_fields_next(fields, &field[n]))
@@ -415,4 +421,4 @@ static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t r
 }
 
 const struct field_ops fxt_field_ops = {
-    .begin = fxt_fields_begin, .next = fxt_fields_next, .take = fxt_fields_take};
+    .begin = fxt_fields_begin, .next = fxt_fields_next, .decode_batch = fxt_read_fields};

@@ -59,11 +59,11 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
 #define FXT_STRINGS 32768u
 /* slots of the thread table; slot 0 is reserved for inline threads */
 #define FXT_THREADS 256u
-/* bytes; longest string that the specification lets writers emit, although 15 bits allow 32767 */
+/* bytes; maximum length of strings that writers may emit; the 15-bit length field allows 32767 */
 #define FXT_STRING_MAX 32000u
 /* ticks per second until an initialization record sets another frequency */
 #define FXT_DEFAULT_FREQUENCY 1000000000u
-/* bytes, maximum of the size field of a blob; its record may be too short for that many */
+/* bytes; maximum of a blob's size field */
 #define FXT_BLOB_MAX 32767u
 
 enum fxt_type {
@@ -113,8 +113,8 @@ static inline uint64_t fxt_words_for_bytes(uint64_t bytes)
     return bytes / FXT_WORD_BYTES + (bytes % FXT_WORD_BYTES != 0);
 }
 
-/* Returns the words of the inline stream of a string ref. Branch-free because the event reader
- * calls it several times per record. */
+/* Returns the number of words of a string ref's inline stream. Has no branch, because the event
+ * reader calls it several times per record. */
 static inline uint32_t fxt_ref_stream_words(uint32_t ref)
 {
     uint32_t is_inline = 0u - (ref >> 15 & 1);
@@ -175,20 +175,20 @@ enum fxt_event {
     /* no last word; writers before 2022 appended a scope: 0 thread, 1 process, 2 global */
     FXT_INSTANT = 0,
     FXT_COUNTER = 1,           /* last word: counter id */
-    FXT_DURATION_BEGIN = 2,    /* no last word */
-    FXT_DURATION_END = 3,      /* no last word */
+    FXT_DURATION_BEGIN = 2,    /* has no last word */
+    FXT_DURATION_END = 3,      /* has no last word */
     FXT_DURATION_COMPLETE = 4, /* last word: ticks at the end of the span */
-    FXT_ASYNC_BEGIN = 5,       /* last word: async id, also for the next two */
+    FXT_ASYNC_BEGIN = 5,       /* last word: async id; also for kinds 6 and 7 */
     FXT_ASYNC_INSTANT = 6,
     FXT_ASYNC_END = 7,
-    FXT_FLOW_BEGIN = 8, /* last word: flow id, also for the next two */
+    FXT_FLOW_BEGIN = 8, /* last word: flow id; also for kinds 9 and 10 */
     FXT_FLOW_STEP = 9,
     FXT_FLOW_END = 10,
     FXT_EVENT_KINDS = 11
 };
 
-/* Returns 1 if event records of this kind (0 to 15) end with a last word, else 0: a bit set indexed
- * by kind. */
+/* Returns 1 if event records of this kind (0 to 15) have a last word, else 0. Tests a bit of a
+ * constant. */
 static inline uint32_t fxt_event_last_words(unsigned kind)
 {
     return 0x7f2u >> kind & 1;
@@ -264,7 +264,7 @@ enum { FXT_LOG_BYTES = FXT_FIELD(16, 30), FXT_LOG_THREAD = FXT_FIELD(32, 39) };
 enum {
     FXT_PROFILER_KIND = FXT_FIELD(16, 19),
     FXT_PROFILER_THREAD = FXT_FIELD(20, 27),
-    FXT_MODULE_ID = FXT_FIELD(28, 43), /* of a module and of a mapping */
+    FXT_MODULE_ID = FXT_FIELD(28, 43), /* id of a module, in module and mapping records */
     FXT_MODULE_NAME_BYTES = FXT_FIELD(44, 51),
     FXT_MODULE_BUILD_ID_BYTES = FXT_FIELD(52, 59),
     FXT_MAPPING_FLAGS = FXT_FIELD(44, 46), /* bit 0 read, bit 1 write, bit 2 execute */
@@ -272,9 +272,9 @@ enum {
 };
 
 enum fxt_profiler {
-    FXT_MODULE = 0,   /* then name stream | build id stream */
-    FXT_MAPPING = 1,  /* then start address | size in bytes | address within the module */
-    FXT_BACKTRACE = 2 /* then one address per frame, innermost first */
+    FXT_MODULE = 0,   /* followed by: name stream | build id stream */
+    FXT_MAPPING = 1,  /* followed by: start address | size in bytes | address within the module */
+    FXT_BACKTRACE = 2 /* followed by one address per frame, innermost first */
 };
 
 /* --- 15 large blob: header | refs word [| category] [| name] ... --- Format 0: ... | ticks [|
@@ -284,7 +284,7 @@ enum fxt_profiler {
 enum {
     FXT_LARGE_KIND = FXT_FIELD(36, 39), /* 0 is a blob; the specification defines no other kind */
     FXT_LARGE_FORMAT = FXT_FIELD(40, 43),
-    /* first field of the refs word; the next three are in that word too */
+    /* first field of the word with refs, which has the next three fields, too */
     FXT_LARGE_CATEGORY = FXT_FIELD(0, 15),
     FXT_LARGE_NAME = FXT_FIELD(16, 31),
     FXT_LARGE_ARGS = FXT_FIELD(32, 35),
@@ -320,7 +320,7 @@ enum fxt_arg {
     FXT_ARG_TYPES = 11
 };
 
-/* Returns 1 if arguments of this type (0 to 15) keep their value in a word of its own, else 0. */
+/* Returns 1 if arguments of this type (0 to 15) have a separate word for their value, else 0. */
 static inline uint32_t fxt_arg_value_words(unsigned type)
 {
     return 0x1b8u >> type & 1;

@@ -1,19 +1,20 @@
-/* Size of a record, computed from its content: the refs, counts and argument sizes inside it.
- *
- * A record whose header and content agree is almost certainly genuine. If they differ, fxt_read.c
- * decides which one to trust. Resync, and detection without the magic number, look for several such
- * records in a row. This file never trusts the size in the header: all loads are bounded by the
- * words available. */
+/* Computes the size of a record from its content: refs, counts and argument sizes. A record whose
+ * header declares the computed size is almost certainly genuine. If the sizes differ, fxt_read.c
+ * decides which one is right. Resync, and detection without the magic number, search for several
+ * records in a row with matching sizes. This file never uses the declared size as a bound: all
+ * loads stay within the available words. */
 #include "formats/fxt/fxt_read.h"
 
-/* words after the content of a record that count as an extension of the format, not as damage */
+/* words; maximum of surplus words after a record's content that are treated as an extension of the
+ * format, not as damage */
 #define SURPLUS_MAX 16u
-/* consecutive records of known types with complete content and surplus words that count as a later
- * version of the format */
+/* number of consecutive known records with complete content and surplus words that are treated as a
+ * later version of the format */
 #define SURPLUS_CHAIN_MIN 6u
 
 /* Returns the word at index `i`. Returns 0 and sets is_cut if it is not available. */
-static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_record_shape *shape)
+static uint64_t load_span_word(const struct fxt_span *span, uint64_t i,
+                               struct fxt_record_shape *shape)
 {
     if (i < span->words)
         return fxt_load_u64(span->bytes + (size_t)i * FXT_WORD_BYTES, span->is_big);
@@ -21,13 +22,13 @@ static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_reco
     return 0;
 }
 
-/* Returns whether all bits of a word above bit `last` are 0. */
+/* Returns true if all bits of the word above bit `last` are 0. */
 static bool has_only_bits_to(uint64_t word, unsigned last)
 {
     return last >= 63 || word >> (last + 1) == 0;
 }
 
-/* Returns whether the padding of a stream of `bytes` bytes at word `at` is zero, or not available.
+/* Returns true if the padding of a stream of `bytes` bytes at word `at` is zero or not available.
  */
 static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
@@ -50,8 +51,8 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
     return at + fxt_ref_stream_words((uint32_t)ref);
 }
 
-/* Returns the number of words that the header of an argument implies. */
-static uint64_t argument_words(uint64_t header)
+/* Returns the size of an argument in words that its header's type, name and value imply. */
+static uint64_t get_argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
     uint64_t words = 1 + fxt_ref_stream_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) +
@@ -63,17 +64,17 @@ static uint64_t argument_words(uint64_t header)
     return words;
 }
 
-/* Returns the index of the word after the last valid argument. */
+/* Returns the index of the word after the last argument with a valid size. */
 static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at,
                                struct fxt_record_shape *shape)
 {
     for (uint32_t i = 0; i < shape->args && !shape->is_cut; i++) {
-        uint64_t header = word_at(span, at, shape);
+        uint64_t header = load_span_word(span, at, shape);
         uint64_t words = fxt_get_bits(header, FXT_ARG_SIZE);
         if (shape->is_cut)
             break;
-        bool is_exact =
-            words == argument_words(header) && fxt_get_bits(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
+        bool is_exact = words == get_argument_words(header) &&
+                        fxt_get_bits(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
         shape->is_clean = shape->is_clean && is_exact;
         shape->is_broken = words == 0;
         if (shape->is_broken)
@@ -143,7 +144,8 @@ static void measure_blob(const struct fxt_span *span, uint64_t header,
     shape->is_clean = shape->is_clean && has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Measures an object record: fixed words up to `at`, then a name and arguments. */
+/* Measures an object record: fixed words up to index `at`, then the stream of ref `name`, then
+ * arguments. */
 static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
                            struct fxt_record_shape *shape)
 {
@@ -151,8 +153,8 @@ static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t na
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-/* Chooses the layout of an inline thread by the size in the header: one word by the specification,
- * two by the C++ writers. */
+/* Measures a userspace object. The header's size decides how many words an inline thread has: one
+ * by the specification, two by the C++ writers. */
 static void measure_userspace(const struct fxt_span *span, uint64_t header,
                               struct fxt_record_shape *shape, uint64_t words)
 {
@@ -217,8 +219,8 @@ static void measure_log(const struct fxt_span *span, uint64_t header,
                       has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Chooses the layout of an inline thread by the size in the header: two words, or one as in the
- * Rust reader. */
+/* Measures a profiler record. The header's size decides how many words an inline thread has: two,
+ * or one as in the Rust reader. */
 static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
@@ -239,7 +241,8 @@ static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, ui
     shape->is_clean = has_only_bits_to(header, last_bit[kind]);
 }
 
-/* In a large blob the strings precede the time, unlike in events. */
+/* Measures a large record. In a large blob the strings precede the time; in events they follow the
+ * time. */
 static void measure_large(const struct fxt_span *span, uint64_t header,
                           struct fxt_record_shape *shape)
 {
@@ -249,7 +252,7 @@ static void measure_large(const struct fxt_span *span, uint64_t header,
     if (!shape->is_known)
         return;
     bool is_bare = format == FXT_LARGE_BARE;
-    uint64_t refs = word_at(span, 1, shape);
+    uint64_t refs = load_span_word(span, 1, shape);
     shape->is_clean = has_only_bits_to(header, 43) && has_only_bits_to(refs, is_bare ? 31 : 43);
     uint64_t at = skip_string(span, 2, fxt_get_bits(refs, FXT_LARGE_CATEGORY), shape);
     at = skip_string(span, at, fxt_get_bits(refs, FXT_LARGE_NAME), shape);
@@ -260,7 +263,7 @@ static void measure_large(const struct fxt_span *span, uint64_t header,
         shape->body = at + 1 + shape->inline_words;
         at = skip_arguments(span, shape->body, shape);
     }
-    shape->bytes = word_at(span, at, shape);
+    shape->bytes = load_span_word(span, at, shape);
     shape->total = at + 1 + fxt_words_for_bytes(shape->bytes);
 }
 
@@ -276,7 +279,7 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
         shape->total = words >= FXT_INITIALIZATION_WORDS_ANCHORED
                            ? FXT_INITIALIZATION_WORDS_ANCHORED
                            : FXT_INITIALIZATION_WORDS;
-        shape->is_clean = has_only_bits_to(header, 15) && word_at(span, 1, shape) != 0;
+        shape->is_clean = has_only_bits_to(header, 15) && load_span_word(span, 1, shape) != 0;
         break;
     case FXT_STRING:
         measure_string(span, header, shape);
@@ -315,9 +318,9 @@ void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_
     }
 }
 
-/* Returns the size of a clean record whose header and content agree, 0 for any other.  Instants may
- * have a scope after the content. */
-static uint64_t clean_record_words(const struct fxt_span *span)
+/* Returns the size in words of a clean record whose header declares the size of its content; 0 for
+ * any other record. Instants may have a scope after the content. */
+static uint64_t measure_clean_record(const struct fxt_span *span)
 {
     uint64_t header = fxt_load_u64(span->bytes, span->is_big);
     uint64_t words = fxt_size_words(header);
@@ -336,7 +339,7 @@ unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned count_
     struct fxt_span left = *span;
     unsigned n = 0;
     for (; n < count_max && left.words; n++) {
-        uint64_t words = clean_record_words(&left);
+        uint64_t words = measure_clean_record(&left);
         if (words == 0 || words > left.words)
             break;
         left.bytes += (size_t)words * FXT_WORD_BYTES;
@@ -351,7 +354,7 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
     for (unsigned n = 0; n < count_max; n++) {
         if (left.words == 0)
             return n || is_end ? count_max : 0;
-        uint64_t words = clean_record_words(&left);
+        uint64_t words = measure_clean_record(&left);
         if (words > left.words)
             return n && !is_end ? count_max : n;
         if (words == 0)
@@ -362,9 +365,9 @@ unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsig
     return count_max;
 }
 
-/* Returns the size of a plausible record: of unknown type, or with complete content and few surplus
- * words. Returns 0 for any other. */
-static uint64_t plausible_record_words(const struct fxt_span *span, bool *is_known)
+/* Returns the size in words of a record of unknown type, or of one with complete content and few
+ * surplus words. Returns 0 for any other record. */
+static uint64_t measure_plausible_record(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_size_words(fxt_load_u64(span->bytes, span->is_big));
     struct fxt_record_shape shape;
@@ -375,7 +378,7 @@ static uint64_t plausible_record_words(const struct fxt_span *span, bool *is_kno
     return words <= span->words && is_possible ? words : 0;
 }
 
-/* Returns whether the rest of the span is zero. */
+/* Returns true if all bytes of the span are zero. */
 static bool is_all_zero_span(const struct fxt_span *span)
 {
     uint64_t n = 0;
@@ -396,7 +399,7 @@ bool fxt_has_plausible_records(const struct fxt_span *span, uint64_t words, bool
         if (fxt_count_clean_records(&rest, is_end, 2) == 2)
             return true;
         bool is_known;
-        words = plausible_record_words(&rest, &is_known);
+        words = measure_plausible_record(&rest, &is_known);
         if (words == 0)
             return false;
         known += is_known;

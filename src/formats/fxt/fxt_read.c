@@ -34,17 +34,18 @@
 #include "base/status.h"
 
 #define ZERO_PIECE_SIZE ((size_t)16 * 1024)
-/* bytes; a large record that cannot be measured is loaded only up to this size */
+/* bytes; a large record of unknown layout is loaded only up to this size */
 #define LARGE_UNVERIFIED_MAX ((uint64_t)FXT_LOOKAHEAD)
 
-/* words; a record that is longer by its content may end at a record boundary by chance */
+/* words; maximum excess of a content over the size in its header: a much longer content could end
+ * at a record boundary by chance */
 #define LONG_CONTENT_WORDS 64u
 
 static const uint8_t zero_piece[ZERO_PIECE_SIZE] = {0};
 
 enum stop { STOP_FULL, STOP_EDGE, STOP_BAD_SIZE, STOP_FAILED };
 
-static struct fxt_span span_at(const struct fxt_reader *reader)
+static struct fxt_span get_span(const struct fxt_reader *reader)
 {
     const struct window *window = &reader->in->window;
     size_t skip = (size_t)(reader->at - window->offset);
@@ -52,12 +53,12 @@ static struct fxt_span span_at(const struct fxt_reader *reader)
                              reader->common.is_big};
 }
 
-/* Converts complete records from the window. No other function checks a record against the window:
- * views may load every word below record.words. */
+/* Converts complete records from the window until one needs a decision. This is the only function
+ * that checks that a record is inside the window: views may load every word below record.words. */
 static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
-    struct fxt_span left = span_at(reader);
+    struct fxt_span left = get_span(reader);
     const uint64_t most = in->max_record / FXT_WORD_BYTES;
     while (in->n < in->batch) {
         if (left.words == 0)
@@ -70,7 +71,7 @@ static enum stop read_window(struct fxt_reader *reader)
             return STOP_EDGE;
         unsigned type = fxt_type(record.header);
         if (FXT_UNLIKELY(!reader->provider) && type != FXT_METADATA &&
-            !fxt_provider_default(reader)) {
+            !fxt_provider_select_default(reader)) {
             (void)fail_memory(reader->error);
             return STOP_FAILED;
         }
@@ -95,7 +96,7 @@ static enum stop read_window(struct fxt_reader *reader)
 
 /* --- Skipping bytes that are no record, or an oversized one --- */
 
-/* Moves reader->at to file offset `end`, or to the end of the input if that is earlier. */
+/* Advances reader->at to file offset `end`, or to the end of the input if that is earlier. */
 static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
@@ -109,8 +110,8 @@ static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
     return TTR_OK;
 }
 
-/* Skips zeros up to zeros_end.  If definitions are wanted, emits the zeros in pieces, so that a
- * copy preserves them. */
+/* Skips zeros up to zeros_end. If definitions are wanted, emits the zeros as definitions, in
+ * pieces, so that a copy of the trace preserves them. */
 static void skip_zeros(struct fxt_reader *reader)
 {
     uint64_t step = reader->zeros_end - reader->at;
@@ -125,7 +126,7 @@ static void skip_zeros(struct fxt_reader *reader)
 
 /* --- Decisions about damage; the batch is empty, so the window may move --- */
 
-/* Skips from reader->at to the next record and reports the bytes between as damage. */
+/* Skips to the next record and reports the bytes up to it as damage. */
 static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *what)
 {
     uint64_t next, from = reader->at;
@@ -139,11 +140,12 @@ static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *wha
         (unsigned long long)(next - from));
 }
 
-/* Passes a record to its view after a decision.  Returns TTR_AGAIN if the view rejects it. */
+/* Passes a record to the view of its type, after a decision on its size. Returns TTR_AGAIN if the
+ * view rejects the record. */
 static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
-        !fxt_provider_default(reader))
+        !fxt_provider_select_default(reader))
         return fail_memory(reader->error);
     switch (fxt_views[fxt_type(record->header)](reader, record)) {
     case FXT_VIEWED:
@@ -155,8 +157,8 @@ static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_rec
     }
 }
 
-/* Reads the record with the size `words` that its content implies, and reports the damaged size
- * field. Works on a copy with a corrected header. */
+/* Reads the record with the size `words` of its content, and reports its size field as damaged.
+ * Passes a copy with a corrected header to the view. */
 static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span *span,
                                 uint32_t words)
 {
@@ -185,8 +187,8 @@ static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span
         fxt_size_words(header), words);
 }
 
-/* Reads the record with the size of its header although the content differs, and adds a note on the
- * difference. */
+/* Reads the record with the size in its header, although its content has another size, and adds a
+ * note. */
 static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span *span,
                                 const struct fxt_record_shape *shape)
 {
@@ -217,7 +219,7 @@ static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span
     return TTR_OK;
 }
 
-/* Returns whether three clean records follow after the first `words` words. */
+/* Returns true if three clean records follow the first `words` words. */
 static bool has_records_after(const struct fxt_lookahead *look, uint64_t words)
 {
     const struct fxt_span *span = &look->span;
@@ -233,15 +235,15 @@ static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
     look->is_end = in->window.n < 2 * FXT_LOOKAHEAD;
-    look->span = span_at(reader);
+    look->span = get_span(reader);
     look->span.words = look->is_end ? look->span.words : 2 * FXT_LOOKAHEAD / FXT_WORD_BYTES;
     return status;
 }
 
-/* Returns whether the record should get the size of its content. If the content is shorter than the
- * size, later versions of the format may have added words. If it is longer, a count or a string ref
- * may be wrong. Then the size in the header must lead to no record, and no records may start in
- * between. */
+/* Returns true if the size of the content is right and the size in the header damaged. If the
+ * content is shorter, later versions of the format may have added words. If it is longer, a count
+ * or a string ref may be damaged; then no record may follow the header's size or start inside the
+ * record. */
 static bool content_size_is_right(const struct fxt_reader *reader, const struct fxt_lookahead *look,
                                   const struct fxt_record_shape *shape, uint32_t words)
 {
@@ -259,8 +261,8 @@ static bool content_size_is_right(const struct fxt_reader *reader, const struct 
            !fxt_has_record(reader, look, words, shape->total);
 }
 
-/* Returns whether the record should keep the size of its header: records follow there, and none
- * start inside it. */
+/* Returns true if the size in the header is right: records follow it, and no record starts before
+ * its end. */
 static bool header_size_is_right(const struct fxt_reader *reader, const struct fxt_lookahead *look,
                                  const struct fxt_record_shape *shape, uint32_t words)
 {
@@ -270,8 +272,8 @@ static bool header_size_is_right(const struct fxt_reader *reader, const struct f
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
 
-/* Decides about the record at reader->at, whose size and content disagree: repairs it, accepts it,
- * or skips to the next record. */
+/* Decides on the record at reader->at, whose header and content declare different sizes: repairs
+ * the header, accepts its size, or skips to the next record. */
 static ttr_status resolve_bad_size(struct fxt_reader *reader)
 {
     struct fxt_lookahead look;
@@ -292,8 +294,8 @@ static ttr_status resolve_bad_size(struct fxt_reader *reader)
                : status;
 }
 
-/* Sets *end to the end of the zero words at reader->at, and *is_tail to whether the input ends
- * there.  Keeps only one window in memory. */
+/* Sets *end to the file offset after the zero words at reader->at, and *is_tail to true if the
+ * input ends there. Keeps only one window in memory. */
 static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is_tail)
 {
     struct input *in = reader->in;
@@ -312,7 +314,8 @@ static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is
     }
 }
 
-/* Handles zeros in place of a record: a note if the input ends with them, else damage. */
+/* Handles zeros in place of a record: adds a note if only zeros follow, otherwise reports damage.
+ */
 static ttr_status resolve_zeros(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -342,11 +345,11 @@ static ttr_status resolve_zeros(struct fxt_reader *reader)
                : skip_to_next_record(reader, "the bytes after zeros are not a record");
 }
 
-/* Returns whether the truncated record at reader->at is plausible: its content fits its size so
- * far, and no records start inside it. */
+/* Returns true if the truncated record at reader->at is plausible: its content so far fits its
+ * size, and no other record starts inside it. */
 static bool is_truncated_record(const struct fxt_reader *reader)
 {
-    struct fxt_span span = span_at(reader);
+    struct fxt_span span = get_span(reader);
     struct fxt_record_shape shape;
     if (span.words == 0)
         return true;
@@ -364,8 +367,8 @@ static bool is_truncated_record(const struct fxt_reader *reader)
     return true;
 }
 
-/* Handles a record that continues after the end of the input: reports the truncation, or a wrong
- * size if the record is implausible. */
+/* Handles a record that is longer than the input: reports that it is truncated or, if that is
+ * implausible, that its size is wrong. */
 static ttr_status resolve_truncation(struct fxt_reader *reader)
 {
     if (!is_truncated_record(reader))
@@ -377,7 +380,7 @@ static ttr_status resolve_truncation(struct fxt_reader *reader)
                             "the input ends inside a record; its last %zu bytes", left);
 }
 
-/* Skips a record larger than the limit without loading it. Copies omit it. */
+/* Skips a record above the size limit without loading it. Copies of the trace omit it. */
 static ttr_status skip_oversized(struct fxt_reader *reader, uint64_t bytes)
 {
     const uint64_t from = reader->at, until = from + bytes;
@@ -396,8 +399,8 @@ static ttr_status skip_oversized(struct fxt_reader *reader, uint64_t bytes)
                             (unsigned long long)until);
 }
 
-/* Returns whether the size of a large record is plausible by its first words, so that it is worth
- * loading. */
+/* Returns true if the first words of a large record make its size plausible, so that it should be
+ * loaded. */
 static bool is_size_plausible(const struct fxt_span *span, uint32_t words)
 {
     struct fxt_record_shape shape;
@@ -414,8 +417,8 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
     return n == 0;
 }
 
-/* Handles a record that does not fit in the window or has size 0: loads more, or passes it to the
- * case that applies. */
+/* Handles a record that is not completely in the window or has size 0: loads more bytes, or calls
+ * the function for its problem. */
 static ttr_status resolve_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -440,7 +443,7 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
                        reader->error);
         if (status != TTR_OK)
             return status;
-        struct fxt_span span = span_at(reader);
+        struct fxt_span span = get_span(reader);
         if (!is_size_plausible(&span, fxt_size_words(header)))
             return resolve_bad_size(reader);
     }
@@ -456,7 +459,7 @@ ttr_status fxt_reader_next(struct input *in, ttr_error *error)
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
-        /* an event that its view started and rejected may have set it */
+        /* a view may have set it before it rejected the event */
         reader->has_fields = false;
         if (reader->at < reader->zeros_end) {
             skip_zeros(reader);
@@ -483,11 +486,11 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     reader->common.t = t;
     reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
-        in->max_record = UINT32_MAX; /* maximum of ttr_event.payload_size */
+        in->max_record = UINT32_MAX; /* maximum that ttr_event.payload_size can hold */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
         in->max_record = (uint64_t)FXT_SIZE_MAX *
-                         /* ordinary records never exceed the limit, so the loop only checks large
-                          * ones */
+                         /* records that are not large never exceed the limit, so read_window does
+                          * not check them */
                          FXT_WORD_BYTES;
     pair_map_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);

@@ -5,8 +5,9 @@
  * may name any of 2^32 providers, so the state of a provider must be small until it defines
  * something.
  *
- * Order of calls: fxt_provider_select (provider info, section, event) or fxt_provider_default
- * (first other record) sets reader->provider. Then the other functions change the current provider.
+ * Order of calls: fxt_provider_select (provider info, section, event) or
+ * fxt_provider_select_default (first other record) sets reader->provider. Then the other functions
+ * change the current provider.
  *
  * Data structure: a two-level page table, copied on the first write.
  *
@@ -31,13 +32,15 @@ static const struct alloc *reader_alloc(const struct fxt_reader *reader)
     return &reader->in->base.t->counted;
 }
 
-static uint32_t *shared_page(struct fxt_reader *reader, uint32_t i)
+static uint32_t *get_shared_page(struct fxt_reader *reader, uint32_t i)
 {
     return i == 0 ? reader->empty_first_page : reader->empty_page;
 }
 
-/* Returns a writable page: replaces a shared page by a copy.  Returns NULL if out of memory. */
-static uint32_t *writable_page(struct fxt_reader *reader, uint32_t **page, const uint32_t *shared)
+/* Returns a page that may be written: replaces a shared page by a copy. Returns NULL if out of
+ * memory. */
+static uint32_t *get_writable_page(struct fxt_reader *reader, uint32_t **page,
+                                   const uint32_t *shared)
 {
     if (*page != shared)
         return *page;
@@ -62,7 +65,7 @@ static bool init_provider(struct fxt_reader *reader, struct fxt_provider *provid
     provider->common = &reader->common;
     provider->id = id;
     for (uint32_t i = 0; i < FXT_PAGES; i++)
-        provider->page[i] = shared_page(reader, i);
+        provider->page[i] = get_shared_page(reader, i);
     provider->threads = reader->empty_page;
     clock_math_init(&provider->clock, FXT_DEFAULT_FREQUENCY);
     provider->track = context_add_track(t, &(ttr_track){.number = id, .source = reader->in->id});
@@ -109,12 +112,12 @@ static bool select_provider(struct fxt_reader *reader, uint32_t id, uint64_t kin
     return true;
 }
 
-/* Range of ticks that can only be Unix times in ns.  Writers without the four-word initialization
- * record use ticks of 1 ns since 1970. A clock that starts at boot would need 36 years to get
- * there.  The range decides only whether the clock is declared as Unix time; times are the same in
- * both cases. */
-#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* July 2006 */
-#define UNIX_TICKS_END ((uint64_t)1 << 61) /* January 2043 */
+/* Range of ticks that can only be Unix times in ns. Writers without the four-word initialization
+ * record use ticks of 1 ns since 1970; a clock that starts at boot would need 36 years to reach
+ * this range. The range decides only whether the clock is declared as Unix time, not which times
+ * events have. */
+#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* ticks; July 2006 */
+#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ticks; January 2043 */
 
 void fxt_provider_check_unix_time(struct fxt_reader *reader)
 {
@@ -144,7 +147,7 @@ bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *is_new)
     return select_provider(reader, id, 0, is_new);
 }
 
-bool fxt_provider_default(struct fxt_reader *reader)
+bool fxt_provider_select_default(struct fxt_reader *reader)
 {
     bool is_new;
     return select_provider(reader, 0, 1, &is_new);
@@ -163,7 +166,7 @@ bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id t
 {
     uint32_t page = index / FXT_PAGE_SLOTS;
     uint32_t *slots =
-        writable_page(reader, &reader->provider->page[page], shared_page(reader, page));
+        get_writable_page(reader, &reader->provider->page[page], get_shared_page(reader, page));
     if (!slots)
         return false;
     slots[index % FXT_PAGE_SLOTS] = ~text;
@@ -172,7 +175,7 @@ bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id t
 
 bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id thread)
 {
-    uint32_t *slots = writable_page(reader, &reader->provider->threads, reader->empty_page);
+    uint32_t *slots = get_writable_page(reader, &reader->provider->threads, reader->empty_page);
     if (!slots)
         return false;
     slots[index] = ~thread;
@@ -202,7 +205,7 @@ void fxt_free_providers(struct fxt_reader *reader)
     for (size_t i = 0; i < reader->providers_n; i++) {
         struct fxt_provider *provider = reader->providers[i];
         for (uint32_t page = 0; page < FXT_PAGES; page++)
-            free_own_page(reader, provider->page[page], shared_page(reader, page));
+            free_own_page(reader, provider->page[page], get_shared_page(reader, page));
         free_own_page(reader, provider->threads, reader->empty_page);
         context_drop_schema(reader->in->base.t, provider->schema);
         alloc_free(alloc, provider, 1, sizeof *provider);

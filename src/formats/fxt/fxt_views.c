@@ -1,9 +1,10 @@
-/* Converts all FXT records except events: applies them to the tables, or emits an event.
+/* Converts all FXT records except events: each is applied to the tables or emitted as an event. A
+ * view first measures the record (fxt_measure.c). If the size in the header differs from that of
+ * the content, it returns FXT_BAD_SIZE and changes nothing. Records that only define something are
+ * emitted as TTR_KIND_DEFINITION, if definitions are wanted.
  *
- * A view first measures the record (fxt_measure.c). If the header size differs from the size of the
- * content, it returns FXT_BAD_SIZE without effect.  Records that only define something emit no
- * event, or a TTR_KIND_DEFINITION if definitions are wanted. Left out: joining blobs of one name,
- * and any use of objects other than naming processes and threads. */
+ * Left out: joining blobs of one name, and any use of objects other than naming processes and
+ * threads. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/cursor.h"
@@ -23,7 +24,8 @@ static enum fxt_view_result emit_as_definition(struct fxt_reader *reader,
     return FXT_VIEWED;
 }
 
-/* Measures the record.  Returns false if its size is doubtful and was not accepted. */
+/* Measures the record. Returns false if header and content declare different sizes and the reader
+ * has not accepted that. */
 static bool measure_record(const struct fxt_reader *reader, const struct fxt_record *record,
                            struct fxt_record_shape *shape)
 {
@@ -32,7 +34,7 @@ static bool measure_record(const struct fxt_reader *reader, const struct fxt_rec
     return (shape->total == record->words && !shape->is_cut) || record->is_accepted;
 }
 
-/* Starts an event and sets the members that all records share. */
+/* Starts an event and sets the members that do not depend on the record's type. */
 static ttr_event *start_event(struct fxt_reader *reader, const struct fxt_record *record,
                               const struct fxt_record_shape *shape, ttr_kind kind)
 {
@@ -115,7 +117,7 @@ static enum fxt_view_result view_provider_event(struct fxt_reader *reader,
                              "provider event %u, only 0 is known", what);
         return emit_as_definition(reader, record);
     }
-    /* The record may name another provider than the current one, which remains current. */
+    /* The record may contain the id of another provider; the current provider does not change. */
     struct fxt_provider *current = reader->provider;
     bool is_new;
     if (!fxt_provider_select(reader, (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER),
@@ -197,7 +199,8 @@ static enum fxt_view_result view_string(struct fxt_reader *reader, const struct 
     return emit_as_definition(reader, record);
 }
 
-/* Events refer to threads by id, so a redefined index does not affect the current batch. */
+/* Events refer to threads by id, so redefining an index does not affect events of the current
+ * batch. */
 static enum fxt_view_result view_thread(struct fxt_reader *reader, const struct fxt_record *record)
 {
     uint32_t index = (uint32_t)fxt_get_bits(record->header, FXT_THREAD_INDEX);
@@ -237,8 +240,8 @@ static enum fxt_view_result view_blob(struct fxt_reader *reader, const struct fx
     return FXT_VIEWED;
 }
 
-/* Resolves the owner of a userspace object: a thread by index or two inline words, or a process by
- * one inline word. */
+/* Resolves the owner of a userspace object: either a thread, by its index or two inline words, or a
+ * process in one inline word. */
 static enum fxt_view_result resolve_object_owner(struct fxt_reader *reader,
                                                  const struct fxt_record *record,
                                                  const struct fxt_record_shape *shape, ttr_id *id)
@@ -274,7 +277,7 @@ static enum fxt_view_result view_userspace_object(struct fxt_reader *reader,
     return FXT_VIEWED;
 }
 
-/* Returns the argument "process" of a thread object, the koid of its process; 0 if missing. */
+/* Returns the koid of a thread object's process, which is its argument "process"; 0 if missing. */
 static uint64_t find_process_argument(const struct fxt_reader *reader, const ttr_event *event)
 {
     ttr_field field;
@@ -284,7 +287,8 @@ static uint64_t find_process_argument(const struct fxt_reader *reader, const ttr
                                                                                  : 0;
 }
 
-/* Registers the name of a process or thread, and finds the thread id of the event. */
+/* Sets the name of the process or thread that an object record describes, and the thread of the
+ * event. Returns false if out of memory. */
 static bool apply_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
 {
     ttr *t = reader->common.t;
@@ -353,7 +357,7 @@ static enum fxt_view_result view_legacy_switch(struct fxt_reader *reader,
     return FXT_VIEWED;
 }
 
-/* Kinds 1 to 3 identify threads only by koid. */
+/* Converts scheduling records of kinds 1 to 3, which identify threads only by koid. */
 static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
                                                    const struct fxt_record *record,
                                                    const struct fxt_record_shape *shape)
@@ -377,7 +381,8 @@ static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
     if (kind == FXT_CONTEXT_SWITCH)
         event->tag = (uint16_t)fxt_get_bits(header, FXT_SCHEDULING_STATE);
     if (kind == FXT_FIBER_SWITCH)
-        event->tag = TTR_THREAD_SUSPENDED; /* a fiber yields voluntarily; the record has no state */
+        /* a fiber yields voluntarily, and its record has no state */
+        event->tag = TTR_THREAD_SUSPENDED;
     else
         event->flags |= TTR_EVENT_HAS_CPU;
     if (kind != FXT_FIBER_SWITCH)
@@ -389,8 +394,8 @@ static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
 static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!record->is_accepted)
-        return FXT_BAD_SIZE; /* the size cannot be checked by content; the records after it decide
-                              */
+        /* the content cannot confirm the size of an unknown record; the following records must */
+        return FXT_BAD_SIZE;
     input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.unknown-record",
                          "unknown record type %u, header %016llx; skipped by its size",
                          fxt_type(record->header), (unsigned long long)record->header);
@@ -442,7 +447,7 @@ static enum fxt_view_result resolve_profiler_thread(struct fxt_reader *reader,
     return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* Reads the name of a module into the event. */
+/* Reads the name of a module and sets it as the event's name. Returns false if out of memory. */
 static bool name_module(struct fxt_reader *reader, const struct fxt_record *record,
                         ttr_event *event)
 {
@@ -484,7 +489,8 @@ static enum fxt_view_result view_profiler(struct fxt_reader *reader,
 
 /* --- Large records --- */
 
-/* Resolves category and name of a large blob, and advances *at past their inline strings. */
+/* Resolves category and name of a large blob, and advances *at to the word after their inline
+ * strings. */
 static enum fxt_view_result resolve_large_names(struct fxt_reader *reader,
                                                 const struct fxt_record *record, ttr_event *names,
                                                 uint32_t *at)

@@ -14,7 +14,8 @@
 #include "base/status.h"
 #include "base/utf.h"
 
-/* first provider id of our sections between copied ones; unlikely to occur in the copied trace */
+/* first provider id of encoded events in a copied trace; unlikely to be used by the copied trace
+ * itself */
 #define OWN_PROVIDERS 0x74726100u
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
@@ -149,8 +150,8 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
 
 /* --- Copying --- */
 
-/* Returns whether copying starts with this event: definitions are included, or nothing precedes it.
- */
+/* Returns true if copying starts with this event: definitions were read, or it is the first record
+ * of its trace. */
 static bool starts_copy(const struct fxt_writer *w, const ttr_event *e)
 {
     return !w->is_started && output_is_own_raw(w->out, e) &&
@@ -175,7 +176,7 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
         (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD_BYTES == e->payload_size;
 }
 
-/* Updates provider and clock of the copied section from a copied definition. */
+/* Updates the provider and the clock of the copied section after a copied definition. */
 static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
@@ -206,8 +207,8 @@ static void write_section(struct fxt_writer *w, uint32_t id)
                                fxt_set_bits(FXT_METADATA_PROVIDER, id));
 }
 
-/* Appends the event at `i` and the following ones whose payloads are adjacent in memory.  Returns
- * the index of the next event. */
+/* Appends the event at `i` and the following events whose payloads directly follow it in memory.
+ * Returns the index of the next event. */
 static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
@@ -246,7 +247,8 @@ static void write_start(struct fxt_writer *w)
     buffer_commit(&w->out->buffer, FXT_WORD_BYTES);
 }
 
-/* Writes the records that introduce the event's provider: its name and its clock. */
+/* Writes the records that introduce the event's provider: the provider info and the clock's
+ * frequency. */
 static void write_provider(struct fxt_writer *w, uint32_t id)
 {
     struct fxt_output to;
@@ -290,7 +292,8 @@ static struct fxt_written_provider *add_target(struct fxt_writer *w)
     return target;
 }
 
-/* Makes the provider of the event current.  Returns false if out of memory. */
+/* Makes the provider of w->event current, and writes a section record if needed. Returns false if
+ * out of memory. */
 static bool enter_section(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

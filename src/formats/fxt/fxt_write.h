@@ -17,7 +17,7 @@
 #include "formats/fxt/fxt_format.h"
 #include "model/output.h"
 
-/* Information that FXT cannot represent: indices into fxt_losses. */
+/* Losses of the FXT writer: indices into fxt_losses. */
 enum fxt_loss {
     FXT_LOST_TIME_NEGATIVE,
     FXT_LOST_TIME_PLACE,
@@ -59,7 +59,7 @@ enum fxt_loss {
 
 extern const ttr_loss fxt_losses[FXT_LOSSES];
 
-/* bytes, maximum of an inline name; two of them leave half of a record for arguments */
+/* bytes; maximum of an inline name; two such names leave half of a record for arguments */
 #define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH_SIZE 8192u
@@ -67,34 +67,35 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 #define FXT_DEPTH_MAX 16u
 #define FXT_SLOTS_PAGE 64u
 
-/* A string or thread table as the writer fills it. It maps ttr_id to entry = epoch << 16 | cut <<
- * 15 | slot; entries of other epochs are empty.  Entries are in pages indexed by id, because each
- * target has its own tables and uses few of all ids. */
+/* String or thread table of a written trace. Maps ttr_id to entry = epoch << 16 | cut << 15 | slot;
+ * an entry with another epoch than the table's is empty. Entries are in pages indexed by id,
+ * because each target has its own tables and uses only some ids. */
 struct fxt_slots {
-    /* by ttr_id / FXT_SLOTS_PAGE: index of its page in `entry`; 0 is an empty page */
+    /* by ttr_id / FXT_SLOTS_PAGE: number of the page in `entry`; page 0 is always empty */
     uint16_t *page;
     uint32_t *entry;
     size_t pages, entries, used_pages;
     uint32_t used, limit;
     uint32_t refused,
-        /* refused: inline refs since the table was full; at `patience` the table is cleared */
+        /* refused: number of inline refs since the table became full; when it reaches `patience`,
+         * the table is cleared */
         patience;
-    uint32_t epoch; /* 1 to 65535 */
+    uint32_t epoch; /* current epoch, 1 to 65535; clearing the table increments it */
 };
 
-/* A provider of the written trace. */
+/* Provider of the written trace, with its tables. */
 struct fxt_written_provider {
     uint32_t id;
     struct fxt_slots strings, threads;
 };
 
-/* A string ref, with its stream if it is inline. */
+/* String ref, and the stream that is written if the ref is inline. */
 struct fxt_text {
     uint32_t ref;
     const char *p;
 };
 
-/* A thread ref, with its two words if it is inline. */
+/* Thread ref, and the two words that are written if the ref is inline. */
 struct fxt_thread {
     uint32_t ref;
     uint64_t pid, tid;
@@ -103,15 +104,17 @@ struct fxt_thread {
 struct fxt_argument {
     uint64_t header, value;
     struct fxt_text name, text;
-    ttr_text bytes; /* payload of a blob argument */
+    ttr_text bytes; /* payload of a blob argument, borrowed */
 };
 
 struct fxt_level {
-    uint32_t end, index; /* end: length of its name in `path`; index: of its next element */
+    /* end: length of the container's name in `path`; index: index of the next element */
+    uint32_t end, index;
     bool is_array;
 };
 
-/* A field that the record stores outside of its arguments; the caller sets `name` and `type`. */
+/* Field that the record stores outside of its arguments. The caller sets `name` and `type`;
+ * fxt_collect_args sets the value. */
 struct fxt_wanted_field {
     const char *name;
     uint8_t type;
@@ -121,18 +124,22 @@ struct fxt_wanted_field {
 
 /* State of a thread's names in the output. */
 struct fxt_thread_names {
-    uint32_t stamp;     /* writer->stamp when its names were last checked; 0 if never used */
-    ttr_id name;        /* name that was last written */
-    bool is_introduced; /* some record contains its process koid together with its thread koid */
-    /* introduced, and its koid is known: fxt_thread_ref may use its slot at once */
+    /* writer->stamp at the last check of the thread's names; 0 = never checked */
+    uint32_t stamp;
+    ttr_id name; /* thread name that was last written */
+    /* an earlier record contains both the thread's process koid and its thread koid */
+    bool is_introduced;
+    /* is_introduced is set and the koid is known, so fxt_thread_ref may use the thread's slot
+     * without further checks */
     bool is_plain;
 };
 
-/* The source whose records are copied byte for byte. */
+/* Source whose records are copied byte for byte. */
 struct fxt_copied {
     uint16_t source;
     bool is_active;
-    bool has_provider; /* its current section can be resumed by a section record */
+    /* the copied section has a provider record, so a section record can resume it */
+    bool has_provider;
     uint32_t provider;
     struct clock_math clock;
     uint64_t base_ticks;
@@ -141,35 +148,38 @@ struct fxt_copied {
 
 struct fxt_writer {
     struct ttr_writer *out;
-    const ttr_event *event; /* the event being written */
+    const ttr_event *event; /* event that is being written */
     bool is_big, is_started, is_anchored, failed;
-    /* the current section is a copied one: use inline refs, because its tables are not ours */
+    /* the current section is copied, so refs must be inline: its tables are those of the source */
     bool is_inline;
     struct fxt_copied copied;
     struct fxt_written_provider *targets,
-        *target; /* target: provider of the current section; NULL if none, or a copied section */
+        /* provider of the current section; NULL before the first section and in a copied one */
+        *target;
     size_t targets_n, targets_capacity;
     struct pair_map target_by; /* maps (source, provider name) to an index in `targets` */
     uint16_t target_source;
     ttr_id target_name;
-    struct fxt_thread_names *known; /* by thread id */
+    struct fxt_thread_names *known; /* names last written, by thread id */
     size_t known_n;
-    struct pair_map introduced; /* pairs (process koid, thread koid) that some record contains */
-    /* maps (koid, 0) to the thread that appeared last with it, which readers assign to that koid */
+    /* set of (process koid, thread koid) that appeared together in a record */
+    struct pair_map introduced;
+    /* maps (koid, 0) to the thread that last appeared with the koid; readers assign the koid to it
+     */
     struct pair_map by_koid;
-    ttr_id *processes; /* names as last written, by process index */
+    ttr_id *processes; /* names last written, by process index */
     size_t processes_n;
-    uint32_t stamp; /* stamp of the current batch; it grows when a name changes */
+    uint32_t stamp; /* stamp of the current batch; incremented when a name changes */
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
-    bool is_full;   /* a 16th argument was dropped */
-    bool has_scope; /* `scope` holds the scope of an instant */
+    bool is_full;   /* a 16th argument was dropped, because a record has at most 15 */
+    bool has_scope; /* `scope` is valid: the scope of an instant */
     uint64_t scope;
     struct fxt_level level[FXT_DEPTH_MAX];
     uint32_t scratch_n, path_n;
     uint64_t frames[FXT_FRAMES_MAX];
     uint32_t frames_n;
-    char scratch[FXT_SCRATCH_SIZE]; /* storage for dotted names */
+    char scratch[FXT_SCRATCH_SIZE]; /* buffer for dotted names of nested fields */
     char path[FXT_PATH_MAX];
 };
 
@@ -178,8 +188,8 @@ static inline void fxt_count_loss(struct fxt_writer *w, enum fxt_loss loss)
     output_count_loss(w->out, loss, w->event ? w->event->offset : 0);
 }
 
-/* Output position of a record.  Kept in a local variable so that the compiler knows that the stores
- * do not change it. */
+/* Output position of a record. Copied to a local variable, so that the compiler can keep it in
+ * registers during the stores. */
 struct fxt_output {
     uint8_t *at;
     bool is_big;
@@ -192,7 +202,8 @@ static inline void fxt_append_word(struct fxt_output *to, uint64_t word)
     to->at += FXT_WORD_BYTES;
 }
 
-/* Starts a record of `words` words and appends its header.  Returns false if out of memory. */
+/* Appends the header of a record of `words` words and sets `to` to the position after it. Returns
+ * false if out of memory. */
 static inline bool fxt_begin_record(struct fxt_writer *w, struct fxt_output *to, uint64_t words,
                                     uint64_t header)
 {
@@ -240,7 +251,8 @@ static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
 void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience);
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc);
 
-/* Clears a table that has been full for long.  May only be called between records. */
+/* Clears a table that has been full for a long time (`patience`). Called only between records,
+ * because it invalidates refs. */
 void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc);
 
 static inline void fxt_slots_clear_if_stale(struct fxt_slots *slots, const struct alloc *alloc)
@@ -249,7 +261,8 @@ static inline void fxt_slots_clear_if_stale(struct fxt_slots *slots, const struc
         fxt_slots_clear(slots, alloc);
 }
 
-/* Returns the slot and cut mark of an id, 0 if it has none. */
+/* Returns the slot of an id, with FXT_SLOT_CUT set if its string was truncated; 0 if the id has no
+ * slot. */
 static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE;
@@ -260,10 +273,10 @@ static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
     return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 
-#define FXT_SLOT_CUT 0x8000u /* the registered string is a prefix of the text */
+#define FXT_SLOT_CUT 0x8000u /* the registered string is a truncated prefix of the text */
 
-/* Returns a ref to a known string, and registers a new one if the table has room. Otherwise the ref
- * is inline, cut to FXT_INLINE_MAX bytes. */
+/* Returns a ref to a string. Registers a new string if the table has room; otherwise the ref is
+ * inline and truncated to FXT_INLINE_MAX bytes. */
 struct fxt_text fxt_register_text(struct fxt_writer *w, ttr_id id);
 
 static inline struct fxt_text fxt_string_ref(struct fxt_writer *w, ttr_id id)
@@ -275,11 +288,13 @@ static inline struct fxt_text fxt_string_ref(struct fxt_writer *w, ttr_id id)
 }
 
 bool fxt_is_text_registered(const struct fxt_writer *w,
-                            ttr_id id); /* returns whether its ref would be an index */
+                            /* Returns true if the string is registered, so that a ref to it would
+                             * be an index. */
+                            ttr_id id);
 struct fxt_text fxt_inline_text(struct fxt_writer *w, ttr_text text, size_t limit);
 
-/* Returns a ref to a thread. Registers a new thread, and writes the names of thread and process if
- * they changed. */
+/* Returns a ref to a thread. Registers a new thread. Writes the names of the thread and its process
+ * if they changed. */
 struct fxt_thread fxt_register_thread(struct fxt_writer *w, ttr_id id);
 
 static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
@@ -293,37 +308,37 @@ static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
     return fxt_register_thread(w, id);
 }
 
-/* For records that identify threads by koid alone. Call fxt_prepare_koid for each thread first: it
- * registers a thread whose process is known, so that readers find it by its koid. Then
- * fxt_thread_koid returns the koid, and counts a loss if readers will assign it to another thread.
- */
+/* For records that identify threads only by koid: call fxt_prepare_koid for each thread before the
+ * record is started. It registers the thread, if its process is known, so that readers can find it
+ * by its koid. fxt_thread_koid then returns the koid. It counts a loss if readers will assign the
+ * koid to another thread. */
 void fxt_prepare_koid(struct fxt_writer *w, ttr_id id);
 uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id);
 
-/* Record that an object record named this thread, or its process. */
-void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
-void fxt_note_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
+/* Record that an object record with this name was written for the thread, or for its process. */
+void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
+void fxt_record_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 
-/* Writes the names that threads received after their last event. */
+/* Writes the names of threads that became known after the last event of the thread. */
 void fxt_write_missing_names(struct fxt_writer *w);
 
 /* --- fxt_write_args.c --- */
 
-/* Collects the fields of the event: those in `wanted`, the frames of a sample, and the others as
- * arguments of at most `room` words.  With room 0 the record has no arguments, and the others are
- * lost. */
+/* Collects the fields of the event: those in `wanted`, the frames of a sample, and all others as
+ * arguments of at most `room` words. If room is 0, the record has no arguments, and the other
+ * fields are counted as lost. */
 void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
                       uint32_t room);
 
-/* Appends the collected arguments.  Returns the position after them. */
+/* Appends the collected arguments to the record. Returns the position after them. */
 uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to);
 
 /* --- fxt_write_kinds.c --- */
 
-/* Writes the record of w->event. */
+/* Writes the record for w->event, by its kind. */
 void fxt_write_kind(struct fxt_writer *w);
 
-/* Converts the time of w->event to ticks of the current section. */
+/* Returns the time of w->event in ticks of the current section. */
 uint64_t fxt_convert_event_ticks(struct fxt_writer *w);
 
 static inline uint64_t fxt_event_ticks(struct fxt_writer *w)

@@ -9,8 +9,8 @@
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
-/* Returns the argument type of an integer. */
-static uint64_t integer_type(const ttr_value *value)
+/* Returns the FXT argument type for an integer. */
+static uint64_t choose_integer_type(const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
     if (value->hint == TTR_DISPLAY_POINTER)
@@ -28,7 +28,7 @@ static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt
 {
     if ((value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS) && value->count > 0)
         fxt_count_loss(w, FXT_LOST_FIELD_LABEL);
-    uint64_t type = integer_type(value);
+    uint64_t type = choose_integer_type(value);
     ttr_thread thread;
     arg->header |= type;
     arg->value = value->v.u;
@@ -38,7 +38,7 @@ static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt
         arg->header |= fxt_set_bits(FXT_ARG_VALUE, arg->value & UINT32_MAX);
 }
 
-/* Sets type and value of an argument.  Texts and bytes are cut to `room` words. */
+/* Sets type and value of an argument. Truncates texts and bytes to `room` words. */
 static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg,
                       uint32_t room)
 {
@@ -72,7 +72,7 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
         arg->header |= FXT_ARG_BLOB | fxt_set_bits(FXT_ARG_VALUE, arg->bytes.n);
         return;
     default:
-        return; /* null has no value */
+        return; /* a null argument has no value */
     }
 }
 
@@ -81,8 +81,8 @@ static bool is_stream(uint8_t type)
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
-/* Returns whether the field is the scope of an instant. As the 16th field it is written after the
- * arguments, as old writers do. */
+/* Returns true if the field is the scope of an instant. If it is the 16th field, it is written
+ * after the arguments, as old writers do. */
 static bool is_scope(const struct fxt_writer *w, const ttr_field *field)
 {
     return w->event->kind == TTR_KIND_INSTANT && !w->is_full &&
@@ -140,7 +140,7 @@ static size_t append_path(struct fxt_writer *w, size_t at, const char *text, siz
     return at + n;
 }
 
-/* Adds a field inside an array or struct as an argument with a dotted name. */
+/* Adds a field of an array or struct as an argument with a dotted name. */
 static void add_nested(struct fxt_writer *w, const ttr_field *field)
 {
     uint32_t depth = field->depth < FXT_DEPTH_MAX ? field->depth : FXT_DEPTH_MAX - 1;
@@ -188,7 +188,7 @@ static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const 
     return false;
 }
 
-/* Adds an element of the array "frames": an address of a stack. */
+/* Adds an element of the field "frames", an address of a stack. */
 static void add_frame(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->frames_n == FXT_FRAMES_MAX)

@@ -1,8 +1,7 @@
-/* Writes one record for each kind of event (specification: "Record types").
- *
- * Each function resolves the refs of its record, computes the size, and appends the words in stored
- * order. Attributes without a position in the record become arguments if it has arguments;
- * otherwise they are counted as lost. */
+/* Writes one record for each event, by its kind (specification: "Record types"). Each function
+ * resolves the refs of its record, computes its size, and appends its words in stored order.
+ * Members of the event that the record cannot store become arguments; if the record has no
+ * arguments, they are counted as lost. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
@@ -31,10 +30,10 @@ uint64_t fxt_convert_event_ticks(struct fxt_writer *w)
 
 /* --- Attributes without a position --- */
 
-/* Attributes that a record type cannot hold, as flags. */
+/* Members of an event that a record type cannot store, as flags. */
 enum place { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 
-static void count_lost_places(struct fxt_writer *w, unsigned places)
+static void count_lost_members(struct fxt_writer *w, unsigned places)
 {
     const ttr_event *e = w->event;
     if ((places & NO_NAME) && e->name)
@@ -60,9 +59,9 @@ static const uint8_t event_kinds[TTR_KIND_COUNT] = {
     [TTR_KIND_FLOW_END] = FXT_FLOW_END,
 };
 
-/* Returns the end of a span in ticks.  A span that starts before 0 keeps its duration. An end past
- * the maximum is clamped. */
-static uint64_t span_end(struct fxt_writer *w)
+/* Returns the end of a span in ticks. A span that starts before tick 0 keeps its duration. An end
+ * above the maximum is clamped. */
+static uint64_t compute_span_end(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     uint64_t begin = e->time < 0 ? 0 : (uint64_t)e->time;
@@ -77,7 +76,7 @@ static void write_event(struct fxt_writer *w)
     struct fxt_output to;
     const ttr_event *e = w->event;
     unsigned kind = event_kinds[e->kind];
-    uint64_t last = kind == FXT_DURATION_COMPLETE ? span_end(w) : e->link;
+    uint64_t last = kind == FXT_DURATION_COMPLETE ? compute_span_end(w) : e->link;
     uint64_t ticks = fxt_event_ticks(w);
     uint32_t has_last = fxt_event_last_words(kind);
     if (e->flags & TTR_EVENT_NO_TIME)
@@ -119,7 +118,7 @@ static uint64_t cpu_of(struct fxt_writer *w, uint32_t most)
     return e->flags & TTR_EVENT_HAS_CPU ? most : 0;
 }
 
-static uint64_t state_of(struct fxt_writer *w)
+static uint64_t get_thread_state(struct fxt_writer *w)
 {
     if (w->event->tag <= 15)
         return w->event->tag;
@@ -127,7 +126,7 @@ static uint64_t state_of(struct fxt_writer *w)
     return TTR_THREAD_SUSPENDED;
 }
 
-/* Returns whether the legacy record can hold the switch: its fields are exactly the two priorities
+/* Returns true if the legacy record can store the switch: the only fields are the two priorities
  * (specification: "Context switch record"). */
 static bool fits_legacy_switch(const struct fxt_writer *w, uint64_t priorities[2])
 {
@@ -151,7 +150,7 @@ static void write_legacy_switch(struct fxt_writer *w, const uint64_t priorities[
 {
     struct fxt_output to;
     const ttr_event *e = w->event;
-    uint64_t ticks = fxt_event_ticks(w), state = state_of(w);
+    uint64_t ticks = fxt_event_ticks(w), state = get_thread_state(w);
     struct fxt_thread outgoing = fxt_thread_ref(w, (ttr_id)e->link),
                       incoming = fxt_thread_ref(w, e->thread);
     if (!fxt_begin_record(w, &to, 2 + fxt_thread_words(&outgoing) + fxt_thread_words(&incoming),
@@ -172,7 +171,7 @@ static void write_switch(struct fxt_writer *w)
     struct fxt_output to;
     uint64_t priorities[2];
     const ttr_event *e = w->event;
-    count_lost_places(w, NO_NAME | NO_CATEGORY);
+    count_lost_members(w, NO_NAME | NO_CATEGORY);
     if (fits_legacy_switch(w, priorities)) {
         write_legacy_switch(w, priorities);
         return;
@@ -188,7 +187,7 @@ static void write_switch(struct fxt_writer *w)
         fxt_set_bits(FXT_SCHEDULING_KIND, is_fiber ? FXT_FIBER_SWITCH : FXT_CONTEXT_SWITCH);
     if (!is_fiber)
         header |= fxt_set_bits(FXT_SCHEDULING_CPU, cpu_of(w, UINT16_MAX)) |
-                  fxt_set_bits(FXT_SCHEDULING_STATE, state_of(w));
+                  fxt_set_bits(FXT_SCHEDULING_STATE, get_thread_state(w));
     fxt_collect_args(w, NULL, 0, FXT_SIZE_MAX - 4);
     if (!fxt_begin_record(w, &to, 4 + w->args_words,
                           header | fxt_set_bits(FXT_SCHEDULING_ARGS, w->args_n)))
@@ -202,7 +201,7 @@ static void write_switch(struct fxt_writer *w)
 static void write_wake(struct fxt_writer *w)
 {
     struct fxt_output to;
-    count_lost_places(w, NO_NAME | NO_CATEGORY);
+    count_lost_members(w, NO_NAME | NO_CATEGORY);
     fxt_prepare_koid(w, w->event->thread);
     uint64_t ticks = fxt_event_ticks(w), koid = fxt_thread_koid(w, w->event->thread),
              cpu = cpu_of(w, UINT16_MAX);
@@ -223,7 +222,7 @@ static void write_log(struct fxt_writer *w)
 {
     struct fxt_output to;
     struct fxt_wanted_field message = {.name = "message", .type = TTR_TYPE_TEXT};
-    count_lost_places(w, NO_NAME | NO_CATEGORY);
+    count_lost_members(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_event_ticks(w);
     struct fxt_thread thread = fxt_thread_ref(w, w->event->thread);
     fxt_collect_args(w, &message, 1, 0);
@@ -237,7 +236,8 @@ static void write_log(struct fxt_writer *w)
     fxt_append_text(&to, &text);
 }
 
-/* Writes the words that all profiler records start with. */
+/* Writes the first words of a profiler record: header, time and thread. Returns false if out of
+ * memory. */
 static bool begin_profiler_record(struct fxt_writer *w, struct fxt_output *to, uint64_t header,
                                   uint64_t ticks, uint64_t more_words)
 {
@@ -254,7 +254,7 @@ static void write_sample(struct fxt_writer *w)
 {
     struct fxt_output to;
     struct fxt_wanted_field frames = {.name = "frames", .type = TTR_TYPE_ARRAY};
-    count_lost_places(w, NO_NAME | NO_CATEGORY);
+    count_lost_members(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_event_ticks(w);
     fxt_collect_args(w, &frames, 1, 0);
     if (!begin_profiler_record(w, &to,
@@ -280,7 +280,7 @@ static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     fxt_append_stream(&to, data.p, data.n);
 }
 
-/* Writes a large blob; with time, thread and category if the event has any of them. */
+/* Writes a large blob. Its record has a time, thread and category if the event has any of these. */
 static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_output to;
@@ -290,7 +290,7 @@ static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     uint64_t ticks = is_bare ? 0 : fxt_event_ticks(w);
     if (e->tag)
         fxt_count_loss(w, FXT_LOST_BLOB_TYPE);
-    count_lost_places(w, is_bare ? NO_TIME : 0);
+    count_lost_members(w, is_bare ? NO_TIME : 0);
     if (!is_bare)
         thread = fxt_thread_ref(w, e->thread);
     struct fxt_text category = fxt_string_ref(w, e->category);
@@ -339,15 +339,14 @@ static void write_blob(struct fxt_writer *w)
 
 /* --- Objects (types 6, 7 and 10) --- */
 
-/* Writes a userspace object with its owner: a registered thread, or the koid of a process in one
- * word. */
+/* Writes a userspace object and its owner: a registered thread, or the process koid in one word. */
 static void write_pointer(struct fxt_writer *w)
 {
     struct fxt_output to;
     const ttr_event *e = w->event;
     ttr_thread owner = {0};
     struct fxt_thread thread = {0};
-    count_lost_places(w, NO_CATEGORY | NO_TIME);
+    count_lost_members(w, NO_CATEGORY | NO_TIME);
     (void)ttr_thread_get(w->out->t, e->thread, &owner);
     if (owner.tid_known)
         thread = fxt_thread_ref(w, e->thread);
@@ -368,7 +367,7 @@ static void write_pointer(struct fxt_writer *w)
     to.at = fxt_append_args(w, to);
 }
 
-/* Adds the process of a thread object as an argument, unless a field contains it. */
+/* Adds the process koid of a thread object as an argument, unless the event has such a field. */
 static void add_process(struct fxt_writer *w)
 {
     ttr_thread thread;
@@ -398,10 +397,10 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
         kernel_type = type.value.v.u;
     if (kernel_type > 255)
         fxt_count_loss(w, FXT_LOST_OBJECT_ID);
-    count_lost_places(w, NO_CATEGORY | NO_TIME |
-                             (kernel_type == FXT_KERNEL_PROCESS || kernel_type == FXT_KERNEL_THREAD
-                                  ? 0u
-                                  : NO_THREAD));
+    count_lost_members(w, NO_CATEGORY | NO_TIME |
+                              (kernel_type == FXT_KERNEL_PROCESS || kernel_type == FXT_KERNEL_THREAD
+                                   ? 0u
+                                   : NO_THREAD));
     if (!fxt_begin_record(w, &to, words + w->args_words,
                           FXT_KERNEL_OBJECT | fxt_set_bits(FXT_KERNEL_TYPE, kernel_type & 255) |
                               fxt_set_bits(FXT_KERNEL_NAME, name.ref) |
@@ -412,8 +411,9 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     to.at = fxt_append_args(w, to);
 }
 
-/* Returns the module id; the record holds 16 bits of it. */
-static uint64_t module_id(struct fxt_writer *w)
+/* Returns the id of the event's module. Counts a loss if the id exceeds the 16 bits of the record.
+ */
+static uint64_t get_module_id(struct fxt_writer *w)
 {
     if (w->event->link > UINT16_MAX)
         fxt_count_loss(w, FXT_LOST_OBJECT_ID);
@@ -433,14 +433,15 @@ static void write_module(struct fxt_writer *w)
 {
     struct fxt_output to;
     struct fxt_wanted_field build_id = {.name = "build_id", .type = TTR_TYPE_BYTES};
-    count_lost_places(w, NO_CATEGORY);
+    count_lost_members(w, NO_CATEGORY);
     uint64_t ticks = fxt_event_ticks(w);
     fxt_collect_args(w, &build_id, 1, 0);
     ttr_text name = cut_to_byte(w, ttr_text_get(w->out->t, w->event->name), true);
     ttr_text id = cut_to_byte(w, build_id.value.text, false);
-    uint64_t header =
-        fxt_set_bits(FXT_PROFILER_KIND, FXT_MODULE) | fxt_set_bits(FXT_MODULE_ID, module_id(w)) |
-        fxt_set_bits(FXT_MODULE_NAME_BYTES, name.n) | fxt_set_bits(FXT_MODULE_BUILD_ID_BYTES, id.n);
+    uint64_t header = fxt_set_bits(FXT_PROFILER_KIND, FXT_MODULE) |
+                      fxt_set_bits(FXT_MODULE_ID, get_module_id(w)) |
+                      fxt_set_bits(FXT_MODULE_NAME_BYTES, name.n) |
+                      fxt_set_bits(FXT_MODULE_BUILD_ID_BYTES, id.n);
     if (!begin_profiler_record(w, &to, header, ticks,
                                fxt_words_for_bytes(name.n) + fxt_words_for_bytes(id.n)))
         return;
@@ -455,13 +456,13 @@ static void write_mapping(struct fxt_writer *w)
                                         {.name = "size", .type = TTR_TYPE_UINT},
                                         {.name = "address_in_module", .type = TTR_TYPE_UINT},
                                         {.name = "flags", .type = TTR_TYPE_UINT}};
-    count_lost_places(w, NO_NAME | NO_CATEGORY);
+    count_lost_members(w, NO_NAME | NO_CATEGORY);
     uint64_t ticks = fxt_event_ticks(w);
     fxt_collect_args(w, fields, 4, 0);
     if (fields[3].value.v.u > 7)
         fxt_count_loss(w, FXT_LOST_FIELD_PLACE);
     uint64_t header = fxt_set_bits(FXT_PROFILER_KIND, FXT_MAPPING) |
-                      fxt_set_bits(FXT_MODULE_ID, module_id(w)) |
+                      fxt_set_bits(FXT_MODULE_ID, get_module_id(w)) |
                       fxt_set_bits(FXT_MAPPING_FLAGS, fields[3].value.v.u & 7);
     if (!begin_profiler_record(w, &to, header, ticks, 3))
         return;
@@ -475,11 +476,11 @@ static void write_object(struct fxt_writer *w)
     switch (e->tag) {
     case TTR_OBJECT_PROCESS:
         write_kernel_object(w, FXT_KERNEL_PROCESS);
-        fxt_note_process_name(w, e->thread, e->name);
+        fxt_record_process_name(w, e->thread, e->name);
         return;
     case TTR_OBJECT_THREAD:
         write_kernel_object(w, FXT_KERNEL_THREAD);
-        fxt_note_thread_name(w, e->thread, e->name);
+        fxt_record_thread_name(w, e->thread, e->name);
         return;
     case TTR_OBJECT_POINTER:
         write_pointer(w);
@@ -498,13 +499,13 @@ static void write_object(struct fxt_writer *w)
 
 /* --- Gaps --- */
 
-/* Writes provider event 0, "buffer filled up".  It contains the provider id, so it needs no
- * section. */
+/* Writes a provider event 0, "buffer filled up". It contains the provider's id, so no section
+ * record is needed. */
 static void write_gap(struct fxt_writer *w)
 {
     struct fxt_output to;
     uint32_t provider = w->target ? w->target->id : w->copied.provider;
-    count_lost_places(w, NO_NAME | NO_CATEGORY | NO_THREAD | NO_TIME);
+    count_lost_members(w, NO_NAME | NO_CATEGORY | NO_THREAD | NO_TIME);
     if (w->event->link)
         fxt_count_loss(w, FXT_LOST_GAP_COUNT);
     fxt_collect_args(w, NULL, 0, 0);
@@ -527,7 +528,8 @@ static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_OBJECT] = write_object,    [TTR_KIND_GAP] = write_gap,
 };
 
-/* Returns whether the record of this kind stores `link`; write_gap counts that of a gap itself. */
+/* Returns true if records of this kind store event->link. Gaps are included, because write_gap
+ * counts their loss itself. */
 static bool stores_link(unsigned kind)
 {
     const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN |
@@ -536,7 +538,7 @@ static bool stores_link(unsigned kind)
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
 
-/* Counts attributes that no FXT record can hold. */
+/* Counts as lost those members of the event that no FXT record can store. */
 static void count_lost_attributes(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

@@ -27,8 +27,8 @@ void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc)
 void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc)
 {
     slots->refused = slots->used = 0;
-    /* Start a new epoch, unless epochs are exhausted or `limit` new pages could exceed the 16-bit
-     * page index. */
+    /* Start a new epoch, unless epochs are used up or `limit` more pages could exceed the 16-bit
+     * page number. */
     if (++slots->epoch <= UINT16_MAX && slots->used_pages <= UINT16_MAX - slots->limit)
         return;
     fxt_slots_free(slots, alloc);
@@ -47,8 +47,8 @@ static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
     return true;
 }
 
-/* Returns the entry of an id, and creates it if missing.  Returns NULL if out of memory. */
-static uint32_t *slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
+/* Returns the entry of an id; adds an empty page if needed. Returns NULL if out of memory. */
+static uint32_t *get_slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
     if (slots->used_pages == 0 && !slots_add_page(slots, alloc))
@@ -64,15 +64,15 @@ static uint32_t *slots_entry(struct fxt_slots *slots, const struct alloc *alloc,
     return &slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE];
 }
 
-/* Assigns a slot to an id that has none; `cut` is 0 or FXT_SLOT_CUT.  Returns 0 if the table is
- * full or memory is out. */
+/* Assigns a slot to an id that has none; `cut` is FXT_SLOT_CUT if the string was truncated, else 0.
+ * Returns the slot; 0 if the table is full or out of memory. */
 static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {
         slots->refused++;
         return 0;
     }
-    uint32_t *entry = slots_entry(slots, &w->out->t->counted, id);
+    uint32_t *entry = get_slots_entry(slots, &w->out->t->counted, id);
     if (!entry) {
         w->failed = true;
         return 0;
@@ -134,8 +134,8 @@ bool fxt_is_text_registered(const struct fxt_writer *w, ttr_id id)
 
 /* --- Threads --- */
 
-/* Writes the kernel object record that names a process or thread (specification: "Kernel object
- * record"). */
+/* Writes a kernel object record with the name of the process or thread (specification: "Kernel
+ * object record"). */
 static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bool is_thread)
 {
     struct fxt_output to;
@@ -164,7 +164,7 @@ static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bo
     fxt_append_word(&to, thread->pid);
 }
 
-/* Each array is cleared right after it has grown, because the second reallocation may fail. */
+/* New elements are cleared after each reallocation, because the next reallocation may fail. */
 static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 {
     const ttr *t = w->out->t;
@@ -182,8 +182,9 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
     return has_room;
 }
 
-/* Records that a thread's process and thread koids appeared together.  Readers assign a koid to the
- * thread that last appeared with it, in a table, inline or in an object. */
+/* Records that the thread's process koid and thread koid appeared together in a record. Readers
+ * assign a koid to the thread that last appeared with it, in a thread table, inline or in an
+ * object. */
 static void introduce_thread(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread = {0};
@@ -192,13 +193,13 @@ static void introduce_thread(struct fxt_writer *w, ttr_id id)
     (void)ttr_thread_get(w->out->t, id, &thread);
     w->known[id].is_introduced = true;
     if (pair_map_get(&w->introduced, thread.pid, thread.tid))
-        return; /* another source has a thread with these koids, or the event has no thread */
+        return; /* the thread of another source has these koids, or the event has no thread */
     if (!pair_map_put(&w->introduced, thread.pid, thread.tid, id) ||
         !pair_map_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
 }
 
-static void write_news(struct fxt_writer *w, ttr_id id)
+static void write_changed_names(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
     uint32_t process = t->threads[id].process;
@@ -220,9 +221,9 @@ static void write_news(struct fxt_writer *w, ttr_id id)
     introduce_thread(w, id);
 }
 
-/* Writes the names of a thread at its first use, and at the first use after any name changed.
- * Names from FXT traces are object events and written as such; fxt_write_missing_names adds the
- * missing ones. */
+/* Writes the names of a thread and its process at its first use and whenever a name has changed.
+ * Names from FXT traces are not written here, because they arrive as object events;
+ * fxt_write_missing_names adds those that never arrive. */
 static void name_thread(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
@@ -232,17 +233,17 @@ static void name_thread(struct fxt_writer *w, ttr_id id)
         return;
     w->known[id].stamp = w->stamp;
     if (id && t->sources[t->threads[id].source].format != w->out->format->name)
-        write_news(w, id);
+        write_changed_names(w, id);
 }
 
 void fxt_write_missing_names(struct fxt_writer *w)
 {
     for (size_t id = 1; id < w->known_n && w->target; id++)
         if (w->known[id].stamp)
-            write_news(w, (ttr_id)id);
+            write_changed_names(w, (ttr_id)id);
 }
 
-void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
+void fxt_record_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
     if (!thread || !reserve_names(w, thread))
         return;
@@ -250,7 +251,7 @@ void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
     w->known[thread].name = name;
 }
 
-void fxt_note_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
+void fxt_record_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
     if (thread && thread < w->out->t->threads_n && reserve_names(w, thread))
         w->processes[w->out->t->threads[thread].process] = name;
@@ -301,7 +302,7 @@ void fxt_prepare_koid(struct fxt_writer *w, ttr_id id)
 
 uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id)
 {
-    ttr_thread thread, taken_for = {0}; /* all zero, for events without a thread */
+    ttr_thread thread, taken_for = {0}; /* zeros; events without a thread use them */
     if (!ttr_thread_get(w->out->t, id, &thread)) {
         fxt_count_loss(w, FXT_LOST_THREAD_NONE);
         return 0;

@@ -1,4 +1,4 @@
-/* Registers Heph as a format: its name, options, reader and writer. */
+/* Registration of Heph as a format: its name, options, reader and writer. */
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 

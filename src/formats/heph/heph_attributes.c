@@ -1,9 +1,9 @@
-/* Search for arrays in arrays (see the header): depth-first backtracking that tries flat arrays
- * before nested ones, so that the simplest reading wins.  The number of values examined is limited,
- * because a malicious packet could make it exponential. */
+/* Search for nested arrays (see the header): depth-first backtracking that tries flat arrays before
+ * nested ones, so it finds the solution with the least nesting. The number of examined values is
+ * limited, because a malicious packet could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
-static bool spend_nesting_work(struct heph_nesting *nesting)
+static bool consume_nesting_budget(struct heph_nesting *nesting)
 {
     if (nesting->work == 0)
         return false;
@@ -11,20 +11,20 @@ static bool spend_nesting_work(struct heph_nesting *nesting)
     return true;
 }
 
-/* Skips an array after its type byte, with `levels` levels of nesting.  `levels` is at most
- * HEPH_LEVELS_MAX, which bounds the recursion. */
+/* Skips an array with `levels` levels of nesting; its type byte is already read. `levels` is at
+ * most HEPH_LEVELS_MAX, which bounds the recursion. */
 static bool skip_nested_array(struct cursor *c, uint8_t type, unsigned levels,
                               struct heph_nesting *nesting)
 {
-    if (!spend_nesting_work(nesting))
+    if (!consume_nesting_budget(nesting))
         return false;
     if (levels == 1)
         return heph_skip_value(c, type);
     uint32_t n = cursor_u16be(c);
-    bool is_whole = !c->failed;
-    for (uint32_t i = 0; i < n && is_whole; i++)
-        is_whole = skip_nested_array(c, type, levels - 1, nesting);
-    return is_whole;
+    bool is_at_end = !c->failed;
+    for (uint32_t i = 0; i < n && is_at_end; i++)
+        is_at_end = skip_nested_array(c, type, levels - 1, nesting);
+    return is_at_end;
 }
 
 static bool is_array(uint8_t type)
@@ -32,11 +32,11 @@ static bool is_array(uint8_t type)
     return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
 }
 
-/* Tries all readings of the attributes from array number `array` on.  Recursion is at most
- * HEPH_NESTING_MAX deep. */
+/* Tries all nestings of the arrays from number `array` on, until one fills the packet exactly. The
+ * recursion is at most HEPH_NESTING_MAX deep. */
 static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
-    while (cursor_left(&c) && spend_nesting_work(nesting)) {
+    while (cursor_left(&c) && consume_nesting_budget(nesting)) {
         (void)cursor_skip(&c, cursor_u16be(&c));
         uint8_t type = cursor_u8(&c);
         if (!is_array(type) || array >= HEPH_NESTING_MAX) {

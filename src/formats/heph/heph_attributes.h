@@ -12,14 +12,14 @@
 #include "formats/heph/heph_format.h"
 
 #define HEPH_LEVELS_MAX 3u /* maximum nesting: arrays in arrays in arrays */
-/* arrays of an event that may be nested; later ones are read as flat */
+/* number of arrays per event that may be nested; later ones are read as flat */
 #define HEPH_NESTING_MAX 32u
 
-/* Nesting of the first arrays of an event: levels - 1 in two bits per array, the first array
- * lowest. */
+/* Nesting of the first arrays of an event: (levels - 1) in two bits per array, the first array in
+ * the lowest bits. */
 struct heph_nesting {
     uint64_t levels;
-    uint64_t work; /* values that the search may still examine */
+    uint64_t work; /* number of values that the search may still examine */
 };
 
 static inline unsigned heph_array_levels(const struct heph_nesting *nesting, unsigned array)
@@ -35,7 +35,8 @@ static inline bool heph_skip_strings(struct cursor *c, uint32_t n)
     return true;
 }
 
-/* Skips a value.  Returns false if the type is unknown or the value is truncated. */
+/* Skips the value of an attribute of this type. Returns false if the type is unknown or the value
+ * is truncated. */
 static inline bool heph_skip_value(struct cursor *c, uint8_t type)
 {
     switch (type) {
@@ -56,13 +57,13 @@ static inline bool heph_skip_value(struct cursor *c, uint8_t type)
     }
 }
 
-/* Skips one attribute: its name, type and value. */
+/* Skips an attribute: name, type and value. Returns false as heph_skip_value does. */
 static inline bool heph_skip_attribute(struct cursor *c)
 {
     return cursor_skip(c, cursor_u16be(c)) && heph_skip_value(c, cursor_u8(c));
 }
 
-/* Skips all attributes.  Returns whether they end exactly at the end of the cursor. */
+/* Skips all attributes. Returns true if they end exactly at the end of the cursor. */
 static inline bool heph_skip_attributes(struct cursor *c)
 {
     while (cursor_left(c))
@@ -71,16 +72,16 @@ static inline bool heph_skip_attributes(struct cursor *c)
     return true;
 }
 
-/* Returns whether description and attributes fill an event packet exactly.  `size` must be at least
- * `header`, whose last two bytes are the length of the description. */
+/* Returns true if description and attributes fill an event packet exactly. `size` must be at least
+ * `header`, the header size; the last two bytes of the header are the length of the description. */
 static inline bool heph_is_valid_event(const uint8_t *packet, uint32_t size, uint32_t header)
 {
     struct cursor c = cursor_init(packet + header, size - header, 0);
     return cursor_skip(&c, load_u16be(packet + header - 2)) && heph_skip_attributes(&c);
 }
 
-/* Finds a reading with nested arrays that ends exactly at the end of the cursor. Returns false if
- * none was found. */
+/* Finds a nesting of the arrays with which the attributes end exactly at the end of the cursor.
+ * Returns false if none was found. */
 bool heph_find_array_nesting(struct cursor c, struct heph_nesting *nesting);
 
 #endif

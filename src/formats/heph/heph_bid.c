@@ -1,8 +1,8 @@
-/* Detection of Heph traces and of their layout.
- *
- * Files written before the substream field was added (early 2021) have the same magic numbers and
- * version. Only the content differs: their events fill their size with a 34-byte header, not with
- * one of 42 bytes. */
+/* Detection of Heph traces and of the layout of their events. Files from before early 2021 have no
+ * substream field, but the same magic numbers and version. Without the field
+ * headers are 34 bytes long, with it 42. A trace has the old layout if all of its first events have
+ * exactly their size in the old layout and some do not in the new one.
+ */
 #include <string.h>
 
 #include "formats/heph/heph.h"
@@ -21,7 +21,7 @@ struct probe {
     unsigned events, good;
 };
 
-/* Counts how many of the first events fill their size in a layout. */
+/* Counts the first events whose content has exactly their size in this layout. */
 static struct probe probe_layout(const struct window *window, const struct heph_layout *layout,
                                  uint64_t max_packet)
 {
@@ -55,8 +55,8 @@ const struct heph_layout *heph_find_layout(const char *name, const struct window
     return is_old ? &layout_old : &layout_now;
 }
 
-/* Returns the number of bits verified of the packet at `p`, 0 if it is invalid.  If the peek buffer
- * ends inside the packet, only its frame counts. */
+/* Returns the number of bits that were verified of the packet at `p`; 0 if it is invalid. If only
+ * the start of the packet is available, verifies only its frame. */
 static unsigned count_verified_bits(const uint8_t *p, size_t n)
 {
     const struct heph_layout *layout = &layout_old;
@@ -79,7 +79,8 @@ unsigned heph_bid(const struct peek *peek)
     unsigned bid = count_verified_bits(peek->bytes, peek->n);
     if (bid)
         return bid;
-    /* If the start is damaged, a valid packet followed by another one is enough. */
+    /* If the first packet is damaged, any valid packet that is followed by another one is
+     * sufficient. */
     for (size_t at = 1; at + HEPH_FRAME_SIZE <= peek->n; at++) {
         const uint8_t *p = peek->bytes + at;
         if ((p[0] != HEPH_MAGIC_EVENT >> 24 && p[0] != HEPH_MAGIC_METADATA >> 24) ||

@@ -29,11 +29,12 @@
 
 #include <string.h>
 
-/* Position of a stream's first counter in 64 bits, so that earlier counters have room below it. */
+/* 64-bit position of a stream's first counter. The space below is for earlier counters that arrive
+ * late. */
 #define FIRST_COUNTER_BASE (UINT64_C(1) << 40)
 
-/* Minimum gap on both sides of a single counter that makes it a damaged counter instead of evidence
- * for lost events. */
+/* Minimum distance to the counters on both sides for which a single counter is treated as damaged
+ * instead of as evidence of lost events. */
 #define STRAY_DISTANCE_MIN 65536u
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc)
@@ -85,8 +86,8 @@ void heph_counters_clear(struct heph_counters *counters)
     counters->any = 0;
 }
 
-/* Returns the number of ranges that end before the counter, which is the index of the first range
- * that may contain or touch it. */
+/* Returns the number of ranges that end before the counter. That is the index of the first range
+ * that contains the counter or touches it. */
 static size_t find_range(const struct heph_stream *stream, uint64_t counter)
 {
     size_t low = 0, high = stream->n;
@@ -129,7 +130,8 @@ static bool insert_range(struct heph_counters *counters, struct heph_stream *str
     return true;
 }
 
-/* Extends a range by the adjacent counter, and merges it with a neighbour that it now touches. */
+/* Extends a range by an adjacent counter, and merges it with the next or previous range if they
+ * touch now. */
 static void extend_range(struct heph_stream *stream, size_t at, uint64_t counter)
 {
     struct heph_range *range = &stream->ranges[at];

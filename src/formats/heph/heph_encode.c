@@ -1,12 +1,12 @@
-/* Encodes the fields of any event as attributes.  Numbers, strings and arrays of one type are
- * stored unchanged. Structs, booleans, null, bytes and mixed arrays are converted to the nearest
- * type, and counted as losses. */
+/* Encodes the fields of an event as Heph attributes. Numbers, strings and arrays with elements of
+ * one type are stored unchanged. Structs, booleans, nulls, bytes and mixed arrays are converted to
+ * the most similar type, and counted as losses. */
 #include "formats/heph/heph_encode.h"
 
 #include "base/number.h"
 #include "base/utf.h"
 
-/* Maximum nesting of structs and arrays; deeper fields are dropped. */
+/* maximum nesting of structs and arrays; deeper fields are dropped */
 #define FIELD_DEPTH_MAX 32u
 
 void heph_append_u16(struct buffer *to, uint16_t x)
@@ -42,7 +42,8 @@ void heph_append_text(const struct heph_encoder *encoder, ttr_text text)
     buffer_add(encoder->to, text.p, n);
 }
 
-static void put_head(const struct heph_encoder *encoder, const char *name, uint8_t type)
+static void append_attribute_head(const struct heph_encoder *encoder, const char *name,
+                                  uint8_t type)
 {
     heph_append_text(encoder, (ttr_text){name, strlen(name)});
     buffer_add_byte(encoder->to, type);
@@ -50,17 +51,18 @@ static void put_head(const struct heph_encoder *encoder, const char *name, uint8
 
 void heph_append_uint(const struct heph_encoder *encoder, const char *name, uint64_t value)
 {
-    put_head(encoder, name, HEPH_TYPE_UINT);
+    append_attribute_head(encoder, name, HEPH_TYPE_UINT);
     heph_append_u64(encoder->to, value);
 }
 
 void heph_append_string(const struct heph_encoder *encoder, const char *name, ttr_text value)
 {
-    put_head(encoder, name, HEPH_TYPE_TEXT);
+    append_attribute_head(encoder, name, HEPH_TYPE_TEXT);
     heph_append_text(encoder, value);
 }
 
-/* Appends bytes as a string: 0x and two digits per byte, truncated to the maximum length. */
+/* Appends bytes as a string, 0x and two digits per byte. Truncates it to the maximum length of
+ * strings. */
 static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
@@ -80,12 +82,12 @@ static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
 
 void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr_text bytes)
 {
-    put_head(encoder, name, HEPH_TYPE_TEXT);
+    append_attribute_head(encoder, name, HEPH_TYPE_TEXT);
     append_hex_text(encoder, bytes);
 }
 
-/* Returns the Heph type of a value; 0 for arrays and structs. */
-static uint8_t stored_type(const ttr_value *value)
+/* Returns the Heph type that a value is stored as; 0 for arrays and structs. */
+static uint8_t get_stored_type(const ttr_value *value)
 {
     static const uint8_t types[TTR_TYPE_COUNT] = {
         [TTR_TYPE_NULL] = HEPH_TYPE_TEXT,   [TTR_TYPE_BOOL] = HEPH_TYPE_UINT,
@@ -96,7 +98,7 @@ static uint8_t stored_type(const ttr_value *value)
     return value->type < TTR_TYPE_COUNT ? types[value->type] : 0;
 }
 
-static void count_changes(const struct heph_encoder *encoder, const ttr_value *value)
+static void count_value_losses(const struct heph_encoder *encoder, const ttr_value *value)
 {
     if (value->type == TTR_TYPE_NULL)
         output_count_loss(encoder->out, HEPH_LOST_NULL, encoder->offset);
@@ -111,7 +113,7 @@ static void count_changes(const struct heph_encoder *encoder, const ttr_value *v
         output_count_loss(encoder->out, HEPH_LOST_HINT, encoder->offset);
 }
 
-/* Appends a value; its type byte is already written. */
+/* Appends a value whose type byte is already written. */
 static void append_value(const struct heph_encoder *encoder, const ttr_value *value)
 {
     ttr_thread thread;
@@ -134,13 +136,14 @@ static void append_value(const struct heph_encoder *encoder, const ttr_value *va
     }
 }
 
-/* Returns whether the array can be a Heph array: its elements are scalars of one type. */
+/* Returns true if all elements of the array are scalars of one type, so it can be stored as a Heph
+ * array. */
 static bool is_uniform_array(ttr_fields elements, uint32_t count)
 {
     ttr_field field;
     uint8_t type = 0;
     for (uint32_t i = 0; i < count && ttr_fields_next(&elements, &field); i++) {
-        uint8_t ctx = stored_type(&field.value);
+        uint8_t ctx = get_stored_type(&field.value);
         if (ctx == 0 || (type && ctx != type))
             return false;
         type = ctx;
@@ -148,8 +151,8 @@ static bool is_uniform_array(ttr_fields elements, uint32_t count)
     return true;
 }
 
-/* Appends an array of one type.  The type precedes the elements, so it is overwritten once the
- * first element is known. */
+/* Appends an array with elements of one type. Its type byte precedes the elements, so it is
+ * overwritten after the first element is decoded. */
 static void append_array(const struct heph_encoder *encoder, ttr_fields *elements, uint32_t count)
 {
     ttr_field field;
@@ -160,9 +163,9 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     if (count > HEPH_TEXT_MAX)
         output_count_loss(encoder->out, HEPH_LOST_ELEMENTS, encoder->offset);
     for (uint32_t i = 0; i < count && ttr_fields_next(elements, &field); i++) {
-        count_changes(encoder, &field.value);
+        count_value_losses(encoder, &field.value);
         if (i == 0 && !encoder->to->failed)
-            encoder->to->bytes[head] = (uint8_t)(HEPH_TYPE_ARRAY | stored_type(&field.value));
+            encoder->to->bytes[head] = (uint8_t)(HEPH_TYPE_ARRAY | get_stored_type(&field.value));
         if (i >= HEPH_TEXT_MAX)
             continue;
         append_value(encoder, &field.value);
@@ -174,14 +177,14 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     }
 }
 
-/* An open struct or mixed array: the prefix of its fields' names. */
+/* An open struct or mixed array, whose name is the prefix of its members' names. */
 struct level {
     size_t path_n;
     uint32_t index;
     bool is_array;
 };
 
-/* Sets encoder->path to the dotted name of a field; elements are numbered from 0. */
+/* Sets encoder->path to the dotted name of a field. Elements of arrays are named by their index. */
 static void build_field_path(const struct heph_encoder *encoder, struct level *level, ttr_text name)
 {
     char digits[NUMBER_MAX];
@@ -194,12 +197,12 @@ static void build_field_path(const struct heph_encoder *encoder, struct level *l
         buffer_add(encoder->path, name.p, name.n);
 }
 
-/* Appends one field; `levels` are the open containers, innermost first. */
+/* Appends a field. `levels`: stack of the open structs and mixed arrays. */
 static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
                          const ttr_field *field, struct level *levels)
 {
     const ttr_value *value = &field->value;
-    uint8_t type = stored_type(value);
+    uint8_t type = get_stored_type(value);
     if (field->depth == 0 &&
         (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
         output_count_loss(encoder->out, HEPH_LOST_CONTEXT, encoder->offset);
@@ -208,7 +211,7 @@ static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
     if (type) {
         heph_append_text(encoder, path);
         buffer_add_byte(encoder->to, type);
-        count_changes(encoder, value);
+        count_value_losses(encoder, value);
         append_value(encoder, value);
     } else if (value->type == TTR_TYPE_ARRAY && is_uniform_array(*fields, value->count)) {
         heph_append_text(encoder, path);

@@ -1,11 +1,12 @@
-/* Encoder of attributes and packets, all big-endian.  Losses are counted in the writer's ledger. */
+/* Encoder of attributes and packets. All numbers are big-endian. Losses are counted in the writer's
+ * list of losses. */
 #ifndef TRACETTA_FORMATS_HEPH_HEPH_ENCODE_H
 #define TRACETTA_FORMATS_HEPH_HEPH_ENCODE_H
 
 #include "formats/heph/heph_format.h"
 #include "model/output.h"
 
-/* Indices into heph_losses. */
+/* Losses of the Heph writer: indices into heph_losses. */
 enum heph_loss {
     HEPH_LOST_INSTANT,
     HEPH_LOST_PAIR,
@@ -57,18 +58,18 @@ extern const ttr_loss heph_losses[HEPH_LOSSES];
 struct heph_encoder {
     struct ttr_writer *out;
     struct buffer *to;
-    struct buffer *path; /* storage for dotted names */
-    uint64_t offset;     /* file offset of the event, for the ledger */
+    struct buffer *path; /* buffer for dotted names */
+    uint64_t offset;     /* file offset of the event, recorded with its losses */
 };
 
 void heph_append_u16(struct buffer *to, uint16_t x);
 void heph_append_u32(struct buffer *to, uint32_t x);
 void heph_append_u64(struct buffer *to, uint64_t x);
 
-/* Appends a string with its length, cut at a character boundary if it is too long. */
+/* Appends a string and its length. If it is too long, truncates it at a character boundary. */
 void heph_append_text(const struct heph_encoder *encoder, ttr_text text);
 
-/* Append an attribute with a name and a value. */
+/* Append an attribute: name, type and value. */
 void heph_append_uint(const struct heph_encoder *encoder, const char *name, uint64_t value);
 void heph_append_string(const struct heph_encoder *encoder, const char *name, ttr_text value);
 void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr_text bytes);

@@ -11,12 +11,12 @@
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* Number of events after an epoch packet that are examined for restarted counters, and the highest
- * first counter that counts as a restart. */
+/* Number of events after an epoch packet that are examined for restarted counters, and highest
+ * first counter that is treated as a restart. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 
-/* Iterator over complete packets with valid frames; it ends at anything else. */
+/* Iterates over complete packets with valid frames. Ends at the first other bytes. */
 struct packet_iter {
     struct cursor at;
     const struct heph_layout *layout;
@@ -40,8 +40,8 @@ static bool is_event(const struct packet_iter *packets)
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
 
-/* Returns whether known streams restart from low counters in the next packets.  Returns false if
- * one continues, or if no stream is known. */
+/* Returns true if the counters of known streams restart at low values in the next packets. Returns
+ * false if a stream continues, or if no known stream has an event. */
 static bool counters_restart(struct packet_iter packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
@@ -69,8 +69,8 @@ static struct packet_iter packet_iter_init(const struct input *in, const struct 
                                 .max_packet = reader->max_packet};
 }
 
-/* Examines the window and uses the last epoch of the first trace in it.  Returns false if out of
- * memory. */
+/* Examines the packets in the window and sets the epoch to the last one of the first trace. Returns
+ * false if out of memory. */
 static bool examine_window(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->ctx;
@@ -95,7 +95,7 @@ static bool examine_window(struct input *in, struct heph_counters *counters)
     return true;
 }
 
-/* Searches the first epoch in the rest of a file, with a separate source. */
+/* Searches for the first epoch packet in the rest of a file, with a second source. */
 static ttr_status search_rest_of_file(struct input *in, struct source *source, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -122,7 +122,7 @@ static ttr_status search_rest_of_file(struct input *in, struct source *source, t
     }
     return status == TTR_E_NOMEM
                ? status
-               : TTR_OK; /* the reader will meet any other failure again and report it */
+               : TTR_OK; /* the reader itself will get and report any other error */
 }
 
 static ttr_status declare_clock(struct input *in, ttr_error *error)
@@ -154,7 +154,7 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
     return declare_clock(in, error);
 }
 
-static ttr_status take_epoch(struct input *in, uint64_t epoch, ttr_error *error)
+static ttr_status apply_epoch_packet(struct input *in, uint64_t epoch, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
     reader->epoch = epoch;
@@ -188,5 +188,5 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
             in, TTR_SEVERITY_ODD, reader->offset, "heph.late-epoch",
             "an epoch follows events that were read without it; it applies from here on");
     }
-    return take_epoch(in, epoch, error);
+    return apply_epoch_packet(in, epoch, error);
 }

@@ -1,5 +1,5 @@
-/* Converts a packet to an event.  Runs for every event, so descriptions and threads are looked up
- * in small direct-mapped caches before the tables of the context. */
+/* Converts a packet to an event. Called for every event, so descriptions and threads are cached in
+ * small direct-mapped tables in front of those of the context. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -20,7 +20,8 @@ static bool is_name(const struct heph_name *name, const struct heph_name *wanted
            name->p && (wanted->n <= 16 || memcmp(name->p, wanted->p, wanted->n) == 0);
 }
 
-/* Returns the cache slot of a description, filled on a miss.  Returns NULL if out of memory. */
+/* Returns the cache entry of a description; adds the description if it is new. Returns NULL if out
+ * of memory. */
 static const struct heph_name *intern_description(struct input *in, const uint8_t *p, uint32_t n)
 {
     struct heph_reader *reader = in->ctx;
@@ -62,8 +63,8 @@ static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substre
     return true;
 }
 
-/* Returns the cache slot of a stream and substream, filled on a miss.  Returns NULL if out of
- * memory. */
+/* Returns the cache entry of a stream and substream; adds the thread if it is new. Returns NULL if
+ * out of memory. */
 static const struct heph_thread *intern_thread(struct input *in, uint32_t stream,
                                                uint64_t substream)
 {
@@ -75,8 +76,8 @@ static const struct heph_thread *intern_thread(struct input *in, uint32_t stream
     return fill_thread_slot(in, stream, substream, slot) ? slot : NULL;
 }
 
-/* Sets time and duration from start and end plus the epoch.  Sums that overflow are clamped and
- * flagged. */
+/* Sets time and duration of an event: the epoch plus the packet's start and end. Clamps and flags
+ * times that overflow. */
 static void set_event_time(const struct heph_reader *reader, ttr_event *event, uint64_t start,
                            uint64_t end)
 {
@@ -91,8 +92,8 @@ static void set_event_time(const struct heph_reader *reader, ttr_event *event, u
 
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema)
 {
-    /* The caller has checked that header and description are inside the packet, which bounds all
-     * loads here. */
+    /* The caller has checked that header and description are inside the packet, so all reads here
+     * are in bounds. */
     struct heph_reader *reader = in->ctx;
     const struct heph_layout *layout = reader->layout;
     uint32_t stream = load_u32be(packet + 8), counter = load_u32be(packet + 12);

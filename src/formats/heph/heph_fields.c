@@ -8,15 +8,15 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-/* State of the iterator, stored in fields->state. */
+/* State of the field iterator, stored in fields->state. */
 struct walk {
     struct cursor at;
     struct heph_nesting nesting;
-    uint32_t left[HEPH_LEVELS_MAX]; /* by level: elements left in the open array */
+    uint32_t left[HEPH_LEVELS_MAX]; /* by level: number of elements left in the open array */
     uint8_t depth;                  /* number of open levels */
-    uint8_t levels;                 /* levels of the open array */
-    uint8_t type;                   /* type of its elements */
-    uint8_t array;                  /* number of arrays so far, saturated */
+    uint8_t levels;                 /* number of nesting levels of the open array */
+    uint8_t type;                   /* element type of the open array */
+    uint8_t array;                  /* number of arrays so far, at most 255 */
     /* the content is damaged: check each attribute before it is returned */
     bool is_careful;
 };
@@ -44,7 +44,7 @@ static void nested_fields_begin(ttr_fields *fields)
     memcpy(fields->state, &walk, sizeof walk);
 }
 
-/* Reads a scalar value.  Returns false if it is truncated or of unknown type. */
+/* Reads a scalar value. Returns false if it is truncated or its type is unknown. */
 static bool read_scalar(struct cursor *c, uint8_t type, ttr_value *value)
 {
     switch (type) {
@@ -71,7 +71,8 @@ static bool read_scalar(struct cursor *c, uint8_t type, ttr_value *value)
     return !c->failed;
 }
 
-/* Returns the next element of the open array, which may be a row with elements of its own. */
+/* Returns the next element of the open array. In nested arrays the element may itself be an array.
+ */
 static bool read_next_element(struct walk *walk, ttr_field *field)
 {
     unsigned level = walk->depth - 1u;
@@ -97,7 +98,7 @@ static bool open_array(struct walk *walk, uint8_t type, ttr_field *field)
     return !walk->at.failed && walk->type >= HEPH_TYPE_UINT && walk->type <= HEPH_TYPE_TEXT;
 }
 
-static bool is_whole(struct cursor c)
+static bool is_at_end(struct cursor c)
 {
     return heph_skip_attribute(&c);
 }
@@ -122,7 +123,7 @@ static bool next_field(ttr_fields *fields, ttr_field *field)
         return read_next_element(walk, field);
     if (walk->at.failed || cursor_left(&walk->at) == 0)
         return false;
-    if (walk->is_careful && !is_whole(walk->at))
+    if (walk->is_careful && !is_at_end(walk->at))
         return read_undecoded_rest(walk, field);
     field->name.n = cursor_u16be(&walk->at);
     field->name.p = (const char *)cursor_read_bytes(&walk->at, field->name.n);
@@ -133,8 +134,8 @@ static bool next_field(ttr_fields *fields, ttr_field *field)
                                   : read_scalar(&walk->at, type, &field->value);
 }
 
-/* Reads up to `room` fields at once.  Sets `ops` to NULL at the end, so the iterator is not called
- * again. */
+/* Reads up to `room` fields. Sets fields->ops to NULL at the end, so that the iterator is not
+ * called again. */
 static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;
@@ -145,6 +146,6 @@ static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 }
 
 const struct field_ops heph_field_ops = {
-    .begin = flat_fields_begin, .next = next_field, .take = read_fields};
+    .begin = flat_fields_begin, .next = next_field, .decode_batch = read_fields};
 const struct field_ops heph_nested_ops = {
-    .begin = nested_fields_begin, .next = next_field, .take = read_fields};
+    .begin = nested_fields_begin, .next = next_field, .decode_batch = read_fields};

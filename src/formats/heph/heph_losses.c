@@ -1,5 +1,4 @@
-/* Losses of the Heph writer: the format can represent spans on streams, with attributes, and
- * nothing else. */
+/* Losses of the Heph writer. Heph can express only spans on streams, with attributes. */
 #include "formats/heph/heph_encode.h"
 
 #define ZERO_LENGTH "become zero-length spans with attribute \"kind\""

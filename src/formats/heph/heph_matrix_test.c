@@ -475,7 +475,7 @@ static bool belong_together(const ttr_event *begin, const ttr_event *end)
 
 /* Returns whether an end has values that its begin lacks; besides fields it has no attributes of
  * its own. */
-static bool end_differs(const ttr_event *begin, const ttr_event *end)
+static bool end_has_other_values(const ttr_event *begin, const ttr_event *end)
 {
     return (end->name && end->name != begin->name) ||
            (end->category && end->category != begin->category) ||
@@ -512,7 +512,7 @@ static void expect_end(struct matrix *m, const ttr_event *end)
         put_number(&begin->attributes, "id", begin->event.link);
         count(m, "event.id");
     }
-    if (end_differs(&begin->event, end))
+    if (end_has_other_values(&begin->event, end))
         count(m, "pair.end");
     count(m, is_async ? "kind.async" : "kind.pair");
     expect(m, &begin->event, is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time,

@@ -9,7 +9,7 @@
 
 #include "formats/heph/heph.h"
 
-/* First stream of synchronous actors in runtime versions up to 0.4.0. */
+/* first stream of synchronous actors in versions up to 0.4.0 of the runtime */
 #define OLD_SYNC_ACTORS_MIN 10000u
 
 struct known_text {
@@ -73,8 +73,9 @@ bool heph_name_stream(struct input *in, uint32_t stream)
     return !reader->is_runtime || name_stream(in, stream);
 }
 
-/* Learns the number of workers from "Building runtime"; streams above it are other threads. */
-static bool learn_workers(struct input *in, const ttr_event *event)
+/* Sets the number of workers from a "Building runtime" event. Streams with higher numbers are other
+ * threads. */
+static bool set_worker_count(struct input *in, const ttr_event *event)
 {
     struct heph_reader *reader = in->ctx;
     ttr_field field;
@@ -85,8 +86,9 @@ static bool learn_workers(struct input *in, const ttr_event *event)
     return name_all_streams(in);
 }
 
-/* Names the substream of an actor that ran: the actor's id is the substream of its own events. */
-static bool learn_actor(struct input *in, const ttr_event *event)
+/* Sets the name of an actor's substream from an event of its run. The actor's id is the number of
+ * the substream. */
+static bool name_actor(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
     ttr_field id, name;
@@ -107,7 +109,7 @@ bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_descri
             return false;
     }
     if (meaning == HEPH_BUILDING)
-        return learn_workers(in, event);
-    /* Newer runtimes write no substreams; then no thread belongs to the actor's id. */
-    return meaning != HEPH_RUN || !reader->has_substreams || learn_actor(in, event);
+        return set_worker_count(in, event);
+    /* Newer runtimes write no substreams, so the id of an actor is not a substream. */
+    return meaning != HEPH_RUN || !reader->has_substreams || name_actor(in, event);
 }

@@ -21,10 +21,10 @@ bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uin
     return magic == HEPH_MAGIC_METADATA && size >= HEPH_METADATA_HEADER && size <= max_packet;
 }
 
-/* Returns a cursor over the attributes of an event packet; it has failed if the description does
- * not fit. */
-static struct cursor attributes_cursor(const uint8_t *packet, uint32_t size,
-                                       const struct heph_layout *layout)
+/* Returns a cursor over the attributes of an event packet. The cursor has failed if the description
+ * exceeds the packet. */
+static struct cursor get_attributes_cursor(const uint8_t *packet, uint32_t size,
+                                           const struct heph_layout *layout)
 {
     struct cursor c = cursor_init(packet, size, 0);
     (void)cursor_skip(&c, layout->description_length);
@@ -45,7 +45,7 @@ bool heph_is_valid_nested_packet(const uint8_t *packet, uint32_t size,
                                  const struct heph_layout *layout)
 {
     struct heph_nesting nesting;
-    struct cursor c = attributes_cursor(packet, size, layout);
+    struct cursor c = get_attributes_cursor(packet, size, layout);
     return !c.failed && heph_find_array_nesting(c, &nesting);
 }
 
@@ -62,8 +62,8 @@ bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     return true;
 }
 
-/* A packet larger than this is loaded together with following bytes, because each move of the
- * window copies the bytes that remain. */
+/* A packet above this size is loaded together with the bytes after it, because each move of the
+ * window copies all bytes that remain in it. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
 #define LARGE_WINDOW (UINT64_C(64) << 20)
 

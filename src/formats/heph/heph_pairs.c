@@ -49,7 +49,7 @@ static struct pair_key pair_key_of(const ttr_event *event)
                              (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
-/* Returns a free slot, HEPH_NO_BEGIN if out of memory. */
+/* Returns an unused slot; HEPH_NO_BEGIN if out of memory. */
 static uint32_t acquire_slot(struct heph_pairs *pairs)
 {
     uint32_t slot = pairs->unused;
@@ -111,8 +111,8 @@ struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_e
         return NULL;
     uint32_t slot = *top;
     struct heph_begin *begin = &pairs->begins[slot];
-    /* Threads are few and used again, so their entries stay; asynchronous ids are many and rarely
-     * reused. */
+    /* Keep the entries of threads, which are few and used again; remove those of asynchronous ids,
+     * which are many and rarely used again. */
     if (begin->below == HEPH_NO_BEGIN && key.b)
         (void)pair_map_remove(&pairs->tops, key.a, key.b);
     else

@@ -1,8 +1,9 @@
-/* The Heph reader (specification: "Trace Format"): runs of valid packets become batches; everything
- * else is handled between batches, when the window may move.
+/* The Heph reader (specification: "Trace Format"). Consecutive valid packets are read into a batch.
+ * Everything else is handled between batches, when the window may move.
  *
- * Lost events are known only at the end, because events come in the order of their ends. Then one
- * gap event per stream is emitted, with notes on late and duplicate events. */
+ * Lost events are known only at the end of the trace, because packets are in the order of the ends
+ * of their events. Then one gap event per stream is emitted, and notes on late and duplicate
+ * events. */
 #include <string.h>
 
 #include "base/number.h"
@@ -62,8 +63,8 @@ void heph_close(struct input *in)
     heph_counters_free(&reader->counters);
 }
 
-/* Reads valid event packets until the batch is full, or the next packet is incomplete, invalid or
- * no event. */
+/* Reads valid event packets until the batch is full or the next packet is incomplete, invalid or
+ * not an event. */
 static void read_event_run(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
@@ -115,7 +116,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
     return TTR_OK;
 }
 
-/* Handles a complete packet that is not a valid event with flat arrays. */
+/* Handles a complete packet that is not a valid event, or is an event with nested arrays. */
 static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, uint32_t size,
                                       ttr_error *error)
 {
@@ -124,7 +125,7 @@ static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, u
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
         return is_exact ? read_metadata(in, packet, size, error) : heph_recover_packet(in, error);
     if (is_exact)
-        return TTR_OK; /* the packet was incomplete when the run stopped */
+        return TTR_OK; /* the packet was incomplete in the window when read_event_run stopped */
     if (!heph_is_valid_nested_packet(packet, size, reader->layout))
         return heph_recover_packet(in, error);
     input_add_diagnostic(
@@ -151,7 +152,7 @@ static struct counted count_streams(const struct heph_counters *counters)
         sum.strays += strays;
         sum.late += stream->late;
         sum.restarts += stream->restarts;
-        /* A second writer repeats the counters of the first one, which is no error. */
+        /* A second writer uses the counters of the first one again, which is not an error. */
         sum.duplicates += stream->restarts ? 0 : stream->duplicates;
     }
     return sum;
@@ -187,7 +188,7 @@ static void note_counters(struct input *in)
                              (unsigned long long)sum.strays);
 }
 
-/* Emits one gap event per stream with lost events.  Leaves the batch empty if there are none. */
+/* Adds one gap event to the batch for each stream with lost events. */
 static void emit_gaps(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
@@ -209,7 +210,7 @@ static void emit_gaps(struct input *in)
     }
 }
 
-/* Clears the counters, because a concatenated trace starts here. */
+/* Clears the counters for a concatenated trace, which starts at reader->offset. */
 static ttr_status begin_concatenated_trace(struct input *in)
 {
     struct heph_reader *reader = in->ctx;
@@ -223,8 +224,8 @@ static ttr_status begin_concatenated_trace(struct input *in)
     return TTR_OK;
 }
 
-/* Handles what ended a run: the end of the window or of the input, metadata, or damage. The batch
- * is empty. */
+/* Handles the cause that stopped read_event_run: the end of the window or input, metadata, or
+ * damage. The batch must be empty. */
 static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;

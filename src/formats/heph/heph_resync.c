@@ -23,13 +23,13 @@ enum packet_verdict { IS_NO_PACKET, IS_PACKET, NEEDS_MORE };
 
 struct candidate {
     const uint8_t *p;
-    size_t left;   /* bytes of the window from `p` on */
-    bool at_end;   /* the input ends after them */
-    uint64_t need; /* with NEEDS_MORE: bytes needed from `p` on */
+    size_t left;   /* number of bytes at `p` in the window */
+    bool at_end;   /* the input ends after these bytes */
+    uint64_t need; /* number of bytes from `p` on that are needed; valid with NEEDS_MORE */
 };
 
-/* Returns the bytes from `offset` to `until` as a candidate. Further bytes of the window are
- * excluded, so the result does not depend on the window. */
+/* Returns the bytes from file offset `offset` to `until` as a candidate. Ignores later bytes in the
+ * window, so that the result does not depend on the window's size. */
 static struct candidate candidate_at(const struct input *in, uint64_t offset, uint64_t until)
 {
     size_t at = (size_t)(offset - in->window.offset);
@@ -42,8 +42,8 @@ static struct candidate candidate_at(const struct input *in, uint64_t offset, ui
     return candidate;
 }
 
-/* Classifies the bytes after a packet: the end, a frame, the start of one, or zeros are evidence
- * for the packet. */
+/* Classifies the bytes after a packet. The end of the input, a complete or partial frame, and zeros
+ * confirm the packet. */
 static enum packet_verdict classify_following(const struct heph_reader *reader,
                                               struct candidate *candidate, uint32_t size)
 {
@@ -63,8 +63,9 @@ static enum packet_verdict classify_following(const struct heph_reader *reader,
                : IS_NO_PACKET;
 }
 
-/* Spends work units. Returns false if they exceed the budget, which grows with reader->offset. */
-static bool spend_work(struct heph_reader *reader, uint64_t work)
+/* Adds `work` to the work done. Returns false if that exceeds the budget, which grows with
+ * reader->offset. */
+static bool consume_budget(struct heph_reader *reader, uint64_t work)
 {
     if (reader->work + work > WORK_START + reader->offset * WORK_PER_BYTE)
         return false;
@@ -87,13 +88,13 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
         return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
     }
     enum packet_verdict next = classify_following(reader, candidate, size);
-    if (next != IS_PACKET || !spend_work(reader, size / 8))
+    if (next != IS_PACKET || !consume_budget(reader, size / 8))
         return next == NEEDS_MORE ? next : IS_NO_PACKET;
     return heph_is_valid_packet(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
 }
 
-/* Ignores the size field and reads attributes until a valid packet follows.  Returns the true size,
- * 0 if none follows. */
+/* Ignores the size field and reads attributes until a valid packet follows. Returns the size that
+ * this implies; 0 if no packet follows. */
 static uint32_t find_true_size(struct input *in, const struct candidate *bad)
 {
     struct heph_reader *reader = in->ctx;
@@ -101,7 +102,7 @@ static uint32_t find_true_size(struct input *in, const struct candidate *bad)
     struct cursor c = cursor_init(bad->p, bad->left, reader->offset);
     (void)cursor_skip(&c, layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
-    while (!c.failed && spend_work(reader, 8)) {
+    while (!c.failed && consume_budget(reader, 8)) {
         uint64_t size = c.offset - reader->offset;
         if (size > reader->max_packet)
             return 0;
@@ -115,18 +116,19 @@ static uint32_t find_true_size(struct input *in, const struct candidate *bad)
     return 0;
 }
 
-/* Returns whether only the magic number of an event packet is wrong. */
+/* Returns true if the magic number is the only error of an event packet. */
 static bool has_only_wrong_magic(struct heph_reader *reader, const struct candidate *bad)
 {
     uint32_t size = bad->left >= reader->layout->header ? heph_packet_size(bad->p) : 0;
     struct candidate rest = *bad;
     return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left &&
-           spend_work(reader, size / 8) && classify_following(reader, &rest, size) == IS_PACKET &&
+           consume_budget(reader, size / 8) &&
+           classify_following(reader, &rest, size) == IS_PACKET &&
            heph_is_valid_packet(bad->p, size, reader->layout);
 }
 
-/* Emits a packet with a damaged frame as an event without raw bytes, so that writers do not copy
- * the damage. */
+/* Emits a packet with a damaged frame as an event without raw bytes, so that writers encode it
+ * instead of copying the damage. */
 static ttr_status emit_repaired(struct input *in, const struct candidate *bad, uint32_t size,
                                 ttr_error *error)
 {
@@ -143,8 +145,8 @@ static ttr_status emit_repaired(struct input *in, const struct candidate *bad, u
         load_u32be(bad->p), heph_packet_size(bad->p), size);
 }
 
-/* Returns how many bytes of an event packet are valid: header, description and complete attributes;
- * 0 if the header is not. */
+/* Returns the number of valid bytes at the start of an event packet: header, description and
+ * complete attributes; 0 if the header is not valid. */
 static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct candidate *bad,
                                   size_t until)
 {
@@ -159,7 +161,8 @@ static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct
     return (uint32_t)whole.offset;
 }
 
-/* Returns the offset of the next valid packet after the frame of the bad one, at most `until`. */
+/* Returns the offset, in the bad packet, of the first valid packet after its frame; `until` if
+ * there is none before. */
 static size_t find_valid_packet(struct heph_reader *reader, const struct candidate *bad,
                                 size_t until)
 {
@@ -171,8 +174,8 @@ static size_t find_valid_packet(struct heph_reader *reader, const struct candida
     return until;
 }
 
-/* Returns whether two or more valid packets fill the end of the bad one, which proves that its size
- * is wrong.  (A single one may be part of a string.) */
+/* Returns true if two or more valid packets fill the end of the bad packet, which proves that its
+ * size is wrong. A single packet proves nothing, because it may be part of a string. */
 static bool contains_packets(struct heph_reader *reader, const struct candidate *bad, uint32_t size)
 {
     size_t at = find_valid_packet(reader, bad, size);
@@ -187,7 +190,8 @@ static bool contains_packets(struct heph_reader *reader, const struct candidate 
     return at == size && n > 1;
 }
 
-/* Emits an event whose content is damaged after `whole` bytes; `until` is the end of its bytes. */
+/* Emits an event whose first `whole` bytes are valid; the damage after them ends at offset `until`.
+ */
 static ttr_status emit_partial(struct input *in, const struct candidate *bad, uint32_t whole,
                                uint32_t until, ttr_error *error)
 {
@@ -212,8 +216,8 @@ static bool is_zero(const struct candidate *bad)
     return true;
 }
 
-/* Sets *end to the end of the zeros at reader->offset, and *is_tail to whether the input ends
- * there.  Keeps only one window in memory. */
+/* Sets *end to the file offset after the zeros at reader->offset, and *is_tail to true if the input
+ * ends there. Keeps only one window in memory. */
 static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
 {
     const struct heph_reader *reader = in->ctx;
@@ -231,7 +235,8 @@ static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, tt
     return TTR_OK;
 }
 
-/* Starts a search for a packet at offset `at`; the damage started at `from`. */
+/* Starts a search for a packet at file offset `at`; `from` is the offset at which the damage
+ * starts. */
 static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
 {
     reader->is_lost = true;
@@ -240,8 +245,8 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
     reader->offset = at;
 }
 
-/* Handles zeros in place of a packet: unused space if the input ends with them, damage otherwise.
- */
+/* Handles zeros in place of a packet. They are unused space if only zeros follow, and damage
+ * otherwise. */
 static ttr_status resolve_zeros(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -276,8 +281,8 @@ void heph_skip_zeros(struct input *in)
         reader->offset = reader->zeros_until;
 }
 
-/* Returns whether an oversized packet starts here: all loaded bytes belong to it, and no other
- * packet is inside. */
+/* Returns true if an oversized packet starts here: it covers all loaded bytes and contains no other
+ * packet. */
 static bool is_oversized(struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < LOOKAHEAD_SIZE || heph_packet_size(bad->p) <= reader->max_packet)
@@ -294,8 +299,8 @@ static bool is_oversized(struct heph_reader *reader, const struct candidate *bad
            find_valid_packet(reader, bad, bad->left) == bad->left;
 }
 
-/* Emits the loaded part of an oversized event.  Its rest is skipped up to the end that its size
- * implies. If a packet is found earlier, the size is damaged. */
+/* Emits the loaded bytes of an oversized event. Skips the rest up to the end that its size implies,
+ * unless a packet is found earlier, which proves that the size is damaged. */
 static ttr_status emit_oversized_start(struct input *in, const struct candidate *bad,
                                        ttr_error *error)
 {
@@ -313,7 +318,7 @@ static ttr_status emit_oversized_start(struct input *in, const struct candidate 
     return TTR_OK;
 }
 
-/* Returns whether the packet sets the epoch and only its frame is wrong. */
+/* Returns true if the packet sets the epoch and has errors only in its frame. */
 static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct candidate *bad)
 {
     static const uint8_t name[] = {0, 5, 'e', 'p', 'o', 'c', 'h'};
@@ -323,7 +328,7 @@ static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct can
            classify_following(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
 }
 
-/* Applies the epoch and emits its packet with a corrected frame. */
+/* Applies the epoch and emits the packet with a corrected frame as a definition. */
 static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
                                              ttr_error *error)
 {
@@ -343,8 +348,8 @@ static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct cand
     return status;
 }
 
-/* Returns whether the end of the input may have truncated the packet: its frame is valid except for
- * the size, or incomplete. */
+/* Returns true if the end of the input may have truncated the packet: its frame is incomplete, or
+ * valid but larger than the rest. */
 static bool may_be_truncated(const struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < HEPH_FRAME_SIZE)
@@ -354,8 +359,8 @@ static bool may_be_truncated(const struct heph_reader *reader, const struct cand
            heph_packet_size(bad->p) > bad->left;
 }
 
-/* Handles a packet whose frame is wrong, or that no packet follows, so its size cannot be trusted.
- */
+/* Handles a packet with an invalid frame, or one that is not followed by a packet, so that its size
+ * is doubtful. */
 static ttr_status recover_bad_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;
@@ -377,8 +382,8 @@ static ttr_status recover_bad_frame(struct input *in, const struct candidate *ba
     return whole ? emit_partial(in, bad, whole, whole, error) : TTR_OK;
 }
 
-/* Handles invalid content of a packet whose size leads to a packet. The size is right, or covers
- * other packets. */
+/* Handles a packet with invalid content that is followed by a packet. Its size is right, or it is
+ * wrong and covers other packets. */
 static ttr_status recover_bad_content(struct input *in, const struct candidate *bad, uint32_t size,
                                       ttr_error *error)
 {
@@ -395,7 +400,7 @@ static ttr_status recover_bad_content(struct input *in, const struct candidate *
         "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
 }
 
-/* Loads `need` bytes of the bad packet and a look-ahead after it. */
+/* Loads `need` bytes of the bad packet and LOOKAHEAD_SIZE bytes after them. */
 static ttr_status load_candidate(struct input *in, uint64_t need, struct candidate *bad,
                                  ttr_error *error)
 {
@@ -422,13 +427,13 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
             load_candidate(in, (uint64_t)heph_packet_size(bad.p) + LOOKAHEAD_SIZE, &bad, error);
     if (status != TTR_OK)
         return status;
-    bool is_whole = is_framed && heph_packet_size(bad.p) <= bad.left;
-    if (is_whole && classify_following(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
+    bool is_at_end = is_framed && heph_packet_size(bad.p) <= bad.left;
+    if (is_at_end && classify_following(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
         return recover_bad_content(in, &bad, heph_packet_size(bad.p), error);
     return recover_bad_frame(in, &bad, error);
 }
 
-/* Ends the search inside an oversized packet: at its end, at that of the input, or at another
+/* Ends a search in an oversized packet: at the packet's end, at the end of the input, or at another
  * packet. */
 static ttr_status end_oversized_search(struct input *in, ttr_error *error)
 {
@@ -457,7 +462,7 @@ static ttr_status end_oversized_search(struct input *in, ttr_error *error)
                                               "the input ends inside a packet (heph.truncated)");
 }
 
-/* Ends a search and reports the skipped bytes as one damage. */
+/* Ends a search and reports the skipped bytes as one damaged range. */
 static ttr_status end_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->ctx;

@@ -12,16 +12,17 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 
-/* ns; later times (1973) count as Unix times, because no machine has been up for that long */
+/* ns; later times (after 1973) are Unix times, because no machine has been up for that long */
 #define UNIX_TIME_MIN INT64_C(100000000000000000)
 
-/* ns; the epoch is this long before the first event, since events of other formats may come late */
+/* ns; distance from the epoch to the first event, because events of other formats may arrive out of
+ * order */
 #define EPOCH_MARGIN INT64_C(3600000000000)
 
-/* First stream for processes whose own id cannot be a stream. */
+/* first stream for processes whose pid cannot be used as a stream */
 #define FIRST_SPARE_STREAM 0x80000000u
 
-/* Stream and substream of a thread. */
+/* Stream and substream that a thread's events are written to. */
 struct thread_address {
     uint32_t stream;
     uint64_t substream, pid;
@@ -62,8 +63,8 @@ void heph_writer_free(struct ttr_writer *out)
                sizeof *writer->counters);
 }
 
-/* Returns the next counter of a stream; the pointer is valid until the next call. */
-static uint32_t *stream_counter(struct ttr_writer *out, uint32_t stream)
+/* Returns a pointer to the next counter of a stream, valid until the next call. */
+static uint32_t *get_stream_counter(struct ttr_writer *out, uint32_t stream)
 {
     struct heph_writer *writer = out->ctx;
     const uint32_t *index = pair_map_get(&writer->streams, stream, 0);
@@ -81,8 +82,8 @@ static uint32_t *stream_counter(struct ttr_writer *out, uint32_t stream)
     return &writer->counters[writer->counters_n++];
 }
 
-/* Returns whether a process may use its own id as stream: it fits, and no process of another input
- * uses it. */
+/* Returns true if the pid may be used as stream: it fits in 32 bits, and no process of another
+ * source uses it. */
 static bool claim_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     if (pid > UINT32_MAX)
@@ -94,7 +95,7 @@ static bool claim_stream(struct heph_writer *writer, uint64_t pid, uint16_t sour
     return true;
 }
 
-static uint32_t spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
+static uint32_t assign_spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     const uint32_t *known = pair_map_get(&writer->spare, pid, source);
     if (known)
@@ -118,8 +119,8 @@ static struct thread_address resolve_address(struct ttr_writer *out, const ttr_e
     address.pid = address.thread.pid;
     address.substream = address.thread.tid;
     address.is_spare = !claim_stream(writer, address.pid, event->source);
-    address.stream =
-        address.is_spare ? spare_stream(writer, address.pid, event->source) : (uint32_t)address.pid;
+    address.stream = address.is_spare ? assign_spare_stream(writer, address.pid, event->source)
+                                      : (uint32_t)address.pid;
     return address;
 }
 
@@ -139,8 +140,8 @@ static bool is_of_heph(const ttr *t, const ttr_event *event)
            strcmp(source.format, "heph") == 0;
 }
 
-/* Chooses the epoch at the first event: that of a copied trace, or EPOCH_MARGIN before the event if
- * times are Unix times. */
+/* Chooses the epoch at the first event: that of the copied trace or, if times are Unix times,
+ * EPOCH_MARGIN before the event. */
 static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -158,8 +159,8 @@ static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
         append_epoch(out, writer->epoch);
 }
 
-/* Returns a time relative to the epoch; earlier times become 0 and are counted as lost. */
-static uint64_t relative_time(struct ttr_writer *out, int64_t time, uint64_t offset)
+/* Returns a time relative to the epoch. Earlier times become 0 and are counted as lost. */
+static uint64_t convert_to_epoch(struct ttr_writer *out, int64_t time, uint64_t offset)
 {
     const struct heph_writer *writer = out->ctx;
     if (time >= 0 && (uint64_t)time >= writer->epoch)
@@ -168,14 +169,14 @@ static uint64_t relative_time(struct ttr_writer *out, int64_t time, uint64_t off
     return 0;
 }
 
-/* A packet under construction. */
+/* A packet that is being written. */
 struct packet {
-    const ttr_event *event; /* source of name, thread and time */
+    const ttr_event *event; /* event that provides name, thread and time */
     struct thread_address address;
     uint64_t duration;
     ttr_text description;
-    size_t at;         /* start of the packet in the buffer */
-    size_t attributes; /* start of its attributes in the buffer */
+    size_t at;         /* offset of the packet in out->buffer */
+    size_t attributes; /* offset of its attributes in out->buffer */
 };
 
 static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *event)
@@ -185,12 +186,12 @@ static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *
         .out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
 
-/* Returns the counter of a packet: the next of its stream, or its own if it is a damaged packet of
- * the copied trace. */
+/* Returns the counter for a packet: the next one of its stream or, for a damaged packet of the
+ * copied trace, its own. */
 static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->ctx;
-    uint32_t *counter = stream_counter(out, packet->address.stream);
+    uint32_t *counter = get_stream_counter(out, packet->address.stream);
     if (counter && writer->is_copying_source && writer->copied == packet->event->source)
         *counter = packet->event->sequence;
     return counter ? (*counter)++ : 0;
@@ -204,7 +205,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     packet->address = resolve_address(out, event);
     if (!packet->address.thread.pid_known || !packet->address.thread.tid_known)
         output_count_loss(out, HEPH_LOST_THREAD, event->offset);
-    uint64_t start = relative_time(out, event->time, event->offset), end;
+    uint64_t start = convert_to_epoch(out, event->time, event->offset), end;
     if (__builtin_add_overflow(start, packet->duration, &end)) {
         end = UINT64_MAX;
         output_count_loss(out, HEPH_LOST_TIME, event->offset);
@@ -225,8 +226,8 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     packet->attributes = out->buffer.n;
 }
 
-/* Appends a name unless it is the name last written for the thread.  Returns false if out of
- * memory. */
+/* Appends a name as an attribute if it differs from the name last written for the thread. Returns
+ * false if out of memory. */
 static bool append_changed_name(const struct heph_encoder *encoder, const char *attribute,
                                 struct pair_map *told, ttr_id thread, ttr_id name)
 {
@@ -239,8 +240,8 @@ static bool append_changed_name(const struct heph_encoder *encoder, const char *
     return true;
 }
 
-/* Appends the names of thread and process to their first event, and again after a change.  Names of
- * a Heph trace follow from its numbers, so they are not stored. */
+/* Appends the names of thread and process if they are new or changed. Does not store names of
+ * threads of a Heph trace, because its reader derives them from stream numbers. */
 static void append_changed_names(const struct heph_encoder *encoder, const struct packet *packet)
 {
     struct heph_writer *writer = encoder->out->ctx;
@@ -257,7 +258,7 @@ static void append_changed_names(const struct heph_encoder *encoder, const struc
         output_count_loss(encoder->out, HEPH_LOST_NAME, encoder->offset);
 }
 
-/* Appends members of ttr_event that Heph has no field for, as attributes. */
+/* Appends members of ttr_event for which Heph has no field, as attributes. */
 static void append_attributes(const struct heph_encoder *encoder, const ttr_event *event)
 {
     struct ttr_writer *out = encoder->out;
@@ -299,8 +300,8 @@ static void append_attributes(const struct heph_encoder *encoder, const ttr_even
         output_count_loss(out, HEPH_LOST_MARK, event->offset);
 }
 
-/* Ends a packet: appends the names, and stores the size.  Attributes are dropped from a packet that
- * exceeds the readers' default limit. */
+/* Ends a packet: appends the names and stores the size. If the packet exceeds the readers' default
+ * limit, drops its attributes. */
 static void end_packet(struct ttr_writer *out, const struct packet *packet)
 {
     struct heph_encoder encoder = encoder_for(out, packet->event);
@@ -318,10 +319,10 @@ static void end_packet(struct ttr_writer *out, const struct packet *packet)
     output_count_event(out, packet->event);
 }
 
-/* Kinds other than spans: the loss to count, and extra attributes. */
+/* Rule for events that are not spans: loss to count, and additional attributes. */
 struct kind_rule {
     uint8_t loss;
-    const char *tag; /* name of the attribute for event->tag, NULL if none */
+    const char *tag; /* name of the attribute that stores event->tag; NULL = none */
 };
 
 static const struct kind_rule kind_rules[TTR_KIND_COUNT] = {
@@ -397,14 +398,13 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
     end_packet(out, &packet);
 }
 
-/* Advances the counters by the number of lost events, so that the gap is visible as at its source.
- */
+/* Advances the counters by the number of lost events, so that readers detect the gap. */
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
     struct thread_address address = resolve_address(out, event);
     const struct heph_writer *writer = out->ctx;
     bool shows = event->link <= INT32_MAX && pair_map_get(&writer->streams, address.stream, 0);
-    uint32_t *counter = stream_counter(out, address.stream);
+    uint32_t *counter = get_stream_counter(out, address.stream);
     if (counter && event->link <= INT32_MAX)
         *counter += (uint32_t)event->link;
     if (!shows && event->link)
@@ -412,7 +412,7 @@ static void write_gap(struct ttr_writer *out, const ttr_event *event)
     write_single_packet(out, event);
 }
 
-/* Keeps a begin with its encoded attributes until its end arrives. */
+/* Keeps a begin, with its attributes already encoded, until its end arrives. */
 static void write_begin(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -428,9 +428,9 @@ static void write_begin(struct ttr_writer *out, const ttr_event *event)
     writer->is_out_of_memory |= begin->attributes.failed;
 }
 
-/* Returns whether the end has values that differ from its begin. They are lost, because a span has
- * one set. */
-static bool end_differs(const ttr_event *begin, const ttr_event *end)
+/* Returns true if the end has values that differ from those of its begin. They are lost, because a
+ * span stores only one value of each. */
+static bool end_has_other_values(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
     bool has_other_text = (end->name && end->name != begin->name) ||
@@ -446,7 +446,7 @@ static bool end_differs(const ttr_event *begin, const ttr_event *end)
            (end->flags & marks);
 }
 
-/* Writes a begin and its end as a span. */
+/* Writes a begin and its end as one span. */
 static void write_paired_span(struct ttr_writer *out, const struct heph_begin *begin,
                               const ttr_event *end)
 {
@@ -469,7 +469,7 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
         heph_append_uint(&encoder, "id", begin->event.link);
         output_count_loss(out, HEPH_LOST_ID, begin->event.offset);
     }
-    if (end_differs(&begin->event, end))
+    if (end_has_other_values(&begin->event, end))
         output_count_loss(out, HEPH_LOST_END, end->offset);
     output_count_loss(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
@@ -487,7 +487,7 @@ static void write_end(struct ttr_writer *out, const ttr_event *event)
         write_single_packet(out, event);
 }
 
-/* Writes a begin without an end. */
+/* Writes a begin whose end never arrived. */
 static void write_unfinished_begin(struct ttr_writer *out, const struct heph_begin *begin)
 {
     struct heph_encoder encoder = encoder_for(out, &begin->event);
@@ -523,8 +523,8 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
     }
 }
 
-/* Returns whether the source of this event is copied in order with its metadata, so the output
- * equals that trace.  The first event decides; later sources do not stop the copy. */
+/* Returns true if the event's source is copied in order, with its metadata, so that the output
+ * equals that trace. The first event decides; events of other sources do not end the copy. */
 static bool copies_source(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -543,7 +543,8 @@ static bool copies_source(struct ttr_writer *out, const ttr_event *event)
     return true;
 }
 
-/* Appends a packet of the copied trace; counters of packets inserted between continue from it. */
+/* Appends a packet of the copied trace. The counters of encoded packets after it continue from its
+ * counter. */
 static void copy_packet(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -555,15 +556,15 @@ static void copy_packet(struct ttr_writer *out, const ttr_event *event)
             writer->epoch = epoch;
         return;
     }
-    uint32_t stream = load_u32be(event->payload + 8), *counter = stream_counter(out, stream);
+    uint32_t stream = load_u32be(event->payload + 8), *counter = get_stream_counter(out, stream);
     (void)claim_stream(writer, stream, event->source);
     if (counter)
         *counter = event->sequence + 1;
     out->events++;
 }
 
-/* Returns whether the packet means the same in the output as in its source: same epoch, current
- * layout, and its stream unchanged. */
+/* Returns true if the packet has the same meaning in the output as in its source: same epoch,
+ * current layout, same stream. */
 static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->ctx;
@@ -575,10 +576,10 @@ static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
            claim_stream(writer, load_u32be(event->payload + 8), event->source);
 }
 
-/* Copies a packet with a new counter, because other events of its stream may have been dropped. */
+/* Copies a packet with a new counter, because events of its stream may be missing in the output. */
 static void copy_with_new_counter(struct ttr_writer *out, const ttr_event *event)
 {
-    uint32_t *counter = stream_counter(out, load_u32be(event->payload + 8));
+    uint32_t *counter = get_stream_counter(out, load_u32be(event->payload + 8));
     size_t at = out->buffer.n;
     buffer_add(&out->buffer, event->payload, event->payload_size);
     if (counter && !out->buffer.failed)
@@ -592,7 +593,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (is_raw && is_copied)
         copy_packet(out, event);
     else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))
-        return; /* definitions of other sources; gaps that the copied counters already show */
+        return; /* definitions of other sources, or gaps that are visible in the copied counters */
     else if (is_raw && can_copy_event(out, event))
         copy_with_new_counter(out, event);
     else

@@ -7,18 +7,18 @@
 
 struct heph_writer {
     uint64_t epoch;
-    bool has_epoch;         /* the epoch was chosen, and written unless it is 0 */
-    bool is_copying_source; /* packets of one source are copied with its metadata */
-    bool is_old;            /* that source has the layout without substreams */
-    uint16_t copied;        /* id of that source */
+    bool has_epoch;         /* the epoch is chosen; an epoch packet was written unless it is 0 */
+    bool is_copying_source; /* packets of one source are copied together with its metadata */
+    bool is_old;            /* the copied source has the layout without substreams */
+    uint16_t copied;        /* id of the copied source */
     uint32_t spare_streams;
-    uint32_t *counters; /* next counter, by index of the stream */
+    uint32_t *counters; /* next counter of each stream, by stream index */
     size_t counters_n, counters_capacity;
     struct pair_map streams; /* maps (stream, 0) to an index in `counters` */
-    struct pair_map owners;  /* maps (stream, 0) to the source whose process uses it */
-    struct pair_map spare;   /* maps (pid, source) to its stream if that differs from the pid */
+    struct pair_map owners;  /* maps (stream, 0) to the source that has the process with this id */
+    struct pair_map spare;   /* maps (pid, source) to the process's stream if that is not the pid */
     struct pair_map written_thread_names,
-        written_process_names; /* maps (thread, 0) to the name last written */
+        written_process_names; /* maps (thread, 0) to the name that was last written */
     struct heph_pairs pairs;
     struct buffer path;
     bool is_out_of_memory;

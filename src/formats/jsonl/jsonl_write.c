@@ -13,7 +13,8 @@
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
-/* upper bounds in bytes for a line: keys, braces, kind, level and flags; numbers */
+/* bytes; upper bounds for a line without names and fields: keys, braces, kind, level and flags; and
+ * numbers */
 #define LINE_TEXT 640
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
@@ -21,38 +22,42 @@
 #define THREAD_TEXTS ((size_t)64)
 #define TITLE_MAX ((size_t)240)
 
-/* Cached part of a line from kind to name: "kind":...,"provider":...,"category":...,"name":"...".
+/* Cached text of a line from kind to name: "kind":...,"provider":...,"category":...,"name":"...".
  */
 struct title {
     ttr_id provider, category, name;
     uint8_t kind;
-    uint8_t n;       /* bytes of `text`; 0: entry is empty */
-    uint8_t changed; /* number of its strings that are not UTF-8, to count the loss per event */
+    uint8_t n; /* bytes of `text`; 0 = cache entry is empty */
+    /* number of strings in `text` that are not UTF-8; counted as a loss for each event */
+    uint8_t changed;
     char text[TITLE_MAX];
 };
 
-/* Cached part of a line on the thread: "pid":...,"tid":..., and if known
+/* Cached text of a line about a thread: "pid":...,"tid":..., and if known
  * "process":...,"thread":.... */
 struct thread_text {
     ttr_id thread;
     ttr_thread known;
-    uint8_t changed; /* number of its strings that are not UTF-8 */
+    /* number of strings in `text` that are not UTF-8; counted as a loss for each event */
+    uint8_t changed;
     bool is_kept;
-    size_t ids_n;       /* bytes of `text` before the names; the level is written between them */
-    struct buffer text; /* has TEXT_CACHE_PADDING readable bytes after its end */
+    /* bytes of `text` before the thread's names; the level is written after them */
+    size_t ids_n;
+    struct buffer text; /* at least TEXT_CACHE_PADDING bytes after its end are readable */
 };
 
-#define TIME_TEXT ((size_t)64) /* bytes of a time as ISO 8601, with its key */
+#define TIME_TEXT ((size_t)64) /* bytes; upper bound of a time in ISO 8601 with its key */
 
 struct jsonl {
     struct field_json fields, context;
-    struct buffer context_text;  /* fields of the event's context, until its payload is written */
-    struct title titles[TITLES]; /* cache, indexed by a hash of name and kind */
+    /* fields of the event's context as JSON, until the payload fields are written */
+    struct buffer context_text;
+    struct title titles[TITLES];                   /* cache, indexed by a hash of name and kind */
     struct thread_text thread_texts[THREAD_TEXTS]; /* cache, indexed by a hash of the thread */
-    uint64_t second;                               /* second of the previous time */
-    uint8_t second_n;                              /* bytes of second_text; 0 = empty */
+    uint64_t second;                               /* Unix second that `second_text` is valid for */
+    uint8_t second_n;                              /* bytes of second_text; 0 = not valid */
     char second_text[TEXT_CACHE_PADDING];
-    bool has_text_times; /* option times=string */
+    bool has_text_times; /* option times=string: times are JSON strings */
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
@@ -73,7 +78,8 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-/* Appends a key and an escaped string. Returns 1 if the string is not UTF-8, which is a loss. */
+/* Appends a key and an escaped string. Returns 1 if the string was not UTF-8, which is counted as a
+ * loss; otherwise 0. */
 static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
     struct jsonl *ctx = out->ctx;
@@ -90,8 +96,8 @@ static void count_text_losses(struct ttr_writer *out, const ttr_event *event, un
         output_count_loss(out, FIELD_JSON_TEXT, event->offset);
 }
 
-/* Writes a key that every line has, with null if its value is unknown. */
-static inline char *put_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
+/* Writes a key that every line has; its value is null if unknown. Returns the end. */
+static inline char *emit_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = emit_constant(at, key);
     return is_known ? emit_u64(at, value) : emit_constant(at, "null");
@@ -105,8 +111,8 @@ static void format_thread(struct ttr_writer *out, struct thread_text *thread_tex
     char *begin = (char *)buffer_room(text, LINE_TEXT), *at = begin;
     thread_text->changed = 0;
     if (begin) {
-        at = put_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
-        at = put_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
+        at = emit_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
+        at = emit_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
         buffer_commit(text, (size_t)(at - begin));
     }
     thread_text->ids_n = text->n;
@@ -143,7 +149,8 @@ static const struct thread_text *get_thread_text(struct ttr_writer *out, const t
     return thread_text;
 }
 
-/* Appends kind and names of an event, and caches them if they fit. */
+/* Appends the kind and the names of an event, and copies that text to the cache entry `title` if it
+ * fits. */
 static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct title *title)
 {
     struct buffer *to = &out->buffer;
@@ -173,13 +180,13 @@ static inline bool is_title_of_event(const struct title *title, const ttr_event 
            title->provider == event->provider && title->category == event->category;
 }
 
-static bool has_id(unsigned kind)
+static bool kind_has_id(unsigned kind)
 {
     return (kind >= TTR_KIND_ASYNC_BEGIN && kind <= TTR_KIND_FLOW_END) ||
            kind == TTR_KIND_COUNTER || kind == TTR_KIND_OBJECT || kind == TTR_KIND_GAP;
 }
 
-static const char *tag_text(const ttr_event *event)
+static const char *get_tag_text(const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
     static const char *const objects[] = {"other",   "process", "thread",
@@ -191,9 +198,9 @@ static const char *tag_text(const ttr_event *event)
     return NULL;
 }
 
-static char *put_tag(char *at, const ttr_event *event)
+static char *emit_event_tag(char *at, const ttr_event *event)
 {
-    const char *text = tag_text(event);
+    const char *text = get_tag_text(event);
     if (event->kind == TTR_KIND_GAP && event->tag == TTR_GAP_PACKETS)
         return emit_u64(emit_constant(at, ",\"packets\":"), event->sequence);
     if (!text && event->tag == 0 && event->kind != TTR_KIND_BLOB)
@@ -206,7 +213,7 @@ static char *put_tag(char *at, const ttr_event *event)
     return emit_constant(at, "\"");
 }
 
-static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
+static char *emit_outgoing_thread(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_thread from;
     bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
@@ -219,19 +226,19 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
     return at;
 }
 
-static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
+static char *emit_event_numbers(char *at, const ttr *t, const ttr_event *event)
 {
-    at = put_number_or_null(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = emit_number_or_null(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
     bool has_length =
         event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
-    at = put_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
-    if (has_id(event->kind))
+    at = emit_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
+    if (kind_has_id(event->kind))
         at = emit_u64(emit_constant(at, ",\"id\":"), event->link);
-    at = put_outgoing(at, t, event);
-    return put_tag(at, event);
+    at = emit_outgoing_thread(at, t, event);
+    return emit_event_tag(at, event);
 }
 
-static char *put_level(char *at, const ttr_event *event)
+static char *emit_level(char *at, const ttr_event *event)
 {
 #define LEVEL(text)           \
     {                         \
@@ -254,7 +261,7 @@ static char *put_level(char *at, const ttr_event *event)
     return at + levels[event->level].n;
 }
 
-static char *put_flags(char *at, unsigned flags)
+static char *emit_flags(char *at, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -275,9 +282,9 @@ static char *put_flags(char *at, unsigned flags)
     return told ? emit_constant(at, "]") : at;
 }
 
-/* Writes four bytes, the lowest first, as eight hexadecimal digits, all at once in a 64-bit word.
- */
-static inline char *put_four_hex_bytes(char *at, uint32_t x)
+/* Writes the four bytes of `x`, lowest first, as eight hexadecimal digits. Computes all digits at
+ * once in a 64-bit word. Returns the end. */
+static inline char *emit_four_hex_bytes(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
     uint64_t lanes = (x | (uint64_t)x << 16) & 0x0000ffff0000ffffu;
@@ -288,33 +295,33 @@ static inline char *put_four_hex_bytes(char *at, uint32_t x)
     return at + 8;
 }
 
-static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
+static inline char *emit_bytes16(char *at, const char *key, const uint8_t *bytes)
 {
     if (!bytes)
         return at;
     at = emit_constant(at, key);
     for (size_t i = 0; i < 16; i += 4)
-        at = put_four_hex_bytes(at, load_u32le(bytes + i));
+        at = emit_four_hex_bytes(at, load_u32le(bytes + i));
     return emit_constant(at, "\"");
 }
 
-/* Writes the keys that only some formats have. */
-static char *put_rare(char *at, const ttr *t, const ttr_event *event)
+/* Writes the keys that only some formats provide. Returns the end. */
+static char *emit_rare_keys(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     if (event->keyword)
         at = emit_u64(emit_constant(at, ",\"keyword\":"), event->keyword);
     if (event->opcode)
         at = emit_u64(emit_constant(at, ",\"opcode\":"), event->opcode);
-    at = put_bytes16(at, ",\"activity\":\"", event->activity);
-    at = put_bytes16(at, ",\"related\":\"", event->related);
+    at = emit_bytes16(at, ",\"activity\":\"", event->activity);
+    at = emit_bytes16(at, ",\"related\":\"", event->related);
     if (!ttr_event_number(t, event, &number, &version))
         return at;
     at = emit_u64(emit_constant(at, ",\"event_id\":"), number);
     return emit_u64(emit_constant(at, ",\"event_version\":"), version);
 }
 
-static char *put_track(char *at, const ttr *t, const ttr_event *event)
+static char *emit_track_key(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_track track;
     if (!ttr_track_get(t, event->track, &track))
@@ -322,9 +329,9 @@ static char *put_track(char *at, const ttr *t, const ttr_event *event)
     return emit_u64(emit_constant(at, ",\"track\":"), track.number);
 }
 
-/* Writes a time as a number. Its seconds are usually those of the event before, so their digits are
- * cached. */
-static char *put_time(struct jsonl *ctx, char *at, int64_t time)
+/* Writes a time as a number. Caches the digits of its seconds, because consecutive times often have
+ * the same seconds. Returns the end. */
+static char *emit_time(struct jsonl *ctx, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
     if (time < (int64_t)nano)
@@ -341,9 +348,10 @@ static char *put_time(struct jsonl *ctx, char *at, int64_t time)
     return at + 9;
 }
 
-/* Writes the time as a string, which JSON readers do not round, and as ISO 8601 if it counts from
- * the Unix epoch: "165...","time":"2022-04-21T10:11:12.123456789Z" */
-static char *put_text_time(char *at, int64_t time)
+/* Writes the time as a string, because JSON readers may round large numbers. If the time counts
+ * from the Unix epoch, adds it in ISO 8601: "165...","time":"2022-04-21T10:11:12.123456789Z".
+ * Returns the end. */
+static char *emit_time_string(char *at, int64_t time)
 {
     at = emit_constant(emit_i64(emit_constant(at, "\""), time), "\"");
     if (!is_unix_time(time))
@@ -352,7 +360,7 @@ static char *put_text_time(char *at, int64_t time)
     return emit_constant(at + number_format_iso(at, time), "\"");
 }
 
-/* Writes the time, and the part that events of one name share. */
+/* Writes the time, the kind and the names of the event. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *ctx = out->ctx;
@@ -363,7 +371,7 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
         return;
     bool is_kept = is_title_of_event(title, event);
     char *at = emit_constant(begin, "{\"time_ns\":");
-    at = ctx->has_text_times ? put_text_time(at, event->time) : put_time(ctx, at, event->time);
+    at = ctx->has_text_times ? emit_time_string(at, event->time) : emit_time(ctx, at, event->time);
     if (is_kept)
         at = emit_cached_piece(at, (ttr_text){title->text, title->n});
     buffer_commit(&out->buffer, (size_t)(at - begin));
@@ -373,7 +381,7 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
         add_new_title(out, event, title);
 }
 
-static void write_head(struct ttr_writer *out, const ttr_event *event)
+static void write_line_start(struct ttr_writer *out, const ttr_event *event)
 {
     const struct thread_text *thread_text = get_thread_text(out, event);
     const char *text = (const char *)thread_text->text.bytes;
@@ -384,23 +392,23 @@ static void write_head(struct ttr_writer *out, const ttr_event *event)
     if (!begin)
         return;
     at = emit_cached_piece(at, (ttr_text){text, thread_text->ids_n});
-    at = put_numbers(at, out->t, event);
-    at = put_level(at, event);
+    at = emit_event_numbers(at, out->t, event);
+    at = emit_level(at, event);
     at = emit_cached_piece(
         at, (ttr_text){text + thread_text->ids_n, thread_text->text.n - thread_text->ids_n});
-    at = put_track(at, out->t, event);
+    at = emit_track_key(at, out->t, event);
     buffer_commit(&out->buffer, (size_t)(at - begin));
     if (source)
         count_text_losses(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
 }
 
-static void write_tail(struct ttr_writer *out, const ttr_event *event)
+static void write_line_end(struct ttr_writer *out, const ttr_event *event)
 {
     char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT), *at = begin;
     if (!begin)
         return;
-    at = put_flags(at, event->flags);
-    at = put_rare(at, out->t, event);
+    at = emit_flags(at, event->flags);
+    at = emit_rare_keys(at, out->t, event);
     at = emit_constant(at, ",\"fields\":{");
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
@@ -408,8 +416,8 @@ static void write_tail(struct ttr_writer *out, const ttr_event *event)
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *ctx = out->ctx;
-    write_head(out, event);
-    write_tail(out, event);
+    write_line_start(out, event);
+    write_line_end(out, event);
     field_json_begin(&ctx->fields);
     field_json_begin(&ctx->context);
     if (field_json_append_fields_apart(&ctx->fields, &ctx->context, event)) {
@@ -430,8 +438,9 @@ static ttr_status jsonl_write(struct ttr_writer *out, const ttr_batch *batch, tt
     return output_write_each_event(out, batch, write_event, error);
 }
 
-/* No line depends on those before it. */
-static void jsonl_pass(struct ttr_writer *out, const ttr_batch *batch)
+/* Skips a batch of events that are not printed. No line depends on earlier events, so nothing needs
+ * to be recorded. */
+static void jsonl_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     (void)out, (void)batch;
 }
@@ -464,7 +473,7 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct jsonl),
     .create = jsonl_create,
     .write = jsonl_write,
-    .pass = jsonl_pass,
+    .pass = jsonl_skip_batch,
     .finish = jsonl_finish,
     .drop = jsonl_drop,
 };

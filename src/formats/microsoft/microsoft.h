@@ -10,28 +10,30 @@
 #include "encodings/event_header/event_header.h"
 #include "encodings/json/field_json.h"
 
-/* Writes a float as std::to_chars does: the fewest digits that read back as the same number, with
- * an exponent if that is shorter. `bits`: 32 or 64. Returns the length, at most NUMBER_MAX bytes.
- */
-size_t microsoft_put_float(char *to, double x, unsigned bits);
+/* Writes a float as std::to_chars does: with the fewest digits that read back as the same number,
+ * and with an exponent if that is shorter. `bits`: 32 or 64. Returns the length in bytes, at most
+ * NUMBER_MAX. */
+size_t microsoft_emit_float(char *to, double x, unsigned bits);
 
-/* Appends the content of a JSON string; bytes that are not UTF-8 are decoded as ISO 8859-1. */
+/* Appends text as the content of a JSON string, without quotes. Bytes that are not UTF-8 are
+ * decoded as ISO 8859-1. */
 void microsoft_add_text(struct buffer *to, const void *p, size_t n);
 
-/* Appends bytes as "48 6f", with the quotes. */
+/* Appends bytes in quoted hexadecimal, such as "48 6f". */
 void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n);
 
-/* Writes "2033-05-18T03:33:20", or "TIME(n)" for years outside the range of C's struct tm, without
- * quotes. At most 2 * NUMBER_MAX bytes. Returns the end. */
-char *microsoft_put_time(char *at, int64_t unix_s);
+/* Writes a time such as 2033-05-18T03:33:20, without quotes; TIME(n) if the year exceeds the range
+ * of C's struct tm. Writes at most 2 * NUMBER_MAX bytes. Returns the end. */
+char *microsoft_emit_time(char *at, int64_t unix_s);
 
-/* Appends a value of an EventHeader field; of any other field. */
+/* microsoft_add_item appends a value of an EventHeader field; microsoft_add_value appends a value
+ * of any other field. */
 void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
                         const ttr_value *value);
 void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value);
 
 /* Appends the fields of a kernel tracepoint event. Returns false, and appends nothing, if the event
- * is not one. */
+ * is not from a kernel tracepoint. */
 bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event);
 
 #endif

@@ -53,7 +53,7 @@ static void float_prints_shortest_form(void **state)
         /* On machines that compute floats as doubles, float constants have the digits of doubles.
          */
         double x = cases[i].bits == 32 ? (double)(float)cases[i].x : cases[i].x;
-        text[microsoft_put_float(text, x, cases[i].bits)] = '\0';
+        text[microsoft_emit_float(text, x, cases[i].bits)] = '\0';
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -69,13 +69,13 @@ static void random_float_reads_back_unchanged(void **state)
         char text[NUMBER_MAX + 1] = "";
         memcpy(&single, &low, sizeof single);
         if (isfinite(single)) {
-            text[microsoft_put_float(text, (double)single, 32)] = '\0';
+            text[microsoft_emit_float(text, (double)single, 32)] = '\0';
             assert_true(strtof(text, NULL) == single);
             assert_true(strlen(text) <= 16);
         }
         if (!isfinite(double_of_bits(bits)))
             continue;
-        text[microsoft_put_float(text, double_of_bits(bits), 64)] = '\0';
+        text[microsoft_emit_float(text, double_of_bits(bits), 64)] = '\0';
         assert_true(strtod(text, NULL) == double_of_bits(bits));
         assert_true(strlen(text) <= 25);
     }
@@ -130,7 +130,7 @@ static void time_prints_without_zone_or_as_number(void **state)
         buffer_clear(&to);
         char *at = (char *)buffer_room(&to, 2 * NUMBER_MAX);
         assert_non_null(at);
-        buffer_commit(&to, (size_t)(microsoft_put_time(at, cases[i].s) - at));
+        buffer_commit(&to, (size_t)(microsoft_emit_time(at, cases[i].s) - at));
         assert_string_equal(terminated_text(&to), cases[i].text);
     }
     buffer_free(&to);

@@ -1,6 +1,6 @@
-/* Kernel tracepoint fields as perf-decode prints them: by their C declaration, not by tracetta's
- * interpretation. `unsigned long` and unknown type names are hexadecimal, characters are ISO
- * 8859-1, structs are bytes. */
+/* Prints kernel tracepoint fields as perf-decode does: by their C declaration, not by their
+ * meaning. `unsigned long` and unknown type names are printed in hexadecimal, characters are
+ * decoded as ISO 8859-1, and structs are printed as bytes. */
 #include "encodings/tracepoint/tracepoint.h"
 #include "formats/microsoft/microsoft.h"
 
@@ -8,7 +8,7 @@ enum look { LOOK_BYTES, LOOK_HEX, LOOK_UNSIGNED, LOOK_SIGNED, LOOK_TEXT };
 
 struct declared {
     enum look look;
-    uint32_t element; /* bytes per element */
+    uint32_t element; /* size of an element in bytes */
     bool is_array;
 };
 
@@ -56,7 +56,8 @@ static unsigned parse_type_word(ttr_text word, unsigned words, ttr_text *base)
     return words;
 }
 
-/* Returns the C keywords of a declared type as WORD_* bits, and in *base the last other word. */
+/* Returns the C keywords of a declared type as WORD_* flags. Sets *base to the last word that is
+ * not a keyword. */
 static unsigned parse_type_words(ttr_text type, ttr_text *base)
 {
     unsigned words = 0;
@@ -75,8 +76,9 @@ static unsigned parse_type_words(ttr_text type, ttr_text *base)
     return words;
 }
 
-/* Recognises types of fixed size, such as u8, __u8 and uint8_t. Returns false for other names. */
-static bool classify_sized(ttr_text base, struct declared *declared)
+/* Classifies names of types with a fixed size, such as u8, __u8 and uint8_t. Returns false for all
+ * other names. */
+static bool classify_sized_type(ttr_text base, struct declared *declared)
 {
     static const struct {
         const char *names[3];
@@ -96,7 +98,7 @@ static bool classify_sized(ttr_text base, struct declared *declared)
     return false;
 }
 
-static void classify_int(unsigned words, unsigned long_bytes, struct declared *declared)
+static void classify_int_type(unsigned words, unsigned long_bytes, struct declared *declared)
 {
     bool is_long = (words & (WORD_LONG | WORD_LONG_LONG)) == WORD_LONG;
     declared->look = words & WORD_UNSIGNED ? is_long ? LOOK_HEX : LOOK_UNSIGNED : LOOK_SIGNED;
@@ -118,13 +120,13 @@ static struct declared classify_field(const struct tracepoint_field *field, unsi
     else if (words & WORD_STRUCT)
         declared.look = LOOK_BYTES;
     else if (base.n == 0 || is_word(base, "int"))
-        classify_int(words, long_bytes, &declared);
+        classify_int_type(words, long_bytes, &declared);
     else if (is_word(base, "char"))
         declared.look = words & WORD_UNSIGNED ? LOOK_UNSIGNED
                         : words & WORD_SIGNED ? LOOK_SIGNED
                                               : LOOK_TEXT;
     else
-        (void)classify_sized(base, &declared);
+        (void)classify_sized_type(base, &declared);
     if (declared.look == LOOK_UNSIGNED || declared.look == LOOK_SIGNED)
         declared.look = field->is_signed ? LOOK_SIGNED : LOOK_UNSIGNED;
     bool is_number = field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8;

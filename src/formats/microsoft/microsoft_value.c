@@ -19,9 +19,9 @@
 
 /* --- Floats --- */
 
-/* Returns the shortest decimal that reads back as this float: rounds that of the double until it
- * reads back as another float. */
-static struct decimal shortest_single(double x)
+/* Returns the shortest decimal that reads back as this float. Starts with the shortest decimal of
+ * the double and removes digits as long as the float stays the same. */
+static struct decimal find_shortest_float(double x)
 {
     struct decimal all = shortest_decimal(x), best = all;
     uint64_t scale = 1;
@@ -47,8 +47,8 @@ static struct decimal shortest_single(double x)
     return best;
 }
 
-/* Writes an integer of at most 2^127 that is stored as a double. */
-static size_t put_whole(char *to, double x)
+/* Writes an integer of at most 2^127 that is stored as a double. Returns its length. */
+static size_t emit_integer(char *to, double x)
 {
     char digits[NUMBER_MAX];
     uint128 left = (uint128)x;
@@ -62,8 +62,8 @@ static size_t put_whole(char *to, double x)
     return n;
 }
 
-/* Writes d.ddde+xx. */
-static size_t put_scientific(char *to, const char *digits, size_t n, int exponent)
+/* Writes a number in scientific notation, d.ddde+xx. Returns its length. */
+static size_t emit_scientific(char *to, const char *digits, size_t n, int exponent)
 {
     size_t at = 0;
     to[at++] = digits[0];
@@ -80,7 +80,7 @@ static size_t put_scientific(char *to, const char *digits, size_t n, int exponen
     return at + number_format_u64(to + at, size);
 }
 
-static size_t put_fixed(char *to, const char *digits, size_t n, int point)
+static size_t emit_fixed(char *to, const char *digits, size_t n, int point)
 {
     size_t at = 0;
     if (point <= 0) {
@@ -97,22 +97,23 @@ static size_t put_fixed(char *to, const char *digits, size_t n, int point)
     return n + 1;
 }
 
-/* Writes a number above 0, in the shorter of fixed and scientific notation. */
-static size_t put_positive(char *to, double x, unsigned bits)
+/* Writes a positive number in fixed or scientific notation, whichever is shorter. Returns its
+ * length. */
+static size_t emit_positive(char *to, double x, unsigned bits)
 {
     char digits[NUMBER_MAX];
-    struct decimal decimal = bits == 32 ? shortest_single(x) : shortest_decimal(x);
+    struct decimal decimal = bits == 32 ? find_shortest_float(x) : shortest_decimal(x);
     size_t n = number_format_u64(digits, decimal.digits);
-    /* point: number of digits before the decimal point */
+    /* `point`: number of digits before the decimal point */
     int point = (int)n + decimal.exponent, exponent = point - 1;
     size_t scientific = n + (n > 1) + 2 + (exponent > -100 && exponent < 100 ? 2 : 3);
     size_t fixed = point >= (int)n ? (size_t)point : point > 0 ? n + 1 : n + 2 + (size_t)-point;
     if (fixed > scientific)
-        return put_scientific(to, digits, n, exponent);
-    return point >= (int)n ? put_whole(to, x) : put_fixed(to, digits, n, point);
+        return emit_scientific(to, digits, n, exponent);
+    return point >= (int)n ? emit_integer(to, x) : emit_fixed(to, digits, n, point);
 }
 
-size_t microsoft_put_float(char *to, double x, unsigned bits)
+size_t microsoft_emit_float(char *to, double x, unsigned bits)
 {
     size_t n = 0;
     if (signbit(x))
@@ -125,13 +126,13 @@ size_t microsoft_put_float(char *to, double x, unsigned bits)
         to[n++] = '0';
         return n;
     }
-    return n + put_positive(to + n, fabs(x), bits);
+    return n + emit_positive(to + n, fabs(x), bits);
 }
 
 /* --- Texts --- */
 
-/* Only characters that JSON forbids are escaped. Bytes that are not UTF-8 are decoded as Latin-1.
- */
+/* Escapes only the characters that JSON forbids in strings. Decodes bytes that are not UTF-8 as
+ * Latin-1. */
 void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -142,7 +143,8 @@ void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
             p[at] < 0x20
                 ? 0
                 : utf8_control_length(
-                      p + at, n - at); /* json_append_escaped escapes these, but JSON allows them */
+                      /* JSON allows these unescaped, but json_append_escaped would escape them */
+                      p + at, n - at);
         if (length == 0 || control) {
             char wide[4];
             (void)json_append_escaped(to, p + begin, at - begin);
@@ -171,9 +173,9 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
     buffer_commit(to, put);
 }
 
-char *microsoft_put_time(char *at, int64_t unix_s)
+char *microsoft_emit_time(char *at, int64_t unix_s)
 {
-    /* Range of seconds whose years, counted from 1900, fit in an int. */
+    /* Seconds whose year, minus 1900, fits in an int, as struct tm requires. */
     const int64_t first = INT64_C(-67768040609740800), last = INT64_C(67768036191676799);
     if (unix_s >= first && unix_s <= last)
         return at + number_format_date_time(at, unix_s);
@@ -183,7 +185,7 @@ char *microsoft_put_time(char *at, int64_t unix_s)
 static void add_time(struct buffer *to, int64_t unix_s)
 {
     char text[2 * NUMBER_MAX];
-    buffer_add(to, text, (size_t)(microsoft_put_time(text, unix_s) - text));
+    buffer_add(to, text, (size_t)(microsoft_emit_time(text, unix_s) - text));
 }
 
 static void add_hex(struct buffer *to, uint64_t x)
@@ -207,7 +209,7 @@ static void add_quoted(struct buffer *to, const void *p, size_t n)
 static void add_float(struct buffer *to, double x, unsigned bits)
 {
     char text[NUMBER_MAX];
-    size_t n = microsoft_put_float(text, x, bits == 32 ? 32 : 64);
+    size_t n = microsoft_emit_float(text, x, bits == 32 ? 32 : 64);
     if (isfinite(x))
         buffer_add(to, text, n);
     else

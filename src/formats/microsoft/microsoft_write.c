@@ -18,7 +18,7 @@
 
 struct microsoft {
     struct field_json fields;
-    struct buffer name; /* scratch: a field name with its tag */
+    struct buffer name; /* buffer for a field name with its tag */
     bool has_tags;
 };
 
@@ -50,8 +50,8 @@ static bool is_text_equal(ttr_text name, const char *what)
     return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
 }
 
-/* Writes the field name as stored, with its tag. A field called "meta" becomes "meta#2", because
- * the last object has that name. */
+/* Writes a field name with its attributes and tag. A field named "meta" is written as "meta#2",
+ * because the last member of each object is named "meta". */
 static void add_name(struct microsoft *ctx, const ttr_field *field,
                      const struct event_header_item *item)
 {
@@ -105,12 +105,12 @@ static void add_fields(struct microsoft *ctx, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
-    bool is_shown = true;
+    bool is_printed = true;
     ttr_fields_begin(ctx->fields.t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0)
-            is_shown = field.group == TTR_GROUP_PAYLOAD;
-        if (is_shown)
+            is_printed = field.group == TTR_GROUP_PAYLOAD;
+        if (is_printed)
             add_field(ctx, &fields, &field);
     }
     while (ctx->fields.depth > 0)
@@ -119,7 +119,8 @@ static void add_fields(struct microsoft *ctx, const ttr_event *event)
 
 /* --- Object around the fields --- */
 
-/* The "meta" object. Its names are unique, so they are not checked for duplicates. */
+/* State while the "meta" object is written. Its names are unique, so duplicates are not searched.
+ */
 struct meta {
     char *at;
     bool spaced, has_any;
@@ -182,14 +183,15 @@ static void add_time(struct meta *meta, int64_t time)
     add_key(meta, "time");
     if (is_unix)
         *meta->at++ = '"';
-    meta->at = is_unix ? microsoft_put_time(meta->at, s) : emit_i64(meta->at, s);
+    meta->at = is_unix ? microsoft_emit_time(meta->at, s) : emit_i64(meta->at, s);
     *meta->at++ = '.';
     number_format_9_digits(meta->at, (uint32_t)(time - s * 1000000000));
     meta->at = emit_constant(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
-/* Returns the thread on which the event happened: for switches and wake-ups the other one. */
-static ttr_id event_thread(const ttr_event *event)
+/* Returns the thread on which the event occurred. For switches and wake-ups that is the event's
+ * other thread. */
+static ttr_id get_event_thread(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link
@@ -197,7 +199,7 @@ static ttr_id event_thread(const ttr_event *event)
 }
 
 /* Converts a level to EventHeader's scale. */
-static unsigned event_header_level(unsigned level)
+static unsigned convert_level(unsigned level)
 {
     static const uint8_t levels[] = {0, 6, 5, 4, 3, 2, 1};
     return level < sizeof levels ? levels[level] : 0;
@@ -208,7 +210,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
     struct event_header_head head;
     ttr_thread thread;
     if (!event_header_head(json->t, event, &head))
-        head = (struct event_header_head){.level = (uint8_t)event_header_level(event->level),
+        head = (struct event_header_head){.level = (uint8_t)convert_level(event->level),
                                           .opcode = event->opcode};
     field_json_append_constant_name(json, "meta");
     char *begin = (char *)buffer_room(json->to, META_ROOM);
@@ -220,7 +222,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
         add_time(&meta, event->time);
     if (event->flags & TTR_EVENT_HAS_CPU)
         add_number(&meta, "cpu", event->cpu);
-    if (ttr_thread_get(json->t, event_thread(event), &thread)) {
+    if (ttr_thread_get(json->t, get_event_thread(event), &thread)) {
         if (thread.pid_known)
             add_number(&meta, "pid", thread.pid);
         if (thread.tid_known)
@@ -245,7 +247,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
-        provider = name; /* perf-decode treats names such as "cpu-clock" as the provider */
+        provider = name; /* perf-decode prints names such as "cpu-clock" in place of the provider */
         name.n = 0;
     }
     buffer_add_byte(&out->buffer, '{');
@@ -264,9 +266,9 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_count_event(out, event);
 }
 
-/* Returns true if perf-decode prints the event. Records of perf.data other than samples have no
- * provider and are skipped. */
-static bool is_shown(const ttr *t, const ttr_event *event)
+/* Returns true if perf-decode prints the event. It skips records of perf.data other than samples,
+ * which have no provider. */
+static bool is_printed(const ttr *t, const ttr_event *event)
 {
     ttr_source source;
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
@@ -282,7 +284,7 @@ static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch
     const struct microsoft *ctx = out->ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        if (!is_shown(out->t, event))
+        if (!is_printed(out->t, event))
             continue;
         write_event(out, event);
         out->buffer.failed |= ctx->fields.texts.failed || ctx->name.failed;

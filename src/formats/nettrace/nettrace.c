@@ -36,7 +36,7 @@ static unsigned nettrace_detect(const struct peek *peek)
     return is_netperf(p + HEAD_BYTES, peek->n - HEAD_BYTES) ? 255 : 0;
 }
 
-static const char *nettrace_explain_refusal(const struct peek *peek)
+static const char *explain_unsupported_version(const struct peek *peek)
 {
     if (is_serialization(peek->bytes, peek->n))
         return "a FastSerialization file, but not an EventPipe trace (perhaps an .etlx or "
@@ -53,7 +53,7 @@ static const ttr_option_info options[] = {
 static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
     .bid = nettrace_detect,
-    .refuse = nettrace_explain_refusal,
+    .refuse = explain_unsupported_version,
     .state_size = sizeof(struct nettrace_reader),
     .open = nettrace_reader_open,
     .next = nettrace_reader_next,

@@ -55,8 +55,8 @@
 #include "layout/layout.h"
 
 #define NETTRACE_NONE UINT32_MAX
-/* Interpretations of a payload if its metadata may be wrong: bit 0: booleans have one byte,
- * bit 1: bytes have four. */
+/* A boolean may be stored in one byte or four, and so may a byte. Each combination is one layout of
+ * the payload: bit 0 of its index: booleans have one byte, bit 1: bytes have four. */
 #define NETTRACE_LAYOUTS_MAX 4u
 #define NETTRACE_DENSE_MAX 65536u  /* metadata numbers below this are looked up in a plain array */
 #define NETTRACE_RUNS_MAX 65536u   /* waiting runs; beyond that events are emitted out of order */
@@ -70,7 +70,7 @@
 
 struct nettrace_reader;
 
-/* Declaration of code or processes that an event type carries. */
+/* Declarations of symbols or processes that the events of a type carry. */
 enum symbols_kind {
     SYMBOLS_NONE,
     SYMBOLS_METHOD,
@@ -86,28 +86,32 @@ enum symbols_kind {
 struct nettrace_layouts {
     /* type of the payload; NULL if the fields are unknown */
     const struct type *root;
-    /* valid if its bit in `tried` is set; NULL if it cannot be compiled */
+    /* compiled layouts by index; an entry is valid if its bit in `tried` is set, NULL if
+     * compilation failed */
     const struct layout *layout[NETTRACE_LAYOUTS_MAX];
-    uint64_t offset; /* file offset of the metadata, for notes */
-    /* bit i: root member i is converted before it is returned; valid if `is_plain` */
+    uint64_t offset; /* file offset of the metadata, for diagnostics */
+    /* bit i: root member i is converted before it is returned; valid if `is_plain` is set */
     uint64_t converted;
-    /* tried: bit per compiled layout; could_lie: bits of interpretations that are possible */
+    /* tried: bit per layout that was compiled; could_lie: bits of layouts that the metadata permit
+     */
     uint8_t tried, could_lie;
-    /* all events without labels consist of the root members alone, if layout 0 fits; valid after
-     * the first compilation */
+    /* true if the fields of an event without labels are exactly the root members; valid after
+     * layout 0 is compiled */
     bool is_plain;
 };
 
-/* An event type: the metadata with one number, and the schema made of them. */
+/* An event type: one metadata record, and the schema built from it. */
 struct nettrace_type {
     struct nettrace_reader *reader;
     struct nettrace_layouts *layouts;
-    uint64_t events_emitted;        /* events of this type emitted so far */
-    uint32_t index, provider_index; /* position among all types; number of its provider */
-    /* V6: some fields refer to bytes after the last field, so these are not undecoded bytes */
+    uint64_t events_emitted; /* events of this type emitted so far */
+    /* index: position in nettrace_types.all; provider_index: number of the provider */
+    uint32_t index, provider_index;
+    /* V6: some fields refer to bytes after the last field, so trailing bytes are not reported as
+     * undecoded */
     bool has_locations;
     ttr_id schema, name, provider;
-    /* name without Start or Stop, which pairs begin and end events (model/activity.h) */
+    /* event name without the suffix Start or Stop; pairs begin and end events (model/activity.h) */
     ttr_id task;
     uint64_t keyword;
     uint32_t id, version;
@@ -117,36 +121,39 @@ struct nettrace_type {
     uint8_t symbols_kind; /* enum symbols_kind: code or processes that its events declare */
     uint32_t number;      /* number of the metadata in the file */
     ttr_text message, description;
-    /* metadata bytes as stored, in V6 without their number; owned by reader->arena */
+    /* metadata record as stored, in V6 without its number; owned by reader->arena */
     const uint8_t *stored;
     uint32_t stored_n;
-    ttr_event template; /* event with all members that are equal in each event of this type */
+    ttr_event template; /* event with the members that all events of this type share */
 };
 
 /* Tables of event types. Types are never freed before the reader is closed. */
 struct nettrace_types {
     struct nettrace_type *
-        *dense; /* type by metadata number; numbers below NETTRACE_DENSE_MAX only */
+        *dense; /* type by metadata number, for numbers below NETTRACE_DENSE_MAX */
     size_t dense_n;
     struct nettrace_type **all;
     size_t all_n, all_capacity;
-    struct pair_map sparse;        /* number to index in `all`, for other numbers */
-    struct pair_map known;         /* (hash of stored bytes, number) to index in `all` */
+    /* metadata number to index in `all`, for numbers from NETTRACE_DENSE_MAX on */
+    struct pair_map sparse;
+    /* (hash of the stored record, metadata number) to index in `all` */
+    struct pair_map known;
     struct pair_map providers;     /* (provider, 0) to provider number */
     struct nettrace_type **sorted; /* `all` sorted by provider, for descriptions */
     size_t sorted_n, sorted_capacity;
-    /* metadata number of the last event with metadata that were not yet read; 0 if none */
+    /* metadata number of the last scanned event with an undefined number; 0 if none */
     uint32_t awaited;
 };
 
-/* A thread that captured events. Its sequence counter shows whether events are missing. */
+/* A thread that captured events. Its sequence counter reveals lost events. */
 struct nettrace_capture_thread {
     uint64_t id;
-    uint64_t ticks;    /* ticks of the last event scanned, which may still wait */
-    uint32_t sequence; /* sequence number of that event */
-    /* index of the waiting run with the latest end; NETTRACE_NONE if none waits */
+    uint64_t ticks;    /* ticks of the last event scanned; that event may not be emitted yet */
+    uint32_t sequence; /* sequence number of the last event scanned; valid if `is_known` */
+    /* index of the queued run of this thread that ends last; NETTRACE_NONE if none is queued */
     uint32_t tail;
-    uint32_t tail_stamp; /* stamp of that run; another stamp means that the slot was reused */
+    /* `stamp` of run `tail`; a different stamp in that slot means that the slot was reused */
+    uint32_t tail_stamp;
     ttr_id track;
     bool is_known; /* `sequence` is valid */
 };
@@ -155,7 +162,7 @@ struct nettrace_threads {
     struct pair_map by_index; /* V6: (thread index, 0) to thread id */
     struct nettrace_capture_thread *capture;
     size_t capture_n, capture_capacity;
-    /* (thread id of the OS, 0) to index in `capture`; V6: (id of the model, 0) */
+    /* (OS thread id, 0) to index in `capture`; in V6 (ttr_id of the thread, 0) */
     struct pair_map by_id;
     struct {
         uint64_t tid;
@@ -163,15 +170,15 @@ struct nettrace_threads {
     } cache[NETTRACE_THREAD_CACHE];
 };
 
-/* Missing events of a capture thread. Times are ticks. */
+/* A number of lost events of a capture thread, with the ticks between which they were lost. */
 struct nettrace_gap {
     uint64_t from, to, count, offset;
     ttr_id track;
 };
 
-/* Cached header of a waiting event: members that differ from the event before it. Positions are
- * bytes from the start of the event, 0 if absent. A header that names a thread is decoded again
- * instead. */
+/* Cached header of an event that is not emitted yet: the members that differ from the previous
+ * event. Positions are bytes from the start of the event, 0 if absent. A header that names a thread
+ * is not cached, but decoded again. */
 struct nettrace_cached_header {
     uint64_t ticks;
     uint32_t metadata, stack, payload_size;
@@ -179,24 +186,27 @@ struct nettrace_cached_header {
     uint8_t flags;
 };
 
-/* Consecutive events of a block with ascending times. At least one of them waits. */
+/* A run: consecutive events of a block with ascending times, of which at least one is not emitted
+ * yet. */
 struct nettrace_run {
     struct nettrace_header at;         /* decoded header of the next event to emit */
     struct nettrace_header_range span; /* bytes from the start of the block to the end of the run */
-    uint64_t last;                     /* ticks of the last event */
+    uint64_t last;                     /* ticks of the last event of the run */
     uint64_t keep_from; /* file offset; the input window must keep bytes from here on */
-    /* thread numbers for which `track` and `thread` were looked up */
+    /* thread numbers for which `track` and `thread` were looked up last */
     uint64_t capture_id, thread_id;
     ttr_id track, thread;
-    uint32_t next, stamp; /* next: index of the next run of the chain, or of the next free run */
-    uint32_t cached, cached_end; /* range of order->cached: cached headers of the events after `at`;
-                                    equal if none */
+    /* next: index of the next run of the chain, or of the next free run; stamp: changes when the
+     * slot is reused */
+    uint32_t next, stamp;
+    /* indices in order->cached of the headers after `at`; equal if none are cached */
+    uint32_t cached, cached_end;
 };
 
-/* Heap entry: the first waiting event of a chain of runs. */
+/* Heap entry: the next event of a chain of runs. */
 struct nettrace_heap_entry {
     uint64_t ticks;
-    const uint8_t *place; /* position in the window; breaks ties of equal ticks */
+    const uint8_t *place; /* address of the event in the window; breaks ties of equal ticks */
     uint32_t run;
 };
 
@@ -209,49 +219,52 @@ struct nettrace_order {
     uint32_t heap_n;
     /* ring of NETTRACE_CACHED_MAX cached headers; NULL until first needed */
     struct nettrace_cached_header *cached;
-    uint32_t cached_n, cached_first_needed; /* count of headers ever stored; lowest number that a
-                                               waiting run still needs */
-    struct nettrace_gap *gaps;              /* sorted by `from` while emitting */
+    /* cached_n: headers stored so far; cached_first_needed: number of the oldest one that a queued
+     * run still needs */
+    uint32_t cached_n, cached_first_needed;
+    struct nettrace_gap *gaps; /* sorted by `from` while emitting */
     size_t gaps_n, gaps_capacity, gaps_emitted;
-    uint64_t limit;   /* while emitting: ticks of the last event that may be emitted */
+    uint64_t limit;   /* ticks of the last event that may be emitted; valid while emitting */
     uint64_t emitted; /* ticks of the last event emitted */
-    /* lowest file offset that waiting runs need; UINT64_MAX if none waits; not updated while
+    /* lowest file offset that queued runs need; UINT64_MAX if none is queued; not updated while
      * emitting */
     uint64_t keep_from;
     bool is_emitting, has_emitted;
 };
 
-/* Extent of the addresses of a stack. The size is here, so that it is known before the bytes are
- * loaded into the cache. */
+/* Position and size of the addresses of a stack. The size is stored here, so that reading it does
+ * not touch `bytes`. */
 struct nettrace_stack_extent {
     uint64_t at;
     uint32_t bytes;
 };
 
-/* Stacks since the last sequence point. Runtimes number them in ascending order: `ranges` holds
- * those, sorted by number. Stacks with lower numbers than the one before, which no known runtime
- * writes, are in `others`, so that each lookup stays logarithmic. */
+/* Stacks since the last sequence point. Runtimes number stacks in ascending order: `ranges` has
+ * those, sorted by number. A stack with a lower number than the previous one is in `others`, so
+ * that each lookup stays logarithmic. No known runtime writes such stacks. */
 struct nettrace_stacks {
     uint8_t *bytes; /* addresses of all stacks; each stack starts at a multiple of 8 */
     size_t bytes_n, bytes_capacity;
-    struct nettrace_stack_extent *at; /* extent of each stack in `bytes` */
+    struct nettrace_stack_extent *at; /* entries that locate each stack in `bytes` */
     size_t at_n, at_capacity;
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
-    struct pair_map others; /* number to index in `at` */
-    /* fast path: stacks at[number - fast_first] with addresses that can be copied as native 64-bit
-     * integers; fast_n is 0 if that is not possible for all */
+    /* stack number to index in `at`, for numbers below that of the previous stack */
+    struct pair_map others;
+    /* fast path: stacks at[number - fast_first], valid if all addresses are native 64-bit integers;
+     * fast_n is 0 if the fast path is disabled */
     uint32_t fast_first, fast_n;
 };
 
-/* Numbers first to first + n - 1 (within 32 bits) have the extents at[begin] and following. */
+/* Stacks numbered first to first + n - 1 (within 32 bits) have the entries at[begin] and following.
+ */
 struct nettrace_stack_range {
     uint32_t first, n;
     size_t begin;
 };
 
 struct nettrace_label_list {
-    size_t at, n; /* extent in `bytes` */
+    size_t at, n; /* at: offset in `bytes`; n: size in bytes */
 };
 
 /* Label lists since the last sequence point. */
@@ -260,13 +273,15 @@ struct nettrace_labels {
     size_t bytes_n, bytes_capacity;
     struct nettrace_label_list *list;
     size_t list_n, list_capacity;
-    struct pair_map by_number; /* number of a list to index in `list` */
+    struct pair_map by_number; /* number of a label list to index in `list` */
 };
 
-/* A process that uses a mapping of a file. */
+/* A process that has mapped a file. */
 struct nettrace_mapping {
-    uint32_t process, module; /* module of the mapped file; 0 if none */
-    uint32_t next;            /* next process with the same mapping; NETTRACE_NONE if none */
+    /* process: process index; module: module of the mapped file, 0 if none */
+    uint32_t process, module;
+    /* index of the next entry with the same mapping id; NETTRACE_NONE if none */
+    uint32_t next;
 };
 
 struct nettrace_universal {
@@ -308,7 +323,7 @@ struct nettrace_piece {
 struct nettrace_reader {
     struct input *in;
     ttr *t;
-    ttr_error *error; /* of the call of nettrace_reader_next() that is running */
+    ttr_error *error; /* error target of the current nettrace_reader_next() call */
     unsigned version;
     uint32_t pointer_bytes;
     uint64_t pid;
@@ -316,44 +331,49 @@ struct nettrace_reader {
     uint64_t sync_ticks;
     int64_t sync_ns;
     uint64_t
-        /* while ticks - sync_ticks is below this, sync_ns plus it is the time in ns; 0 if the clock
-         * has another frequency */
+        /* if ticks - sync_ticks is below this, the time in ns is sync_ns plus that difference; 0 if
+         * ticks are not nanoseconds */
         unscaled_ticks;
     uint64_t at; /* file offset of the next object or block */
     /* option order=block: events are emitted after each block, without merging */
     bool emits_blocks;
-    bool has_trace;                       /* the Trace object was read */
-    bool is_over;                         /* no further object will be read */
-    bool resets_stacks;                   /* clear stacks and labels as soon as no event waits */
-    bool resets_threads, resets_metadata; /* clear these too */
-    /* damage was found: search for the next object or block */
+    bool has_trace; /* the Trace object has been read */
+    /* the input is read to its end; waiting events may remain */
+    bool is_over;
+    /* clear stacks and labels once no event is waiting to be emitted */
+    bool resets_stacks;
+    bool resets_threads, resets_metadata; /* clear threads or metadata numbers at the same moment */
+    /* damage was found: the next read searches for an object or block */
     bool needs_resync;
     /* an allocation failed in the field iterator, which has no error to set; reported by the next
      * read */
     bool is_out_of_memory;
-    ttr_status failed; /* status of a failed nettrace_order_emit() */
+    ttr_status failed; /* status of the last failed nettrace_order_emit() */
     struct nettrace_types types;
     struct nettrace_threads threads;
     struct nettrace_order order;
     struct nettrace_stacks stacks;
     struct nettrace_labels labels;
     struct nettrace_universal universal;
-    int64_t from, to; /* time range in ns; valid if `has_range`; blocks outside of it are skipped */
+    /* requested time range in ns; valid if `has_range`; blocks outside of it are skipped */
+    int64_t from, to;
     bool has_range;
-    bool has_jit;               /* some event type begins a compilation (MethodJittingStarted) */
-    bool has_universal;         /* some event type is from Universal.System */
-    struct arena arena;         /* event types; freed at close */
-    struct arena scratch;       /* texts of the current batch */
-    struct buffer symbol;       /* scratch space for one symbol name */
-    bool emits_pieces, has_end; /* has_end: the end mark was read; it ends at `at` */
-    /* file offset; the window keeps bytes from here on for a piece; UINT64_MAX if none */
+    /* some event type is MethodJittingStarted, which begins a compilation */
+    bool has_jit;
+    bool has_universal;   /* some event type has the provider Universal.System */
+    struct arena arena;   /* event types; freed at close */
+    struct arena scratch; /* texts of the current batch */
+    struct buffer symbol; /* scratch space for one symbol name */
+    /* has_end: the end mark was read, and `at` is the offset after it */
+    bool emits_pieces, has_end;
+    /* file offset; the window keeps bytes from here on for a queued piece; UINT64_MAX if none */
     uint64_t keep_from;
     struct nettrace_piece pieces[NETTRACE_PIECES_MAX];
     uint32_t pieces_n;
     uint32_t
-        /* events of the current block that were decoded, with or without known metadata */
+        /* decoded events of the current block, including those with undefined metadata */
         known_events;
-    bool has_bad_metadata; /* some metadata of the current block end before the event's id */
+    bool has_bad_metadata; /* some metadata of the current block end before the event id */
     ttr_id piece_schema;
 };
 
@@ -367,8 +387,8 @@ struct nettrace_bytes {
 /* --- nettrace_read.c --- */
 
 ttr_status nettrace_reader_open(struct input *in, ttr_error *error);
-/* Fills the batch. With TTR_READ_SYMBOLS the context also gets the symbols that these events
- * declare. */
+/* Fills the batch. With TTR_READ_SYMBOLS the context also gets the symbols that the events of the
+ * batch declare. */
 ttr_status nettrace_reader_next(struct input *in, ttr_error *error);
 void nettrace_reader_close(struct input *in);
 
@@ -383,20 +403,21 @@ TTR_MUST ttr_status nettrace_parse_trace(struct nettrace_reader *reader, struct 
 
 /* --- nettrace_pieces.c --- */
 
-/* Loads `need` bytes from `offset` on, fewer only at the end of the input. `offset` must not be
- * below the bytes that the window keeps. May move the window; pointers of waiting runs are
- * adjusted. */
+/* Loads `need` bytes from file offset `offset` on, or fewer if the input ends. `offset` must not be
+ * below bytes that the window must keep. May move the window; pointers of queued runs are adjusted.
+ */
 TTR_MUST ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset,
                                         uint64_t need, struct nettrace_bytes *bytes);
 
-/* Ends the trace at an end mark of `size` bytes at reader->at. Notes any bytes that follow it. */
+/* Ends the trace at the end mark, which has `size` bytes at reader->at. Adds a note if bytes
+ * follow. */
 TTR_MUST ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size);
 
-/* Starts to collect pieces if the caller wants definitions. Returns false if memory is exhausted.
- */
+/* Enables the collection of pieces if the caller wants definitions. Returns false if memory is
+ * exhausted. */
 TTR_MUST bool nettrace_pieces_init(struct nettrace_reader *reader);
 
-/* Queues a piece, which must be in the window; does nothing if pieces are not wanted. */
+/* Queues a piece that is completely in the window. Does nothing unless pieces are collected. */
 void nettrace_queue_piece(struct nettrace_reader *reader, const struct nettrace_piece *piece);
 
 /* Appends the queued pieces to the batch, which must be empty. */
@@ -407,24 +428,24 @@ TTR_MUST ttr_status nettrace_queue_trailing_bytes(struct nettrace_reader *reader
 
 /* --- nettrace_objects.c --- */
 
-/* Reads the object at reader->at (V3 to V5), or searches for the next one after damage. */
+/* Reads the object at reader->at (V3 to V5). After damage, searches for the next object first. */
 TTR_MUST ttr_status nettrace_read_object(struct nettrace_reader *reader);
 
 /* --- nettrace_resync.c --- */
 
-/* Searches for the next event (V1, V2) or block (V6) after damage and sets reader->at to it. Also
- * recognises the end mark of V1 and V2. */
+/* Searches for the next event (V1, V2) or block (V6) after damage and sets reader->at to its
+ * offset. In V1 and V2 the end mark is found, too. */
 TTR_MUST ttr_status nettrace_resync(struct nettrace_reader *reader);
 
 /* Extent of a V6 block, as found by nettrace_measure_block6(). */
 struct nettrace_block_extent {
     uint64_t size;
-    /* file offset of the following block if `size` is wrong; 0 if `size` is right or none was found
-     */
+    /* file offset of the following block if `size` is wrong; 0 if `size` is right or no block was
+     * found */
     uint64_t next;
     bool is_cut;     /* the input ends inside the block */
-    bool is_lost;    /* the size is wrong */
-    bool is_strange; /* unknown kind, but the content is a block of events */
+    bool is_lost;    /* `size` is wrong */
+    bool is_strange; /* the block has an unknown kind, but contains events */
 };
 
 TTR_MUST ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at,
@@ -436,8 +457,9 @@ struct nettrace_block {
     const uint8_t *begin, *end; /* first event, end of the last one */
     uint64_t offset;            /* file offset of `begin` */
     uint8_t codec;
-    bool is_metadata;    /* all events are metadata */
-    bool is_cut;         /* the last event may be truncated; the caller reports that */
+    bool is_metadata; /* all events of the block are metadata */
+    /* the input may end within the last event; the caller reports the damage */
+    bool is_cut;
     const uint8_t *stop; /* output: end of the last event decoded */
 };
 
@@ -455,29 +477,29 @@ void nettrace_order_free(struct nettrace_reader *reader);
 TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
                                                const struct nettrace_header *header);
 
-/* Queues a complete run: at the end of its thread's chain if times allow, else as a new chain.
- * Returns false if memory is exhausted. */
+/* Queues a finished run: appended to the chain of its thread if it starts after the end of that
+ * chain, else as a new chain. Returns false if memory is exhausted. */
 TTR_MUST bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *run,
                                    uint64_t first_ticks);
 
 /* Starts to emit all waiting events with ticks up to `limit`. */
 void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit);
 
-/* Appends events to the batch until it is full or all permitted ones are emitted. Returns false on
- * failure; the status is in reader->failed. */
+/* Appends events to the batch until the batch is full or the limit is reached. Returns false on
+ * failure, with the status in reader->failed. */
 TTR_MUST bool nettrace_order_emit(struct nettrace_reader *reader);
 
 /* Converts ticks to ns since 1970. Adds TTR_EVENT_CLAMPED to `flags` if the result does not fit. */
 int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
 
-/* Adjusts all pointers of waiting runs after the window moved from `before` to `after`. */
+/* Adjusts all pointers of queued runs after the window moved from `before` to `after`. */
 void nettrace_order_rebase_pointers(struct nettrace_order *order, const struct window *before,
                                     const struct window *after);
 
 /* --- nettrace_threads.c --- */
 
-/* Returns the index of a capture thread in threads.capture, which is added if new; SIZE_MAX if
- * memory is exhausted. */
+/* Returns the index of a capture thread in threads.capture, and adds the thread if it is new.
+ * Returns SIZE_MAX if memory is exhausted. */
 size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id);
 
 /* Compares the sequence number in `header` with the thread's counter and queues a gap if events are
@@ -486,31 +508,32 @@ size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id);
 TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t capture,
                                        const struct nettrace_header *header, bool is_point);
 
-/* Returns the thread with a tid, or in V6 with an index; 0 if memory is exhausted. */
+/* Returns the thread with an OS thread id, in V6 with a thread index. Returns 0 if memory is
+ * exhausted. */
 ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid);
 
-/* V6: define the thread of an index, remove one, remove all. The first returns false if memory is
- * exhausted. */
+/* V6: define the thread at an index, remove one, remove all. nettrace_thread_define() returns false
+ * if memory is exhausted. */
 TTR_MUST bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index);
 void nettrace_threads_reset(struct nettrace_reader *reader);
 
 /* --- nettrace_stacks.c --- */
 
-/* Stores `n` stacks with numbers from `first` on, parsed at the cursor. Sets c->failed if fewer are
+/* Parses `n` stacks, which have the numbers from `first` on. Sets c->failed if fewer stacks are
  * complete. Returns false if memory is exhausted. */
 TTR_MUST bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint32_t n,
                                     struct cursor *c);
 void nettrace_stacks_reset(struct nettrace_stacks *stacks);
 void nettrace_stacks_free(struct nettrace_reader *reader);
 
-/* Returns the addresses of an event's stack as stored, and their count in `*n`; NULL if it has
- * none. Valid until the next sequence point. */
+/* Returns the addresses of an event's stack as stored, and their count in `*n`. Returns NULL if the
+ * event has no stack. Valid until the next sequence point. */
 const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
                                       uint32_t *n);
 
-/* Implements ttr_event_frames(): copies up to `room` addresses, returns the count of all. `ctx` is
- * the event's type. */
+/* Implements ttr_event_frames(): copies up to `room` addresses, and returns the depth of the stack.
+ * `ctx` is the event's type. */
 uint32_t nettrace_copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room);
 
@@ -518,7 +541,7 @@ uint32_t nettrace_copy_frames(const void *ctx, const ttr_event *event, uint64_t 
  * not native 64-bit integers. `ctx` is the event's type. */
 const uint64_t *nettrace_borrow_frames(const void *ctx, const ttr_event *event, uint32_t *n);
 
-/* Reads an address of 4 or 8 bytes. */
+/* Reads an address of `bytes` bytes, which is 4 or 8. */
 static inline uint64_t nettrace_load_address(const uint8_t *p, uint32_t bytes)
 {
     return bytes == 8 ? load_u64le(p) : load_u32le(p);
@@ -526,8 +549,8 @@ static inline uint64_t nettrace_load_address(const uint8_t *p, uint32_t bytes)
 
 /* --- nettrace_metadata.c --- */
 
-/* Parses metadata of V1 to V5 from the payload at the cursor. `number`: file offset of the event,
- * which numbers metadata in V1 and V2. */
+/* Parses metadata of V1 to V5 from the payload at the cursor. `number` is the file offset of the
+ * event, which V1 and V2 use as metadata number. */
 TTR_MUST ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor *c,
                                             uint64_t number);
 
@@ -543,7 +566,7 @@ TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
 
 /* --- nettrace_blocks.c --- */
 
-/* Reads the V6 block at reader->at, or searches for the next one after damage. */
+/* Reads the V6 block at reader->at. After damage, searches for the next block first. */
 TTR_MUST ttr_status nettrace_read_block6(struct nettrace_reader *reader);
 
 /* --- nettrace_metadata6.c --- */
@@ -556,36 +579,38 @@ TTR_MUST ttr_status nettrace_labels_parse(struct nettrace_reader *reader, struct
 void nettrace_labels_reset(struct nettrace_reader *reader);
 void nettrace_labels_free(struct nettrace_reader *reader);
 
-/* Skips one label list. Returns false if it is truncated or has an unknown label. */
+/* Advances the cursor over one label list. Returns false if the list is truncated or has an unknown
+ * label. */
 bool nettrace_skip_label_list(struct cursor *c);
 
 /* Finds the bytes of a label list. Returns false if no list has this number. */
 bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t number,
                               const uint8_t **p, uint32_t *n);
 
-/* Overrides members of an event by its labels; the list number is in event->part. */
+/* Sets the members of an event that its labels override. The number of the label list is in
+ * event->part. */
 void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *event);
 
-/* Returns the next label that is a field, and moves `*p` and `*n` past it. Returns false after the
- * last one. */
+/* Returns the next label that becomes a field, and advances `*p` and `*n` past it. Returns false
+ * after the last label. */
 bool nettrace_next_label_field(const uint8_t **p, uint32_t *n, ttr_field *field);
 
 /* --- nettrace_types.c --- */
 
-/* Contents of one metadata record, in the form that all versions share. */
+/* Contents of one metadata record, independent of the version. */
 struct nettrace_definition {
     ttr_id provider, name;
     uint32_t number, id, version;
     uint64_t keyword;
     uint32_t level;
     uint8_t opcode;
-    bool has_opcode;    /* an opcode is stored, even if it is 0 */
+    bool has_opcode;    /* the record stores an opcode, possibly 0 */
     bool has_locations; /* V6: fields with the types rel_loc or data_loc */
-    /* name and fields are not stored but known from the runtime's manifest */
+    /* name and fields come from the manifest of the runtime, not from the record */
     bool is_known;
     struct type *root;             /* type of the payload; NULL if unknown */
     ttr_text message, description; /* V6 only; they point into the record */
-    uint8_t could_lie;             /* interpretations that are possible, see nettrace_layouts.c */
+    uint8_t could_lie;             /* layouts that the metadata permit; see nettrace_layouts.c */
     const uint8_t *bytes;          /* stored bytes of the record, in V6 without the number */
     size_t bytes_n;
 };
@@ -595,14 +620,14 @@ void nettrace_types_free(struct nettrace_reader *reader);
 TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
                                       const struct nettrace_definition *stored, uint64_t offset);
 
-/* Returns true if the same bytes were declared before under this number; the number then refers to
- * that type again. Returns false otherwise, and if memory is exhausted. */
+/* Returns true if the same record was declared before with the same number, and makes the number
+ * refer to that type again. Returns false otherwise, or if memory is exhausted. */
 bool nettrace_type_reuse(struct nettrace_reader *reader, const struct nettrace_definition *stored);
 
-/* Removes all metadata numbers; the types stay. */
+/* Undefines all metadata numbers; the types remain valid. */
 void nettrace_types_clear_numbers(struct nettrace_reader *reader);
 
-/* Converts a level of .NET (1 = critical to 5 = verbose) to one of the model. */
+/* Converts a level of .NET (1 = critical to 5 = verbose) to a level of ttr_event. */
 uint8_t nettrace_level_from_clr(uint32_t level);
 
 struct nettrace_type *nettrace_find_sparse_type(const struct nettrace_types *types,
@@ -622,8 +647,8 @@ bool nettrace_describe_type(struct input *in, size_t i, struct event_class *abou
 
 /* --- nettrace_layouts.c --- */
 
-/* Returns the layout of the event's type that fits the size of its payload, compiled at first use;
- * NULL if the fields are unknown. */
+/* Returns the layout that fits the size of an event's payload, and compiles it at first use.
+ * Returns NULL if the fields are unknown. */
 const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
                                               const ttr_event *event);
 
@@ -633,18 +658,18 @@ extern const struct field_ops nettrace_field_ops;
 
 /* --- nettrace_spans.c --- */
 
-/* Sets span rule and opcode of a type if the runtime does not mark its begin and end events with
+/* Sets span rule and opcode of a type whose begin and end events the runtime does not mark with
  * opcodes. type->name and type->provider must be set. */
 void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type);
 
-/* Sets kind and link of an event with an opcode, so that begin and end events pair. */
+/* Sets `kind` and `link` of an event with an opcode, so that begin and end events pair. */
 void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
                         const struct nettrace_type *type);
 
 /* --- nettrace_symbols.c --- */
 
-/* Returns the enum symbols_kind of an event of the runtime's providers; 0 if it declares no code.
- */
+/* Returns the enum symbols_kind of an event of the runtime's providers; 0 if it declares no
+ * symbols. */
 uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id);
 
 /* Adds the symbols that an event declares to the context. Returns false if memory is exhausted. */
@@ -652,13 +677,14 @@ TTR_MUST bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_eve
 
 /* --- nettrace_universal.c --- */
 
-/* True for providers "Universal.*", which store texts differently from their metadata. */
+/* Returns whether a provider is "Universal.*". Those store texts in another encoding than their
+ * metadata declare. */
 bool nettrace_is_universal(ttr_text provider);
 
 /* True if events with this name are CPU samples. */
 bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
 
-/* Returns the enum symbols_kind of an event of Universal.System; 0 if it declares nothing of use.
+/* Returns the enum symbols_kind of an event of Universal.System; 0 if the reader does not use it.
  */
 uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id);
 

@@ -39,7 +39,7 @@ static ttr_status parse_point6(struct nettrace_reader *reader, struct cursor *c)
     return TTR_OK;
 }
 
-/* Defines the thread of one row. A row without a pid has the pid of the trace. */
+/* Parses one row of the thread table. The pid of the trace is the default. */
 static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
 {
     uint64_t index = nettrace_read_varint(row), pid = reader->pid, tid = 0;
@@ -56,7 +56,7 @@ static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
         else if (kind == THREAD_PAIR)
             (void)nettrace_read_string(row), (void)nettrace_read_string(row);
         else
-            break; /* unknown kind, so its size is unknown too */
+            break; /* the kind is unknown, so its size is unknown too */
     }
     ttr_id thread = context_thread(t, reader->in->id, pid, tid);
     ttr_id text = thread && name.n && !row->failed ? intern_add(&t->strings, name.p, name.n) : 0;
@@ -76,7 +76,7 @@ static ttr_status parse_threads(struct nettrace_reader *reader, struct cursor *c
     return TTR_OK;
 }
 
-static ttr_status parse_gone_threads(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_ended_threads(struct nettrace_reader *reader, struct cursor *c)
 {
     while (cursor_left(c) > 0) {
         uint64_t index = nettrace_read_varint(c);
@@ -145,7 +145,7 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
     case NETTRACE_BLOCK_THREADS:
         return parse_threads(reader, c);
     case NETTRACE_BLOCK_GONE:
-        return parse_gone_threads(reader, c);
+        return parse_ended_threads(reader, c);
     case NETTRACE_BLOCK_LABELS:
         return nettrace_labels_parse(reader, c);
     default:
@@ -155,7 +155,7 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
     }
 }
 
-/* Queues the block at `at` as a piece; `c` is after the last byte that could be decoded. */
+/* Queues the block at offset `at` as a piece. `c` is after the last byte that could be decoded. */
 static void queue_block_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at,
                               const struct cursor *c, bool is_cut)
 {
@@ -195,7 +195,7 @@ static ttr_status report_missing_end6(struct nettrace_reader *reader)
     return TTR_OK;
 }
 
-/* Reads a block with a wrong size: complete rows up to the next block. */
+/* Reads a block that declares a wrong size: parses the complete rows before the next block. */
 static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned kind,
                                       const struct nettrace_block_extent *extent)
 {
@@ -226,8 +226,8 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
         kind);
 }
 
-/* Reads a block with a right size, or one that the input truncates. `is_strange`: its kind is
- * damaged, the content are events. */
+/* Reads a block that declares a right size, or that the end of the input truncates. `is_strange`:
+ * the kind is damaged, and the block contains events. */
 static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kind, uint32_t size,
                                     bool is_strange)
 {
@@ -275,11 +275,11 @@ ttr_status nettrace_read_block6(struct nettrace_reader *reader)
         return report_cut_block(reader, reader->at, bytes.n, 4);
     uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
     if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
-        /* emit waiting events first, then read this block again */
+        /* emit all waiting events first; the caller then reads this block again */
         nettrace_order_flush_until(reader, UINT64_MAX);
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* a live trace is not waited for */
+    if (!reader->emits_blocks) { /* never wait for bytes of a live trace */
         status = nettrace_measure_block6(reader, reader->at, head, &extent);
         if (status != TTR_OK)
             return status;

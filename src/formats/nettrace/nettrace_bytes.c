@@ -34,9 +34,10 @@ static uint8_t *encode_guid(uint8_t *to, const uint8_t *guid)
     return to + 16;
 }
 
-/* Returns the flags of the parts that differ from what a reader assumes by the event before. */
-static uint8_t header_flags(const struct nettrace_header *last, const struct nettrace_header *h,
-                            bool is_v6)
+/* Returns the flags of the header members that differ from the values a reader derives from the
+ * previous event. */
+static uint8_t compute_header_flags(const struct nettrace_header *last,
+                                    const struct nettrace_header *h, bool is_v6)
 {
     uint32_t next = last->sequence + (h->metadata != 0);
     unsigned flags = h->flags & NETTRACE_IS_SORTED;
@@ -56,7 +57,7 @@ static uint8_t header_flags(const struct nettrace_header *last, const struct net
 uint8_t *nettrace_encode_header(uint8_t *to, struct nettrace_header *last,
                                 const struct nettrace_header *h, bool is_v6)
 {
-    uint8_t flags = header_flags(last, h, is_v6);
+    uint8_t flags = compute_header_flags(last, h, is_v6);
     *to++ = flags;
     if (flags & NETTRACE_HAS_METADATA)
         to = nettrace_encode_varint(to, h->metadata);
@@ -152,8 +153,7 @@ void nettrace_append_date(struct buffer *to, int64_t unix_ms)
     enum { MS_A_DAY = 86400000 };
     int64_t days = unix_ms / MS_A_DAY - (unix_ms % MS_A_DAY < 0);
     uint32_t ms = (uint32_t)(unix_ms - days * MS_A_DAY);
-    /* Days to civil date: algorithm civil_from_days by Howard Hinnant, with eras of 400 years that
-     * start in March. */
+    /* civil_from_days by Howard Hinnant; an "era" is 400 years, starting in March */
     int64_t shifted = days + 719468,
             generation = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
     uint32_t of_era = (uint32_t)(shifted - generation * 146097);
@@ -178,7 +178,7 @@ void nettrace_append_end_mark(struct ttr_writer *out, unsigned version)
         buffer_add_byte(&out->buffer, version < 3 ? NETTRACE_END : NETTRACE_NULL);
 }
 
-static void append_pair(struct buffer *to, const char *key, uint64_t value)
+static void append_key_value(struct buffer *to, const char *key, uint64_t value)
 {
     char digits[NUMBER_MAX];
     nettrace_append_string(to, (ttr_text){key, strlen(key)});
@@ -190,11 +190,11 @@ static void append_process_pairs(struct buffer *to, const struct nettrace_trace_
     nettrace_append_u32(to, (info->has_pid ? 1u : 0u) + (info->processors ? 1u : 0u) +
                                 (info->sampling_ns ? 1u : 0u));
     if (info->processors)
-        append_pair(to, "HardwareThreadCount", info->processors);
+        append_key_value(to, "HardwareThreadCount", info->processors);
     if (info->has_pid)
-        append_pair(to, "ProcessId", info->pid);
+        append_key_value(to, "ProcessId", info->pid);
     if (info->sampling_ns)
-        append_pair(to, "ExpectedCPUSamplingRate", info->sampling_ns);
+        append_key_value(to, "ExpectedCPUSamplingRate", info->sampling_ns);
 }
 
 void nettrace_append_trace(struct ttr_writer *out, unsigned version,

@@ -34,8 +34,8 @@ static inline void nettrace_append_u64(struct buffer *to, uint64_t x)
     }
 }
 
-/* Encodes a varint: seven bits per byte, lowest first. Returns the position after it, at most 10
- * bytes on. */
+/* Encodes a varint: seven bits per byte, lowest first. Returns the end of the varint, which has at
+ * most 10 bytes. */
 static inline uint8_t *nettrace_encode_varint(uint8_t *to, uint64_t x)
 {
     for (; x >= 0x80; x >>= 7)
@@ -46,18 +46,18 @@ static inline uint8_t *nettrace_encode_varint(uint8_t *to, uint64_t x)
 
 void nettrace_append_varint(struct buffer *to, uint64_t x);
 
-/* V6: appends the length as a varint, then UTF-8. */
+/* V6: appends a string: its length as a varint, then UTF-8. */
 void nettrace_append_string(struct buffer *to, ttr_text text);
 
-/* Encodes a compressed header relative to `last`, the event before it in the block (zeros for the
- * first one). Returns the position after it, at most NETTRACE_HEADER_MAX bytes on. Copies `header`
- * to `last`. */
+/* Encodes a compressed header relative to `last`, the previous header of the block (all zeros
+ * before the first). Returns the end of the encoded bytes, at most NETTRACE_HEADER_MAX. Copies
+ * `header` to `last`. */
 uint8_t *nettrace_encode_header(uint8_t *to, struct nettrace_header *last,
                                 const struct nettrace_header *header, bool is_v6);
 
-/* An open frame: a block of V6, or an object of older versions. */
+/* A block (V6) or object (V3 to V5) that is being written. */
 struct nettrace_frame {
-    size_t size_at, body; /* positions in the buffer: of the size, of the content */
+    size_t size_at, body; /* buffer offsets: of the size to be stored at the end, of the content */
     unsigned version;
     uint8_t kind; /* enum nettrace_block_kind */
 };
@@ -68,7 +68,7 @@ struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned vers
                                            enum nettrace_block_kind kind);
 void nettrace_frame_end(struct ttr_writer *out, const struct nettrace_frame *frame);
 
-/* Appends zeros up to a multiple of 4 of the output. */
+/* Appends zeros until the output has a multiple of 4 bytes. */
 void nettrace_append_padding(struct ttr_writer *out);
 
 /* Appends the file head: everything before the Trace object. */

@@ -1,8 +1,8 @@
 /* Event classes of the writer: events with equal provider, name, shape, level, opcode and keywords
  * share one metadata record.
  *
- * Event ids count from 1 for each provider, or from FIRST_SPARE on if another nettrace trace has
- * events of that provider: those keep their own ids. */
+ * Event ids are numbered from 1 for each provider. If another nettrace trace has events of a
+ * provider, those keep their ids, and other events of it are numbered from FIRST_SPARE. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,16 +12,16 @@
 #define FIRST_SPARE 30000u
 #define NO_CLASS UINT32_MAX
 
-/* Flags next to the class number: losses to count for each event of the class. */
-#define CLASS_IS_BARE (UINT32_C(1) << 31)   /* metadata without fields */
-#define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* names are not valid UTF-8 */
-#define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* names contain NUL characters */
+/* Flags in the upper bits of a class number: losses that each event of the class causes. */
+#define CLASS_IS_BARE (UINT32_C(1) << 31)   /* the metadata are written without fields */
+#define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* some names are not valid UTF-8 */
+#define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* some names contain NUL characters */
 #define CLASS_NUMBER (CLASS_HAS_ZEROS - 1)
 
 static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 
-/* Converts a level of the model to one of .NET. */
-static uint8_t clr_level(uint8_t level)
+/* Converts a level of ttr_event to a level of .NET. */
+static uint8_t level_to_clr(uint8_t level)
 {
     static const uint8_t levels[] = {
         [TTR_LEVEL_NONE] = 0,    [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
@@ -38,7 +38,7 @@ uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event 
     return event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_END ? 2 : event->opcode;
 }
 
-/* Appends a metadata record to those that are written before the next block. */
+/* Appends a metadata record to the records written before the next block. */
 static void append_metadata_row(struct nettrace_writer *w, uint32_t number, const uint8_t *row,
                                 size_t n)
 {
@@ -52,13 +52,13 @@ static void append_metadata_row(struct nettrace_writer *w, uint32_t number, cons
             store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
         return;
     }
-    nettrace_append_u32(to, (uint32_t)n + 4); /* size, removed again when the block is written */
+    nettrace_append_u32(to, (uint32_t)n + 4); /* the size, which is not written to the file */
     nettrace_append_u32(to, number);
     buffer_add(to, row, n);
 }
 
-/* Returns the metadata number of a class, which is added if new; 0 if memory is exhausted. Sets
- * `is_bare` if the record would be too large and was written without fields. */
+/* Returns the metadata number of a class, and adds the class if it is new. Returns 0 if memory is
+ * exhausted. Sets `is_bare` if the record was too large and was written without fields. */
 static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_class_info *info,
                                   bool *is_bare)
 {
@@ -103,7 +103,7 @@ static bool has_nettrace_source(const struct ttr_writer *out, const ttr_event *e
            strcmp(source.format, "nettrace") == 0;
 }
 
-/* Appends to w->shape the properties that distinguish classes with equal shapes. */
+/* Appends the properties to w->shape that distinguish classes with equal shapes. */
 static void append_class_key(struct ttr_writer *out, const ttr_event *event)
 {
     enum { KEY = 24 };
@@ -114,7 +114,7 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
     store_u32le(at, event->provider);
     store_u32le(at + 4, event->name);
     store_u64le(at + 8, event->keyword);
-    store_u32le(at + 16, (uint32_t)clr_level(event->level) |
+    store_u32le(at + 16, (uint32_t)level_to_clr(event->level) |
                              (uint32_t)nettrace_output_opcode(w, event) << 8 |
                              (uint32_t)event->kind << 16);
     store_u32le(at + 20, has_nettrace_source(out, event));
@@ -127,7 +127,7 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
     struct nettrace_writer *w = out->ctx;
     const char *kind = ttr_kind_text(event->kind);
     *info = (struct nettrace_class_info){.keyword = event->keyword,
-                                         .level = clr_level(event->level),
+                                         .level = level_to_clr(event->level),
                                          .opcode = nettrace_output_opcode(w, event)};
     info->provider =
         event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
@@ -136,8 +136,8 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
     info->shape = cursor_init(w->shape.bytes, shape_n, 0);
 }
 
-/* Adds the class of an event and stores its number under the hash of its key. Returns 0 if memory
- * is exhausted. */
+/* Adds the class of an event, and stores its number under the hash of the class key. Returns 0 if
+ * memory is exhausted. */
 static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
                                    uint64_t hash)
 {
@@ -189,7 +189,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     struct nettrace_class_info info = {.provider = {sampler, sizeof sampler - 1},
                                        .name = {"", 0},
                                        .keyword = event->keyword,
-                                       .level = clr_level(event->level),
+                                       .level = level_to_clr(event->level),
                                        .opcode = nettrace_output_opcode(w, event),
                                        .shape = cursor_init(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
@@ -229,12 +229,12 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     uint32_t number = NO_CLASS;
     bool is_understood = nettrace_translate(type, &info, &w->shape, &texts, reading);
     w->is_out_of_memory |= texts.failed || w->shape.failed;
-    /* Metadata need no opcode if the reader derives it from the name. */
+    /* no opcode is written if the reader derives the same one from the name */
     info.opcode = event->opcode == type->opcode ? info.opcode : event->opcode;
     if (is_understood && nettrace_shape_fits(&info.shape, w->version) &&
         (info.opcode == 0 || w->version > 4)) {
         info.keyword = event->keyword;
-        info.level = event->level == type->level ? info.level : clr_level(event->level);
+        info.level = event->level == type->level ? info.level : level_to_clr(event->level);
         number = find_or_add_class(out, &info, &is_bare);
         number = is_bare ? NO_CLASS : number;
     }
@@ -242,7 +242,7 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     return number;
 }
 
-/* Returns the index of the payload layout that fits an event; 0 if its metadata are right. */
+/* Returns the index of the payload layout that fits an event; 0 if the metadata are right. */
 static unsigned layout_index_of(const struct nettrace_type *type, const ttr_event *event)
 {
     const struct nettrace_layouts *layouts = type->layouts;
@@ -271,8 +271,8 @@ static bool reserve_source_classes(struct ttr_writer *out, ttr_id schema)
     return true;
 }
 
-/* True if an event has labels that are fields. Only V6 can store these without changing the
- * payload. */
+/* Returns whether an event has labels that become fields. Only V6 can store these without changing
+ * the payload. */
 static bool has_label_fields(const struct nettrace_type *type, const ttr_event *event)
 {
     const uint8_t *p;

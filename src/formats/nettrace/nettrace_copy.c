@@ -25,11 +25,12 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
 
 /* --- Marks of events that arrived --- */
 
-/* Returns the number of a piece's events that arrived. */
+/* Returns the number of events in a piece that arrived so far. */
 static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettrace_piece *piece)
 {
     uint64_t first = piece->offset - copy->marks_from,
-             last = first + piece->size; /* first bit, and the bit after the last one */
+             /* indices of the first bit and of the bit after the last one */
+        last = first + piece->size;
     uint32_t n = 0;
     for (uint64_t word = first / 64; word < copy->mark_words && word * 64 < last; word++) {
         uint64_t bits = copy->marks[word];
@@ -40,7 +41,7 @@ static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettr
     return n;
 }
 
-/* Makes room for the marks of a piece. Marks of pieces that were written are dropped. */
+/* Extends the bit set of marks to cover a piece. Removes marks of pieces that were written. */
 static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
                           const struct nettrace_piece *piece)
 {
@@ -68,7 +69,7 @@ static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
 
 /* --- Writing --- */
 
-/* Writes a piece unchanged, except for the padding of an object that moved. */
+/* Writes a piece unchanged, except for the padding of an object that has another offset now. */
 static void write_unchanged_piece(const struct nettrace_copy *copy, struct ttr_writer *out,
                                   const struct nettrace_piece *piece, const uint8_t *bytes)
 {
@@ -87,7 +88,7 @@ static void write_unchanged_piece(const struct nettrace_copy *copy, struct ttr_w
     buffer_add(&out->buffer, bytes + piece->body, piece->size - piece->body);
 }
 
-/* V1, V2: writes the label table after the end, with the new position of the end. */
+/* V1, V2: writes the label table, which stores the offset of the end tag. */
 static void write_label_table(const struct nettrace_copy *copy, struct ttr_writer *out,
                               const struct nettrace_piece *piece, const uint8_t *bytes)
 {
@@ -116,8 +117,8 @@ static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *o
         &(struct nettrace_trace_info){.frequency = 1000000000, .pointer_bytes = 8});
 }
 
-/* True if a block of events must be rebuilt: it is damaged, events are left out, or earlier ones of
- * its threads were left out, so that sequence numbers change. */
+/* Returns whether a block of events must be rebuilt: it is damaged, some of its events are left
+ * out, or earlier events of its threads were left out, which changes sequence numbers. */
 static bool needs_rebuild(const struct nettrace_copy *copy, const struct ttr_writer *out,
                           const struct nettrace_piece *piece)
 {
@@ -178,7 +179,8 @@ static ttr_status write_finished_pieces(struct nettrace_copy *copy, struct ttr_w
     return TTR_OK;
 }
 
-/* Moves held bytes to the start of the buffer if at least half of it is unused. */
+/* Moves the bytes of held pieces to the start of the buffer if at least half of the buffer is
+ * unused. */
 static void compact_held_bytes(struct nettrace_copy *copy)
 {
     if (copy->bytes_first <= copy->bytes.n / 2)
@@ -234,7 +236,7 @@ ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *o
     write_missing_trace(copy, out, &(struct nettrace_piece){.kind = NETTRACE_PIECE_END});
     uint64_t end = ttr_writer_bytes(out);
     nettrace_append_end_mark(out, copy->version);
-    if (copy->version < 3) { /* a table with one label, and the position of the table */
+    if (copy->version < 3) { /* the label table has one label; its own offset follows */
         nettrace_append_u32(&out->buffer, 1);
         nettrace_append_u32(&out->buffer, (uint32_t)end);
         nettrace_append_u32(&out->buffer, (uint32_t)end + 1);

@@ -24,24 +24,26 @@
 #include "formats/nettrace/nettrace.h"
 #include "formats/nettrace/nettrace_bytes.h"
 
-/* A piece that waits for its events. */
+/* A piece that is not written yet, because some of its events may still arrive. */
 struct nettrace_held {
     struct nettrace_piece piece;
-    size_t at; /* position in `bytes` */
+    size_t at; /* offset of the piece in nettrace_copy.bytes */
 };
 
 struct nettrace_copy {
     unsigned version;
     uint16_t source;
-    struct buffer bytes; /* bytes of held pieces; those before `bytes_first` are already written */
+    struct buffer bytes; /* bytes of held pieces; bytes before `bytes_first` are already written */
     size_t bytes_first;
-    struct nettrace_held *held; /* valid from held_first on */
+    struct nettrace_held *held; /* held pieces; valid from index held_first on */
     size_t held_first, held_n, held_capacity;
-    uint64_t *marks; /* one bit per byte of the source: an event that arrived starts there */
+    /* bit set with one bit per byte of the source: set if an arrived event starts at that byte */
+    uint64_t *marks;
     size_t mark_words, marks_capacity;
-    uint64_t marks_from;          /* source offset of the first bit */
-    struct pair_map dropped;      /* (capture thread, 0) to the number of its events left out */
-    struct pair_map moved;        /* V1, V2: (offset of metadata, 0) to their new offset */
+    uint64_t marks_from; /* source offset that corresponds to the first bit */
+    /* (capture thread, 0) to the number of its events that were left out */
+    struct pair_map dropped;
+    struct pair_map moved;        /* V1, V2: (source offset of metadata, 0) to output offset */
     uint64_t end_before, end_now; /* V1, V2: source and output offset of the end mark */
     bool has_trace, has_end;
 };
@@ -53,12 +55,12 @@ void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
                         const struct nettrace_reader *reader, uint16_t source);
 void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc);
 
-/* Holds or writes a piece, given as a definition event. Writes earlier pieces if all their events
- * were emitted. */
+/* Holds or writes a piece, which arrives as a definition event. Writes earlier pieces if all their
+ * events were emitted. */
 TTR_MUST ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
                                             const ttr_event *event, ttr_error *error);
 
-/* Marks an event as arrived. */
+/* Marks an event as arrived, so that it is written with its piece. */
 static inline void nettrace_copy_mark_event(struct nettrace_copy *copy, const ttr_event *event)
 {
     uint64_t bit = event->offset - copy->marks_from;
@@ -78,11 +80,12 @@ static inline bool nettrace_copy_has_event(const struct nettrace_copy *copy, uin
 
 /* --- nettrace_rebuild.c --- */
 
-/* Writes a block with the events that arrived. Returns false if memory is exhausted. */
+/* Writes a block with only those events that arrived. Returns false if memory is exhausted. */
 TTR_MUST bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
                                       const struct nettrace_piece *piece, const uint8_t *bytes);
 
-/* V1, V2: the same for events without blocks. Metadata numbers are updated to the new offsets. */
+/* V1, V2: writes only those events that arrived, and replaces metadata numbers by new offsets.
+ * Returns false if memory is exhausted. */
 TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
                                     const struct nettrace_piece *piece, const uint8_t *bytes);
 
@@ -91,13 +94,14 @@ TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_write
 void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out,
                                struct cursor *c);
 
-/* Writes a sequence point or a block of ended threads with reduced sequence numbers. */
+/* Writes a sequence point or a block of ended threads, with sequence numbers reduced by the events
+ * left out. */
 void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
                             const struct nettrace_piece *piece, const uint8_t *bytes);
 
 /* --- nettrace_repair.c --- */
 
-/* Writes the complete rows of a damaged piece that is not a block of events. */
+/* Writes the complete rows of a damaged piece of any kind except event blocks. */
 void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
                            const struct nettrace_piece *piece, const uint8_t *bytes);
 

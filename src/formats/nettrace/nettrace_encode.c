@@ -1,7 +1,7 @@
-/* Encoder: an event of any format becomes a nettrace header and payload.
+/* Encoder: converts an event of any format to a nettrace header and payload.
  *
- * Ticks are those of the source if that is the only one and a nettrace trace; else nanoseconds.
- * Payloads of nettrace sources are copied if possible, others are encoded by nettrace_shape.c. */
+ * If the only source is a nettrace trace, its ticks are kept; else ticks are nanoseconds. Payloads
+ * of nettrace sources are copied if possible; others are encoded by nettrace_shape.c. */
 #include <string.h>
 
 #include "base/number.h"
@@ -50,7 +50,7 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 
 /* --- The trace --- */
 
-/* Returns the reader of an event of a nettrace trace; NULL for events of other formats, and for
+/* Returns the reader that emitted a nettrace event; NULL for events of other formats, and for
  * detached copies. */
 static const struct nettrace_reader *nettrace_reader_of(const struct ttr_writer *out,
                                                         const ttr_event *event)
@@ -61,7 +61,8 @@ static const struct nettrace_reader *nettrace_reader_of(const struct ttr_writer 
                                                                                : NULL;
 }
 
-/* Returns a numeric attribute of a source under one of two names; 0 if it has none. */
+/* Returns a numeric attribute of a source, stored under `name` or `other`; 0 if the source has
+ * neither. */
 static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char *name,
                                       const char *other)
 {
@@ -80,8 +81,8 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Sets a clock of nanoseconds. Its zero is 1970 if the first event has a date, else it is early
- * enough that no ticks are negative. */
+/* Sets a clock in nanoseconds. Its zero is 1970 if the first event has a Unix time, else early
+ * enough to keep all ticks positive. */
 static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
 {
     bool is_dated = is_unix_time(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
@@ -112,10 +113,11 @@ static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
     w->trace_info.sync_ticks = reader->sync_ticks;
 }
 
-/* Writes head and Trace. The first event determines clock and process. */
+/* Writes the file head and the Trace object. The first event determines clock and process. */
 static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 {
-    enum { ONLY_ONE = 2 }; /* source 0 of a context holds events that a program makes itself */
+    /* source 0 of a context owns the events that a program makes itself, so one input gives two */
+    enum { ONLY_ONE = 2 };
     struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = event ? nettrace_reader_of(out, event) : NULL;
     const ttr_event none = {.time = 0};
@@ -142,20 +144,20 @@ static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 /* --- Time --- */
 
 /* Converts a time to ticks of the source's clock. */
-static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
+static uint64_t ticks_of_time(const struct nettrace_writer *w, int64_t time)
 {
     int128 since = (int128)time - (int128)w->trace_info.sync_ms * NS_PER_MS;
     return w->trace_info.sync_ticks +
            (uint64_t)(int64_t)(since * (int128)w->trace_info.frequency / NS_PER_SECOND);
 }
 
-static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
+static uint64_t ticks_of_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
     bool has_ticks = event->source == w->clock_source && !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
                      : has_ticks          ? event->ticks
-                                          : ticks_by_clock(w, event->time);
+                                          : ticks_of_time(w, event->time);
     bool is_early = w->has_source_clock ? ticks < w->last_ticks
                                         : event->time < (int64_t)(w->last_ticks - w->base_ticks);
     if (is_early) {
@@ -170,9 +172,9 @@ static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Threads --- */
 
-/* Returns the output thread that captured an event: its track if it is from nettrace, else its
- * thread; SIZE_MAX if memory is exhausted. */
-static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
+/* Returns the index of the output thread that captured an event: for nettrace the thread of its
+ * track, else the thread of the event. Returns SIZE_MAX if memory is exhausted. */
+static size_t find_capture_thread(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
     struct nettrace_writer *w = out->ctx;
     ttr_track track;
@@ -191,8 +193,8 @@ static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, 
     return capture;
 }
 
-/* Writes a sequence point before an event of a renamed thread. Also counts names that cannot
- * be stored. */
+/* Writes a sequence point if the thread of the event was renamed. Also counts thread names that
+ * cannot be stored. */
 static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event *event,
                                          ttr_error *error)
 {
@@ -210,7 +212,7 @@ static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
 {
     struct nettrace_writer *w = out->ctx;
     size_t thread = nettrace_thread_index(out, event->thread);
-    size_t capture = thread == SIZE_MAX ? SIZE_MAX : capture_thread_of(out, event, thread);
+    size_t capture = thread == SIZE_MAX ? SIZE_MAX : find_capture_thread(out, event, thread);
     if (capture == SIZE_MAX)
         return false;
     header->thread = nettrace_declare_thread(out, thread);
@@ -223,7 +225,7 @@ static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
 
 /* --- Stacks and labels --- */
 
-/* Returns the number of a nettrace event's stack, copied as stored. */
+/* Returns the output number of a nettrace event's stack; the addresses are copied as stored. */
 static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nettrace_reader *reader,
                                     const ttr_event *event)
 {
@@ -273,7 +275,7 @@ static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *even
     return number;
 }
 
-/* V6: returns the number of the event's label list; 0 if it has none. */
+/* V6: returns the number of an event's label list; 0 if the event has no labels. */
 static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *event,
                                     bool is_source_class)
 {
@@ -343,7 +345,7 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
         output_count_loss(out, NETTRACE_LOST_PROVIDER, offset);
 }
 
-/* Encodes the content of an event: returns its metadata number and sets the payload. Returns 0 if
+/* Encodes the content of an event: sets the payload and returns the metadata number. Returns 0 if
  * memory is exhausted. */
 static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
                                const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
@@ -370,8 +372,8 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
     return w->payload.failed ? 0 : number;
 }
 
-/* Encodes a gap: the sequence number of its thread jumps, which the next event or sequence point
- * shows. */
+/* Encodes a gap by a jump in the sequence number of its thread. The next event or sequence point
+ * stores that number. */
 static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct nettrace_writer *w = out->ctx;
@@ -397,8 +399,8 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
                       event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
     if (!nettrace_is_v6(w) && thread->sequence ==
-                                  /* a reader ignores loss before a thread's first event, so a
-                                   * sequence point introduces the thread */
+                                  /* a reader ignores loss before the first event of a thread, so a
+                                   * sequence point declares the thread first */
                                   0) {
         thread->sequence = 1;
         ttr_status status = nettrace_region_write_point(out, error);
@@ -422,7 +424,8 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     ttr_status status = write_point_if_renamed(out, event, error);
     if (status != TTR_OK)
         return status;
-    struct nettrace_header header = {.ticks = event_ticks(out, event), .flags = NETTRACE_IS_SORTED};
+    struct nettrace_header header = {.ticks = ticks_of_event(out, event),
+                                     .flags = NETTRACE_IS_SORTED};
     if (!set_header_threads(out, event, &header))
         return fail_memory(error);
     w->sequence = header.sequence;
@@ -442,7 +445,7 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }
 
-/* Counts losses of names that became known after the last event of their thread. */
+/* Counts losses for thread names that became known after the last event of the thread. */
 static bool count_late_names(struct ttr_writer *out)
 {
     const struct nettrace_writer *w = out->ctx;

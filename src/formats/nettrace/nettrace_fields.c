@@ -25,25 +25,26 @@ enum field_stage {
 /* State of the iterator, stored in ttr_fields. */
 struct nettrace_field_iter {
     struct layout_iter payload;
-    const uint8_t *at; /* next frame, element at another location, or label */
-    uint32_t left;     /* remaining frames or elements; for labels: bytes */
+    /* position of the next frame, label, or element stored elsewhere in the payload */
+    const uint8_t *at;
+    uint32_t left; /* remaining frames or elements; for labels: remaining bytes */
     uint16_t stage;
-    uint16_t code; /* type code of the elements; during labels: the stage after them */
+    uint16_t code; /* type code of the elements; while labels are emitted: the stage after them */
 };
 _Static_assert(sizeof(struct nettrace_field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static struct bits payload_bits(const ttr_event *event)
+static struct bits payload_to_bits(const ttr_event *event)
 {
     return bits_init(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
-static void start_iteration(ttr_fields *fields)
+static void start_payload_iteration(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct layout *layout = nettrace_layout_of_event(type, fields->event);
     iter->stage = layout ? STAGE_PAYLOAD : STAGE_AFTER_PAYLOAD;
-    struct bits bits = payload_bits(fields->event);
+    struct bits bits = payload_to_bits(fields->event);
     if (layout)
         layout_iter_begin(&iter->payload, layout, &bits, &type->reader->scratch);
     else
@@ -55,25 +56,25 @@ static void start_iteration(ttr_fields *fields)
     }
 }
 
-/* Starts the iterator. Its setup is delayed for plain events: most of them are read through
- * nettrace_fields_hold(), which does not need it. */
+/* Starts the iterator. Plain events need no setup if they are read through nettrace_fields_hold(),
+ * so the setup is done by the first call of next. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     iter->stage = STAGE_UNBEGUN;
     if (NETTRACE_UNLIKELY(!type->layouts->is_plain || fields->event->part))
-        start_iteration(fields);
+        start_payload_iteration(fields);
 }
 
-/* Converts the elements of an array of 16-bit characters to one text, and moves past them. */
+/* Converts all elements of an array of 16-bit characters to one text field. */
 static void join_characters(struct nettrace_field_iter *iter, struct arena *scratch,
                             ttr_field *field)
 {
     ttr_field character;
     const struct type *shape;
     uint64_t left = (iter->payload.run.bits.end - iter->payload.run.bits.at) /
-                    16; /* the declared count may be larger than the payload */
+                    16; /* limits the allocation if the declared count is damaged */
     uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
     uint8_t *units = arena_alloc(scratch, 2 * (size_t)room + 1);
     while (got < room && layout_iter_next(&iter->payload, &character, &shape)) {
@@ -98,8 +99,8 @@ static unsigned type_code_size(unsigned code)
     return code < sizeof bytes && bytes[code] ? bytes[code] : 1;
 }
 
-/* Resolves a location: u32 = bytes << 16 | offset. An offset outside of the payload leaves the four
- * bytes as they are. */
+/* Resolves a location: u32 = bytes << 16 | offset. If the offset is outside of the payload, the
+ * field keeps the four bytes. */
 static void resolve_location(struct nettrace_field_iter *iter, struct arena *scratch,
                              const ttr_event *event, unsigned role, ttr_field *field)
 {
@@ -142,7 +143,7 @@ static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *fie
                                                                          : TTR_DISPLAY_NONE};
 }
 
-/* Returns the next element at another location. */
+/* Returns the next element of an array that a location field refers to. */
 static void emit_located_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                  ttr_field *field)
 {
@@ -175,7 +176,7 @@ static void emit_located_element(struct nettrace_field_iter *iter, struct arena 
         convert_to_text(scratch, plain->role, field);
 }
 
-/* Converts a value by its role. Leaves it unchanged if memory is exhausted. */
+/* Converts a value by the role of its type. Leaves the value unchanged if memory is exhausted. */
 static void convert_by_role(struct nettrace_field_iter *iter, const struct nettrace_type *type,
                             const ttr_event *event, unsigned role, ttr_field *field)
 {
@@ -199,7 +200,7 @@ static void init_field(ttr_field *field, const char *name, uint8_t type)
 }
 
 /* Returns the payload bytes after the last decoded field. Returns false if none are left, or if
- * they may be the values of location fields. */
+ * location fields may refer to them. */
 static bool emit_undecoded(struct nettrace_field_iter *iter, const struct nettrace_type *type,
                            const ttr_event *event, ttr_field *field)
 {
@@ -258,8 +259,8 @@ static bool next_after_payload(struct nettrace_field_iter *iter, const struct ne
     return iter->stage == STAGE_ELEMENTS && emit_frame(iter, type, field);
 }
 
-/* Returns the next label, or element at another location; these come before or between the
- * payload's fields. */
+/* Returns the next label, or the next element that a location field refers to. Returns false if
+ * there is none. */
 static bool next_label_or_element(struct nettrace_field_iter *iter, struct arena *scratch,
                                   ttr_field *field)
 {
@@ -284,7 +285,7 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     const struct nettrace_type *type = fields->ctx;
     const struct type *shape;
     if (iter->stage == STAGE_UNBEGUN)
-        start_iteration(fields);
+        start_payload_iteration(fields);
     if (NETTRACE_UNLIKELY(iter->stage == STAGE_LABELS || iter->stage == STAGE_LOCATED) &&
         next_label_or_element(iter, &type->reader->scratch, field))
         return true;
@@ -299,8 +300,8 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     return next_after_payload(iter, type, fields->event, field);
 }
 
-/* Stores all fields of an event in `held`. Returns their number, 0 if layout 0 does not fit the
- * payload. If values are converted, their fields must be prepared again for the next event. */
+/* Stores all fields of an event in `held`, and returns their number. Returns 0 if the payload does
+ * not fit layout 0. If some values are converted, `held` must be filled again for each event. */
 static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
@@ -334,7 +335,7 @@ static const struct type *nettrace_fields_type(const ttr_fields *fields)
 
 const struct field_ops nettrace_field_ops = {.begin = nettrace_fields_begin,
                                              .next = nettrace_fields_next,
-                                             .hold = nettrace_fields_hold,
+                                             .decode_cached = nettrace_fields_hold,
                                              .label = nettrace_fields_label,
                                              .frames = nettrace_copy_frames,
                                              .type = nettrace_fields_type,

@@ -15,8 +15,8 @@ const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint
     return NULL;
 }
 
-/* Converts a pointer into the zero-padded copy to one into the block. */
-static const uint8_t *to_block_pointer(const struct nettrace_header *h, const uint8_t *copy,
+/* Converts a pointer into the zero-padded copy to a pointer into the block. */
+static const uint8_t *pointer_in_block(const struct nettrace_header *h, const uint8_t *copy,
                                        const uint8_t *p)
 {
     return h->start + (p - copy);
@@ -35,14 +35,14 @@ static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool 
     h->flags = copy[0];
     const uint8_t *payload = nettrace_decode_parts(h, copy + 1, false, is_v6);
     bool is_whole = payload && (size_t)(payload - copy) <= left;
-    /* Pointers into the copy must not outlive it. */
+    /* the copy is on the stack: no pointer into it may be returned */
     h->activity = h->activity == activity   ? activity
-                  : h->activity && is_whole ? to_block_pointer(h, copy, h->activity)
+                  : h->activity && is_whole ? pointer_in_block(h, copy, h->activity)
                                             : NULL;
     h->related = h->related == related    ? related
-                 : h->related && is_whole ? to_block_pointer(h, copy, h->related)
+                 : h->related && is_whole ? pointer_in_block(h, copy, h->related)
                                           : NULL;
-    h->payload = is_whole ? to_block_pointer(h, copy, payload) : NULL;
+    h->payload = is_whole ? pointer_in_block(h, copy, payload) : NULL;
     return is_whole;
 }
 
@@ -61,8 +61,8 @@ static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, boo
     return true;
 }
 
-/* Returns the next multiple of 4, counted from `origin`. At the end of a block the padding may be
- * missing. */
+/* Returns the next multiple of 4 bytes after `origin`. The padding may be missing at the end of a
+ * block. */
 static const uint8_t *skip_padding(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     size_t skip = (0 - (size_t)(p - origin)) & 3, left = (size_t)(end - p);
@@ -107,7 +107,7 @@ static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const u
     return true;
 }
 
-/* True if the sizes of a plain event at `p` agree with each other. */
+/* Returns whether the sizes in an uncompressed event header at `p` are consistent. */
 static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
 {
     enum { HEAD = 80, PADDING_MAX = 3 };
@@ -119,9 +119,9 @@ static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
            size - (HEAD - 4) - payload <= PADDING_MAX;
 }
 
-/* Returns the start of the event after a plain one. The specification asks for padding and the
- * runtime's writer adds it, but the runtime's reader expects none: accept both (NET-PLAIN-2). */
-static const uint8_t *after_plain_event(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
+/* Returns the start of the next uncompressed event. The specification and the runtime's writer have
+ * padding, but the runtime's reader expects none. Both are accepted (NET-PLAIN-2). */
+static const uint8_t *next_plain_event(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     return is_plain_event_at(p, end) ? p : skip_padding(p, origin, end);
 }
@@ -135,10 +135,9 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
         return false;
     uint32_t size = load_u32le(p), metadata = load_u32le(p + 4);
     h->metadata = metadata & INT32_MAX;
-    h->flags = metadata >> 31
-                   ? 0
-                   /* the opposite of the specification, but what all programs do (NET-PLAIN-1) */
-                   : NETTRACE_IS_SORTED;
+    h->flags = metadata >> 31 ? 0
+                              /* all programs do the opposite of the specification (NET-PLAIN-1) */
+                              : NETTRACE_IS_SORTED;
     h->sequence = load_u32le(p + 8);
     h->thread = load_u64le(p + 12);
     h->capture = load_u64le(p + 20);
@@ -152,7 +151,7 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
     h->payload = p + head;
     if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))
         return false;
-    h->next = codec == CODEC_PLAIN ? after_plain_event(p + 4 + size, origin, end) : p + 4 + size;
+    h->next = codec == CODEC_PLAIN ? next_plain_event(p + 4 + size, origin, end) : p + 4 + size;
     h->flags |= NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     return true;
 }

@@ -35,8 +35,8 @@ enum nettrace_codec {
     CODEC_OLDEST /* V1, V2: not padded */
 };
 
-/* Position and decoded header of an event. Before the first event of a block all members but `next`
- * are zero. */
+/* Decoded header of an event, and its position. Before the first event of a block all members
+ * except `next` are zero. */
 struct nettrace_header {
     uint64_t ticks, thread, capture;
     uint32_t metadata, sequence, cpu, stack, labels, payload_size;
@@ -45,7 +45,8 @@ struct nettrace_header {
     uint8_t flags;
 };
 
-/* Decodes a varint of up to `most` bytes. Returns the position after it; NULL if it is longer. */
+/* Decodes a varint of up to `most` bytes. Returns the end of the varint; NULL if it has more bytes.
+ */
 const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint64_t *value);
 
 static NETTRACE_INLINE const uint8_t *nettrace_decode_varint32(const uint8_t *p, uint32_t *value)
@@ -64,8 +65,8 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_varint32(const uint8_t *p,
     return p;
 }
 
-/* Decodes without a branch on the length up to four bytes: lengths of tick deltas vary from event
- * to event, so such a branch would be mispredicted. */
+/* Decodes a varint; up to four bytes without a branch. Lengths of tick deltas vary from event to
+ * event, so a branch on the length would be mispredicted. */
 static NETTRACE_INLINE const uint8_t *nettrace_decode_varint64(const uint8_t *p, uint64_t *value)
 {
     uint32_t x = load_u32le(p), ends = ~x & UINT32_C(0x80808080);
@@ -87,10 +88,12 @@ static inline const uint8_t *nettrace_guid_or_null(const uint8_t *p)
     return load_u64le(p) | load_u64le(p + 8) ? p : NULL;
 }
 
-/* Decodes the parts of a compressed header after its flags. Returns the position of the payload;
+/* Decodes the members after the flags of a compressed header. Returns the position of the payload;
  * NULL if a varint is too long. `is_usual`: no thread flag is set. NETTRACE_HEADER_MAX bytes must
- * be readable. The sequence delta follows the files, not the specification: it also counts the
- * event itself (NET-SEQ-1). */
+ * be readable.
+ *
+ * Unlike the specification, real files include the event itself in the sequence delta (NET-SEQ-1).
+ */
 static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_header *h,
                                                             const uint8_t *p, bool is_usual,
                                                             bool is_v6)
@@ -133,7 +136,8 @@ static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_head
 
 /* Bytes of consecutive events, with the encoding of their headers. */
 struct nettrace_header_range {
-    const uint8_t *origin, *end; /* origin: start from which the file's alignment is counted */
+    /* origin: start of the file or block, from which padding is computed */
+    const uint8_t *origin, *end;
     /* a header that starts at or before this can be decoded without a copy; NULL if none can */
     const uint8_t *safe_end;
     uint8_t codec;
@@ -148,11 +152,12 @@ static inline struct nettrace_header_range nettrace_header_range_over(const uint
                                           (uint8_t)codec};
 }
 
-/* Slow path of nettrace_header_next(): headers with threads, near the end, or not compressed. */
+/* Slow path of nettrace_header_next(): uncompressed headers, headers with thread members or near
+ * the end of the block. */
 bool nettrace_header_next_slow(struct nettrace_header *h, const struct nettrace_header_range *span,
                                bool is_v6);
 
-/* Decodes the event at h->next; `h` holds the event before it. Returns false if the header is
+/* Decodes the event at h->next. On entry `h` has the previous event. Returns false if the header is
  * truncated or invalid; h->start is then its position. */
 static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
                                                  const struct nettrace_header_range *span,
@@ -161,7 +166,7 @@ static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
     h->start = h->next;
     if (NETTRACE_UNLIKELY(h->start > span->safe_end) ||
         NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
-        struct nettrace_header copy = *h; /* a copy keeps `h` itself in registers */
+        struct nettrace_header copy = *h; /* a local copy stays in registers */
         bool is_good = nettrace_header_next_slow(&copy, span, is_v6);
         *h = copy;
         return is_good;
@@ -174,8 +179,7 @@ static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
     return true;
 }
 
-/* Parse a varint, and a UTF-8 string with its length as a varint before it. Set c->failed if
- * truncated. */
+/* Parse a varint, and a string: its length as a varint, then UTF-8. Set c->failed if truncated. */
 uint64_t nettrace_read_varint(struct cursor *c);
 ttr_text nettrace_read_string(struct cursor *c);
 

@@ -25,7 +25,7 @@ enum {
     LABEL_LAST = 0x80
 };
 
-/* Skips the content of a label. Returns false if its kind is unknown. */
+/* Advances the cursor over the content of a label. Returns false if the kind is unknown. */
 static bool skip_label(struct cursor *c, unsigned kind)
 {
     switch (kind) {

@@ -9,11 +9,11 @@
 
 enum { LIE_BOOLEAN = 1, LIE_BYTE = 2 };
 
-static const struct type *misdeclared_type(struct nettrace_reader *reader, const struct type *type,
-                                           unsigned lie);
+static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
+                                                const struct type *type, unsigned lie);
 
-static const struct type *misdeclared_struct(struct nettrace_reader *reader,
-                                             const struct type *type, unsigned lie)
+static const struct type *make_misdeclared_struct(struct nettrace_reader *reader,
+                                                  const struct type *type, unsigned lie)
 {
     struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
     struct type_member *members =
@@ -23,7 +23,7 @@ static const struct type *misdeclared_struct(struct nettrace_reader *reader,
         return NULL;
     for (uint32_t i = 0; i < type->members_n; i++) {
         members[i] = type->members[i];
-        members[i].type = misdeclared_type(reader, type->members[i].type, lie);
+        members[i].type = make_misdeclared_type(reader, type->members[i].type, lie);
         if (!members[i].type)
             return NULL;
     }
@@ -32,11 +32,11 @@ static const struct type *misdeclared_struct(struct nettrace_reader *reader,
     return copy;
 }
 
-static const struct type *misdeclared_array(struct nettrace_reader *reader, const struct type *type,
-                                            unsigned lie)
+static const struct type *make_misdeclared_array(struct nettrace_reader *reader,
+                                                 const struct type *type, unsigned lie)
 {
     struct type *copy = arena_alloc(&reader->arena, sizeof *copy);
-    const struct type *element = copy ? misdeclared_type(reader, type->element, lie) : NULL;
+    const struct type *element = copy ? make_misdeclared_type(reader, type->element, lie) : NULL;
     if (!element)
         return NULL;
     *copy = *type;
@@ -44,10 +44,10 @@ static const struct type *misdeclared_array(struct nettrace_reader *reader, cons
     return copy;
 }
 
-/* Returns a copy of a type as it is if its metadata are wrong in the ways `lie`; NULL if memory is
- * exhausted. The recursion is as deep as the metadata, which have a limit. */
-static const struct type *misdeclared_type(struct nettrace_reader *reader, const struct type *type,
-                                           unsigned lie)
+/* Returns a copy of a type with the sizes of booleans and bytes that layout `lie` assumes; NULL if
+ * memory is exhausted. The recursion depth is limited by the metadata parser. */
+static const struct type *make_misdeclared_type(struct nettrace_reader *reader,
+                                                const struct type *type, unsigned lie)
 {
     static const struct type boolean8 = {.kind = TYPE_BOOL, .bits = 8, .align = 3};
     if (type == clr_type_of_code(NETTRACE_BOOLEAN))
@@ -55,12 +55,12 @@ static const struct type *misdeclared_type(struct nettrace_reader *reader, const
     if (type == clr_type_of_code(NETTRACE_U8))
         return lie & LIE_BYTE ? clr_type_of_code(NETTRACE_U32) : type;
     if (type->kind == TYPE_STRUCT)
-        return misdeclared_struct(reader, type, lie);
-    return type->kind == TYPE_SEQUENCE ? misdeclared_array(reader, type, lie) : type;
+        return make_misdeclared_struct(reader, type, lie);
+    return type->kind == TYPE_SEQUENCE ? make_misdeclared_array(reader, type, lie) : type;
 }
 
-/* True if a value of a type, or one inside it, has a role: it is converted before it is returned.
- */
+/* Returns whether a type or a type inside it has a role, so that values are converted before they
+ * are returned. */
 static bool type_has_roles(const struct type *type)
 {
     bool has = type->role != NETTRACE_ROLE_NONE || (type->element && type_has_roles(type->element));
@@ -69,8 +69,8 @@ static bool type_has_roles(const struct type *type)
     return has;
 }
 
-/* True if all converted values are direct members of the payload with one field each. Then `shown`
- * has a bit for each of them. */
+/* Returns true if each converted value is a root member that makes exactly one field. Then bit i of
+ * `converted` is set if root member i is converted. */
 static bool find_converted_members(const struct type *root, uint64_t *converted)
 {
     *converted = 0;
@@ -83,12 +83,12 @@ static bool find_converted_members(const struct type *root, uint64_t *converted)
     return true;
 }
 
-/* Compiles the layout of an interpretation. Returns NULL, with a note, if that is not possible. */
+/* Compiles one layout of a payload. Adds a note and returns NULL if that fails. */
 static const struct layout *compile_layout(const struct nettrace_type *type, unsigned lie)
 {
     struct nettrace_reader *reader = type->reader;
     const struct type *root =
-        lie ? misdeclared_type(reader, type->layouts->root, lie) : type->layouts->root;
+        lie ? make_misdeclared_type(reader, type->layouts->root, lie) : type->layouts->root;
     struct layout_spec spec = {.t = reader->t,
                                .arena = &reader->arena,
                                .root = {[ROOT_PAYLOAD] = root},
@@ -104,7 +104,7 @@ static const struct layout *compile_layout(const struct nettrace_type *type, uns
     return layout;
 }
 
-static const struct layout *compiled_layout(const struct nettrace_type *type, unsigned lie)
+static const struct layout *find_or_compile_layout(const struct nettrace_type *type, unsigned lie)
 {
     struct nettrace_layouts *layouts = type->layouts;
     if (NETTRACE_UNLIKELY(!(layouts->tried >> lie & 1))) {
@@ -128,12 +128,12 @@ static bool layout_fits(const struct layout *layout, const ttr_event *event)
 const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
                                               const ttr_event *event)
 {
-    const struct layout *first = type->layouts->root ? compiled_layout(type, 0) : NULL;
+    const struct layout *first = type->layouts->root ? find_or_compile_layout(type, 0) : NULL;
     if (NETTRACE_LIKELY(!type->layouts->could_lie) || !first || layout_fits(first, event))
         return first;
     for (unsigned lie = 1; lie < NETTRACE_LAYOUTS_MAX; lie++) {
         const struct layout *other =
-            (lie & type->layouts->could_lie) == lie ? compiled_layout(type, lie) : NULL;
+            (lie & type->layouts->could_lie) == lie ? find_or_compile_layout(type, lie) : NULL;
         if (other && layout_fits(other, event))
             return other;
     }

@@ -1,5 +1,5 @@
-/* Table of what writing nettrace may lose. The format stores instants with fields on threads, and
- * metadata per event type. */
+/* Table of the losses that writing nettrace may cause. The format stores only instants, with
+ * fields, on threads; metadata are stored per event type. */
 #include "formats/nettrace/nettrace_writer.h"
 
 const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {

@@ -87,7 +87,7 @@ static ttr_id parse_z16_id(struct nettrace_reader *reader, struct cursor *c, boo
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Returns the name of a provider by its GUID; V1 stores no name. Unknown GUIDs become text. */
+/* Returns the provider name for the GUID that V1 stores. An unknown GUID is returned as text. */
 static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor *c,
                                   bool *is_out_of_memory)
 {
@@ -116,8 +116,7 @@ static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor 
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Returns the opcode of an event of the runtime that begins or ends something on one thread; 0 for
- * others. */
+/* Returns the begin or end opcode of a runtime event by its name; 0 if the event has neither. */
 static uint8_t opcode_of_known_event(const char *name)
 {
     static const char *const tasks[] = {"AssemblyLoader/",
@@ -146,8 +145,8 @@ static uint8_t opcode_of_known_event(const char *name)
     return 0;
 }
 
-/* True if fields of the manifest should be used: the metadata have none, and no other event name.
- */
+/* Returns whether the fields of the manifest should be used: the metadata have no fields, and the
+ * same or no event name. */
 static bool should_use_known_fields(const struct nettrace_definition *definition,
                                     const struct clr_event *known, ttr_text name)
 {
@@ -157,8 +156,8 @@ static bool should_use_known_fields(const struct nettrace_definition *definition
            (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
-/* Looks up the manifest of the runtime. An event without a name that is not there is called
- * provider/id. */
+/* Completes a definition from the runtime's manifest. An event that has no name, there or in the
+ * file, is named "provider/id". */
 bool nettrace_fill_known_event(struct nettrace_reader *reader,
                                struct nettrace_definition *definition)
 {
@@ -191,8 +190,8 @@ bool nettrace_fill_known_event(struct nettrace_reader *reader,
     return id != UINT32_MAX;
 }
 
-/* Parses what is before the name: number, provider, id, and in V1 and V2 the version. Returns false
- * if memory is exhausted. */
+/* Parses the members before the name: number, provider, id, and in V1 and V2 the version. Returns
+ * false if memory is exhausted. */
 static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
                            struct nettrace_definition *definition)
 {

@@ -167,7 +167,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
                : NULL;
 }
 
-/* Parses options. An unknown kind ends them, since its size is unknown. */
+/* Parses options. Stops at an option of an unknown kind, since its size is unknown. */
 static void parse_options6(struct cursor *c, struct nettrace_definition *definition)
 {
     while (cursor_left(c) > 0) {
@@ -226,7 +226,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
     definition.id = (uint32_t)nettrace_read_varint(row);
     definition.name = intern_text(reader, nettrace_read_string(row), &parser.is_out_of_memory);
     if (row->failed)
-        return TTR_OK; /* reported with the block */
+        return TTR_OK; /* the caller reports truncated rows once per block */
     const struct type *root = parse_struct_type(&parser, row, 0);
     if (root) {
         struct cursor options = cursor_slice(row, cursor_u16le(row));

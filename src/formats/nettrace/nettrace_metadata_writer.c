@@ -20,7 +20,7 @@ enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_LEVEL = 8, OPTION_VERSION 
 /* Encodings of fields. */
 enum field_form { FORM_1, FORM_2, FORM_V6 };
 
-static bool has_element(uint8_t code)
+static bool has_element_type(uint8_t code)
 {
     return code == NETTRACE_ARRAY || code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC ||
            code == NETTRACE_FIXED_ARRAY;
@@ -37,7 +37,7 @@ static bool type_fits_version(struct cursor *shape, uint8_t most)
         return false;
     if (code == NETTRACE_OBJECT)
         return fields_fit_version(shape, most);
-    bool fits = !has_element(code) || type_fits_version(shape, most);
+    bool fits = !has_element_type(code) || type_fits_version(shape, most);
     if (code == NETTRACE_FIXED_ARRAY)
         (void)cursor_u16le(shape);
     return fits;
@@ -64,7 +64,7 @@ bool nettrace_shape_fits(const struct cursor *shape, unsigned version)
 
 /* --- Names that UTF-16 cannot store --- */
 
-static struct nettrace_text_flaws text_flaws_of(ttr_text text)
+static struct nettrace_text_flaws find_text_flaws(ttr_text text)
 {
     struct nettrace_text_flaws flaws = {false, false};
     const uint8_t *p = (const uint8_t *)text.p, *end = p + text.n;
@@ -77,9 +77,9 @@ static struct nettrace_text_flaws text_flaws_of(ttr_text text)
     return flaws;
 }
 
-static void add_text_flaws(struct nettrace_text_flaws *sum, ttr_text text)
+static void merge_text_flaws(struct nettrace_text_flaws *sum, ttr_text text)
 {
-    struct nettrace_text_flaws flaws = text_flaws_of(text);
+    struct nettrace_text_flaws flaws = find_text_flaws(text);
     sum->has_zeros |= flaws.has_zeros;
     sum->is_broken |= flaws.is_broken;
 }
@@ -91,20 +91,20 @@ static ttr_text read_shape_name(struct cursor *shape)
     return (ttr_text){p ? (const char *)p : "", p ? n : 0};
 }
 
-static void add_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor *shape)
+static void merge_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor *shape)
 {
     uint32_t n = cursor_u32le(shape);
     for (uint32_t i = 0; i < n && !shape->failed; i++) {
-        add_text_flaws(sum, read_shape_name(shape));
+        merge_text_flaws(sum, read_shape_name(shape));
         uint8_t code = cursor_u8(shape);
-        for (; has_element(code);
+        for (; has_element_type(code);
              code =
-                 /* fixed arrays, with a count after the type, come only from V6 */
+                 /* fixed arrays have a count after the type and occur only in V6 */
              cursor_u8(shape))
             if (code == NETTRACE_FIXED_ARRAY)
                 return;
         if (code == NETTRACE_OBJECT)
-            add_field_name_flaws(sum, shape);
+            merge_field_name_flaws(sum, shape);
     }
 }
 
@@ -112,9 +112,9 @@ struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class
 {
     struct nettrace_text_flaws flaws = {false, false};
     struct cursor shape = info->shape;
-    add_text_flaws(&flaws, info->provider);
-    add_text_flaws(&flaws, info->name);
-    add_field_name_flaws(&flaws, &shape);
+    merge_text_flaws(&flaws, info->provider);
+    merge_text_flaws(&flaws, info->name);
+    merge_field_name_flaws(&flaws, &shape);
     return flaws;
 }
 
@@ -139,14 +139,13 @@ static void append_type(struct buffer *to, struct cursor *shape, enum field_form
         nettrace_append_u32(to, code);
     if (code == NETTRACE_OBJECT)
         append_fields(to, shape, form);
-    else if (has_element(code))
+    else if (has_element_type(code))
         append_type(to, shape, form);
     if (code == NETTRACE_FIXED_ARRAY)
         nettrace_append_u16(to, cursor_u16le(shape));
 }
 
-/* Appends a field with its size before it. In form 2 the size includes itself, in V6 it does not.
- */
+/* Appends a field after its size. The size includes itself in form 2, but not in V6. */
 static void append_sized_field(struct buffer *to, struct cursor *shape, enum field_form form)
 {
     size_t at = to->n;
@@ -190,7 +189,7 @@ static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t siz
     buffer_add_byte(to, (uint8_t)kind);
 }
 
-/* V4, V5: appends the fields in form 1, or in a tag if form 1 lacks their types. */
+/* V4, V5: appends the fields in form 1, or as a tag if form 1 does not have their types. */
 static void append_field_description(struct buffer *to, unsigned version,
                                      const struct nettrace_class_info *info)
 {

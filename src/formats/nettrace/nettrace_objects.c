@@ -31,7 +31,7 @@
 
 #define FRAME_MIN (3 + 12)
 #define FRAME_MAX (FRAME_MIN + NETTRACE_NAME_MAX + 1)
-#define SEARCH_BYTES 131072u             /* more than a real block has */
+#define SEARCH_BYTES 131072u             /* greater than any block that runtimes write */
 #define OBJECT_MAX ((uint64_t)256 << 20) /* real blocks have about 100 KiB */
 
 enum object_type {
@@ -67,7 +67,7 @@ struct object_frame {
     ttr_text name; /* points to `text`: the window may move */
     char text[NETTRACE_NAME_MAX];
     uint64_t payload;   /* file offset of the first byte after the frame */
-    bool is_misspelled; /* the name differs slightly from that of its kind */
+    bool is_misspelled; /* the name differs in at most two letters from a known object name */
 };
 
 /* Queues the object as a piece from the start of its frame to `end`; `body` is the offset of its
@@ -95,8 +95,7 @@ static enum object_type object_kind(ttr_text name)
     return KIND_UNKNOWN;
 }
 
-/* Returns the block kind with a name that has the same length and differs in at most two letters.
- */
+/* Returns the block kind with a name of the same length that differs in at most two letters. */
 static enum object_type nearest_object_kind(ttr_text name)
 {
     enum { LETTERS = 2 };
@@ -152,8 +151,8 @@ static size_t find_object(const uint8_t *p, size_t n)
     return n;
 }
 
-/* Searches for the next object after damage and reports the bytes skipped. At the end of the input
- * the trace is over. */
+/* Searches for the next object after damage, and reports the skipped bytes. Ends the trace at the
+ * end of the input. */
 static ttr_status resync_to_object(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -221,8 +220,8 @@ static bool is_block_outside_range(const struct nettrace_reader *reader, struct 
     return flags == 0 && (last < reader->from || first >= reader->to);
 }
 
-/* Skips a block outside of the requested range. Sequence numbers after it are unknown for each
- * thread, else they would count as loss. */
+/* Skips a block outside of the requested range. Resets the sequence counters of all threads, so
+ * that skipped events are not reported as lost. */
 static void skip_block(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_threads *threads = &reader->threads;
@@ -301,8 +300,8 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
 /* Extent of the content of an object. */
 struct object_extent {
     uint64_t begin, size;
-    bool is_cut;     /* the input ends inside it */
-    bool is_damaged; /* the end tag is not at the position that the size predicts */
+    bool is_cut;     /* the input ends within the object */
+    bool is_damaged; /* no end tag at the position that the size predicts */
 };
 
 /* True if an object ends at file offset `at`: an end tag, followed by an object, the end mark or
@@ -319,8 +318,7 @@ static bool is_object_end(const struct nettrace_bytes *bytes, uint64_t at)
            read_frame(&behind, &frame);
 }
 
-/* Loads `need` bytes of content from offset `begin` on, and keeps everything after the frame in the
- * window. */
+/* Loads `need` bytes from offset `begin` on. The window keeps all bytes after the frame. */
 static ttr_status load_object_body(struct nettrace_reader *reader, const struct object_frame *frame,
                                    uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
 {
@@ -333,8 +331,8 @@ static ttr_status load_object_body(struct nettrace_reader *reader, const struct 
     return TTR_OK;
 }
 
-/* Repair 1: tries each padding of 0 to 3 zeros. The one for which the content ends at an end tag is
- * right. */
+/* Repair 1: tries paddings of 0 to 3 zeros, and chooses the one for which the content ends at an
+ * end tag. */
 static ttr_status find_misaligned_body(struct nettrace_reader *reader,
                                        const struct object_frame *frame,
                                        struct object_extent *extent, struct nettrace_bytes *bytes)
@@ -360,7 +358,7 @@ static ttr_status find_misaligned_body(struct nettrace_reader *reader,
     return load_object_body(reader, frame, extent->begin, extent->size + 1, bytes);
 }
 
-/* Repairs 1 and 2. If no padding fits, the content ends at the next known frame. */
+/* Tries repair 1. If no padding fits, repair 2: the content ends at the next known frame. */
 static ttr_status measure_damaged_object(struct nettrace_reader *reader,
                                          const struct object_frame *frame,
                                          struct object_extent *extent, struct nettrace_bytes *bytes)
@@ -507,8 +505,8 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
     return TTR_OK;
 }
 
-/* True if an object follows what looks like the end mark. The magic of another trace does not
- * count. */
+/* Returns whether an object follows an apparent end mark. If another trace follows instead, returns
+ * false. */
 static bool is_followed_by_object(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES;
@@ -517,8 +515,8 @@ static bool is_followed_by_object(const struct nettrace_bytes *bytes)
     return n > 1 && !is_other && find_object(bytes->p + 1, n - 1) < n - 1;
 }
 
-/* Handles the end of the input or the end mark. If objects follow, the byte was the damaged first
- * byte of another object. */
+/* Handles the end of the input or the end mark. If objects follow, the apparent end mark was a
+ * damaged tag of an object. */
 static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     if (bytes->n == 0) {
@@ -528,7 +526,7 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
             "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
-    if (!reader->emits_blocks) { /* a live trace is not waited for */
+    if (!reader->emits_blocks) { /* never wait for bytes of a live trace */
         ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, bytes);
         if (status != TTR_OK)
             return status;
@@ -537,8 +535,8 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
     return reader->needs_resync ? TTR_OK : nettrace_finish_trace(reader, 1);
 }
 
-/* Loads the frame without any byte after it: in a live trace that byte may arrive only with the
- * next events. */
+/* Loads a frame, and no byte after it: a live trace may send that byte only with the next events.
+ */
 static ttr_status load_frame(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     ttr_status status = nettrace_load_bytes(reader, reader->at, FRAME_MIN, bytes);

@@ -12,8 +12,8 @@
  * A chain is a list of runs of one capture thread, each of which starts at or after the end of the
  * one before. So the heap has about one entry per thread, not per run.
  *
- * emit_turn() emits from the first chain until another chain, a gap or the limit comes first: only
- * the two children of the root can come next. Most turns emit many events per heap operation.
+ * emit_merge_turn() emits from the first chain until another chain, a gap or the limit comes first:
+ * only the two children of the root can come next. Most turns emit many events per heap operation.
  *
  * Invariants: a run in the heap has at least one waiting event, and run->at is its decoded header.
  * Pointers in runs and heap are valid for the current window; nettrace_order_rebase_pointers()
@@ -102,7 +102,7 @@ static void sift_up(struct nettrace_heap_entry *heap, uint32_t at, struct nettra
     heap[at] = head;
 }
 
-/* Returns the waiting run of a capture thread that ends last, if it ends at or before `ticks`; else
+/* Returns the last run in the chain of a capture thread if that run ends at or before `ticks`; else
  * NULL. */
 static struct nettrace_run *find_chain_tail(struct nettrace_reader *reader,
                                             const struct nettrace_capture_thread *capture,
@@ -160,8 +160,8 @@ void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit)
         qsort(order->gaps, order->gaps_n, sizeof *order->gaps, compare_gap_starts);
 }
 
-/* Updates what waiting runs still need: bytes of the window and cached headers. A run that has
- * waited for almost the complete ring gives up its cached headers, so that other runs can use the
+/* Computes which bytes of the window and which cached headers are still needed. A run that has been
+ * queued for almost the complete ring loses its cached headers, so that other runs can use the
  * ring. */
 static void release_unneeded(struct nettrace_order *order)
 {
@@ -214,7 +214,8 @@ int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t tick
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks);
     if (NETTRACE_UNLIKELY((since < 0) !=
-                          (ticks < reader->sync_ticks))) { /* more than 63 bits apart */
+                          /* no overflow: the difference has more than 63 bits */
+                          (ticks < reader->sync_ticks))) {
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
     }
@@ -224,7 +225,7 @@ int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t tick
     return time;
 }
 
-/* Fast path for a clock of nanoseconds and times from its zero on for some decades. */
+/* Fast path: ticks are nanoseconds, from the zero of the clock to some decades later. */
 static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks,
                                        uint8_t *flags)
 {
@@ -234,7 +235,7 @@ static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uin
     return nettrace_ticks_to_ns(reader, ticks, flags);
 }
 
-/* Looks up track and thread of a run if its header names other ones than before. Returns false if
+/* Looks up track and thread of a run if the thread numbers in its header changed. Returns false if
  * memory is exhausted. */
 static bool resolve_run_threads(struct nettrace_reader *reader, struct nettrace_run *run,
                                 uint64_t capture, uint64_t thread)
@@ -260,8 +261,8 @@ static void report_late_event(const struct nettrace_reader *reader, const ttr_ev
             "of order");
 }
 
-/* Reports an event without metadata. This is certain only when it is emitted: until then metadata
- * may follow. */
+/* Reports an event without metadata. Called at emission, since metadata may follow the event in the
+ * file. */
 static ttr_status report_undefined_metadata(const struct nettrace_reader *reader,
                                             const struct nettrace_header *h)
 {
@@ -272,7 +273,8 @@ static ttr_status report_undefined_metadata(const struct nettrace_reader *reader
                             h->metadata);
 }
 
-/* Copies the members that all events of a type share, in vectors of 16 bytes, and clears others. */
+/* Copies the members that all events of a type share, as vectors of 16 bytes, and clears the other
+ * members. */
 static inline void copy_template(ttr_event *event, const ttr_event *from_template)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -338,9 +340,9 @@ static void emit_gap(struct nettrace_reader *reader)
     event->tag = TTR_GAP_EVENTS;
 }
 
-/* Returns the ticks up to which the first chain may be emitted before another chain, a gap or the
- * limit comes first. */
-static uint64_t turn_limit(const struct nettrace_order *order)
+/* Returns the ticks up to which events of the first chain precede all other chains, all gaps, and
+ * the limit. */
+static uint64_t compute_turn_limit(const struct nettrace_order *order)
 {
     uint64_t turn = order->limit;
     for (uint32_t i = 1; i < 3 && i < order->heap_n; i++)
@@ -351,17 +353,17 @@ static uint64_t turn_limit(const struct nettrace_order *order)
     return turn;
 }
 
-/* Emission from the first chain until another one comes first. */
+/* A turn of the merge: events of the first chain are emitted until another chain comes first. */
 struct merge_turn {
     struct nettrace_reader *reader;
-    uint64_t last;           /* limit: later events are not part of this turn */
-    ttr_event *event, *stop; /* next free event of the batch; end of the batch */
+    uint64_t last;           /* ticks of the last event that this turn may emit */
+    ttr_event *event, *stop; /* event: next free event of the batch; stop: end of the batch */
 };
 
 enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_FAILS };
 
-/* Moves a run to its next event, from the cached header if there is one. Returns false at the end
- * of the run. */
+/* Advances a run to its next event, using the cached header if there is one. Returns false at the
+ * end of the run. */
 static NETTRACE_INLINE bool advance_run(const struct nettrace_order *order,
                                         struct nettrace_run *run, bool is_v6)
 {
@@ -388,7 +390,7 @@ static NETTRACE_INLINE bool advance_run(const struct nettrace_order *order,
     return true;
 }
 
-/* Emits events of one run. Inlined, so that the header stays in registers. */
+/* Emits events of one run. Inlined to keep the header in registers. */
 static NETTRACE_INLINE enum run_state emit_run(struct merge_turn *turn, struct nettrace_run *run,
                                                bool is_v6)
 {
@@ -425,8 +427,8 @@ static NETTRACE_INLINE enum run_state emit_run(struct merge_turn *turn, struct n
     return state;
 }
 
-/* Frees a finished run. Returns the next run of its chain. */
-static uint32_t finish_run(struct nettrace_order *order, uint32_t index)
+/* Frees a finished run. Returns the index of the next run in its chain. */
+static uint32_t end_queued_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
     uint32_t next = run->next;
@@ -439,12 +441,12 @@ static uint32_t finish_run(struct nettrace_order *order, uint32_t index)
 
 /* Emits events of the first chain for one turn, then restores the heap. Returns false on failure.
  */
-static NETTRACE_INLINE bool emit_turn(struct nettrace_reader *reader, bool is_v6)
+static NETTRACE_INLINE bool emit_merge_turn(struct nettrace_reader *reader, bool is_v6)
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;
     struct merge_turn turn = {.reader = reader,
-                              .last = turn_limit(order),
+                              .last = compute_turn_limit(order),
                               .event = in->events + in->n,
                               .stop = in->events + in->batch};
     uint32_t index = order->heap[0].run;
@@ -452,7 +454,7 @@ static NETTRACE_INLINE bool emit_turn(struct nettrace_reader *reader, bool is_v6
     do {
         state = emit_run(&turn, &order->runs[index], is_v6);
         if (state == RUN_IS_OVER)
-            index = finish_run(order, index);
+            index = end_queued_run(order, index);
     } while (state == RUN_IS_OVER && index != NETTRACE_NONE &&
              order->runs[index].at.ticks <= turn.last && turn.event < turn.stop);
     order->has_emitted |= turn.event > in->events + in->n;
@@ -466,7 +468,7 @@ static NETTRACE_INLINE bool emit_turn(struct nettrace_reader *reader, bool is_v6
     return state != RUN_FAILS;
 }
 
-/* True if a gap starts before `ticks`. After the last event all remaining gaps are due. */
+/* Returns whether a gap starts before `ticks`. After the last event all remaining gaps are due. */
 static bool is_gap_due(const struct nettrace_order *order, uint64_t ticks)
 {
     bool is_last = order->heap_n == 0 && order->limit == UINT64_MAX;
@@ -474,7 +476,7 @@ static bool is_gap_due(const struct nettrace_order *order, uint64_t ticks)
            (is_last || order->gaps[order->gaps_emitted].from < ticks);
 }
 
-/* Removes emitted gaps; gaps after the limit keep waiting. */
+/* Removes emitted gaps from the queue; gaps after the limit stay queued. */
 static void finish_emitting(struct nettrace_order *order)
 {
     size_t left = order->gaps_n - order->gaps_emitted;
@@ -502,7 +504,7 @@ bool nettrace_order_emit(struct nettrace_reader *reader)
             finish_emitting(order);
             return true;
         }
-        if (!(is_v6 ? emit_turn(reader, true) : emit_turn(reader, false)))
+        if (!(is_v6 ? emit_merge_turn(reader, true) : emit_merge_turn(reader, false)))
             return false;
     }
     return true;

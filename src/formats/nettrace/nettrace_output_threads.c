@@ -3,7 +3,7 @@
 
 #include "formats/nettrace/nettrace_writer.h"
 
-#define NAME_BYTES_MAX 4095u /* of a thread; a row of the thread table has at most 64 KiB */
+#define NAME_BYTES_MAX 4095u /* thread name; a row of the thread table has at most 64 KiB */
 
 enum { ROW_NAME = 1, ROW_PID = 2, ROW_TID = 3 };
 
@@ -22,8 +22,8 @@ size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uin
     return w->threads_n++;
 }
 
-/* Returns the entry of a thread id, NULL if memory is exhausted. */
-static struct nettrace_thread_id *thread_id_entry(struct ttr_writer *out, ttr_id id)
+/* Returns the entry of a thread id, growing the table. Returns NULL if memory is exhausted. */
+static struct nettrace_thread_id *find_or_add_thread_id(struct ttr_writer *out, ttr_id id)
 {
     struct nettrace_writer *w = out->ctx;
     size_t n = w->by_id_n ? w->by_id_n : 64;
@@ -49,7 +49,7 @@ size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
         return w->by_id[id].index - 1;
     (void)ttr_thread_get(out->t, id, &thread);
     size_t index = nettrace_thread_index_of_tid(w, thread.pid, thread.tid);
-    struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : thread_id_entry(out, id);
+    struct nettrace_thread_id *entry = index == SIZE_MAX ? NULL : find_or_add_thread_id(out, id);
     if (!entry)
         return SIZE_MAX;
     bool is_settled = thread.pid_known || id == 0; /* an unknown pid may become known later */
@@ -59,8 +59,8 @@ size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
     return index;
 }
 
-/* V6: true if a thread's name can be stored in its row. Threads of two inputs may have the same pid
- * and tid: they share the row of the first one. */
+/* V6: returns whether a thread's name can be stored in its row. If threads of two inputs have the
+ * same pid and tid, they share one row with the first name. */
 static bool can_store_name(struct ttr_writer *out, const struct nettrace_output_thread *thread,
                            ttr_id id, ttr_id name)
 {
@@ -77,7 +77,7 @@ bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, 
     ttr_thread about;
     if (!ttr_thread_get(out->t, id, &about) || (!about.process_name && !about.thread_name))
         return true;
-    struct nettrace_thread_id *entry = thread_id_entry(out, id);
+    struct nettrace_thread_id *entry = find_or_add_thread_id(out, id);
     if (!entry)
         return false;
     bool is_process = about.process_name && about.process_name != entry->process_name;
@@ -114,7 +114,8 @@ static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thr
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
-/* Records that a thread was declared. Exhausted memory is reported after the event. */
+/* Records that a thread was declared. If memory is exhausted, the caller reports that after the
+ * event. */
 static void record_declared(struct ttr_writer *out, uint32_t index)
 {
     struct nettrace_writer *w = out->ctx;

@@ -77,7 +77,7 @@ ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset, 
         hold = reader->keep_from < hold ? reader->keep_from : hold;
         uint64_t ahead = source_is_seekable(in->source)
                              ? offset - hold
-                             /* loads twice as much, since moving the window has a cost each time */
+                             /* loads twice as much, so that the window moves less often */
                              : 0;
         ttr_status status =
             input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
@@ -99,7 +99,7 @@ ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
         &(struct nettrace_piece){.offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
     reader->at += size;
     reader->is_over = reader->has_end = true;
-    /* A live trace is not waited for. */
+    /* never wait for bytes of a live trace */
     ttr_status status = nettrace_load_bytes(
         reader, reader->at, reader->emits_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
     if (status != TTR_OK || behind.n == 0)

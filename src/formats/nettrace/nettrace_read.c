@@ -1,19 +1,20 @@
 /* Opening and closing of a nettrace trace, and the loop that fills batches.
  *
- * Each round of the loop emits what may be emitted. If the batch is still empty, no event waits for
- * the old tables, so they may be cleared; then the next object or block is read. */
+ * Each iteration emits the events that may be emitted. If the batch is still empty, no event refers
+ * to the old tables, so they may be cleared. Then the next object or block is read. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* Bytes that opening needs. More must not be requested: a live trace may send them only later. */
+/* Bytes that opening needs. More must not be requested: a live trace may send them only much later.
+ */
 #define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES)
 #define FLAT_BYTES ((uint64_t)1 << 20)
-#define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real events have less than 64 KiB */
+/* largest accepted event; real events have less than 64 KiB */
+#define FLAT_EVENT_MAX ((uint64_t)16 << 20)
 
-/* Reads events of V1 and V2, which follow each other without blocks up to an end tag. The label
- * table at the end of the file has the position of that tag, but is not used: so a pipe is read
- * like a file. The tag ends the events anyway, since the bytes after it do not have the sizes of an
- * event. */
+/* Reads events of V1 and V2, which are stored without blocks up to an end tag. The label table at
+ * the end of the file stores the offset of that tag. It is not used, so that pipes can be read. The
+ * tag is found because the bytes after it are not a valid event. */
 static ttr_status read_flat_events(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -22,10 +23,9 @@ static ttr_status read_flat_events(struct nettrace_reader *reader)
         ttr_status status = nettrace_load_bytes(reader, reader->at, need, &bytes);
         if (status != TTR_OK)
             return status;
-        size_t n = bytes.n < need
-                       ? bytes.n
-                       /* a fixed amount, so that results do not depend on the size of the window */
-                       : (size_t)need;
+        size_t n = bytes.n < need ? bytes.n
+                                  /* a fixed amount makes results independent of the window size */
+                                  : (size_t)need;
         struct nettrace_block block = {.begin = bytes.p,
                                        .end = bytes.p + n,
                                        .offset = reader->at,
@@ -52,7 +52,7 @@ static ttr_status read_flat_events(struct nettrace_reader *reader)
     }
 }
 
-static ttr_status read_next_part(struct nettrace_reader *reader)
+static ttr_status read_next_block(struct nettrace_reader *reader)
 {
     if (reader->emits_pieces)
         reader->keep_from = reader->at;
@@ -62,7 +62,7 @@ static ttr_status read_next_part(struct nettrace_reader *reader)
                                           : nettrace_read_object(reader);
 }
 
-/* Clears tables as sequence points request it. All waiting events were emitted. */
+/* Clears the tables as sequence points request. Call only if no event is waiting. */
 static void apply_resets(struct nettrace_reader *reader)
 {
     if (reader->resets_stacks) {
@@ -103,7 +103,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
         ttr_status status = TTR_OK;
         bool is_given = reader->order.heap_n == 0 && reader->order.gaps_n == 0;
         if (!reader->is_over)
-            status = read_next_part(reader);
+            status = read_next_block(reader);
         else if (!is_given)
             nettrace_order_flush_until(reader, UINT64_MAX);
         else
@@ -125,8 +125,7 @@ ttr_status nettrace_reader_next(struct input *in, ttr_error *error)
     return status;
 }
 
-/* Parses the V6 head: u32 major, u32 minor, after a zero at the position of the length that
- * older versions have. */
+/* Parses the V6 file head: u32 0, where older versions have a length, then u32 major, u32 minor. */
 static ttr_status parse_head6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint32_t major = cursor_u32le(c);
@@ -211,7 +210,7 @@ ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
     if (status == TTR_OK && !reader->is_over && bytes.n > 0)
         status = reader->version >= NETTRACE_V6
                      ? nettrace_read_block6(reader)
-                     /* nearly always Trace, which has the version number */
+                     /* the first object is nearly always Trace, which declares the version */
                      : nettrace_read_object(reader);
     return status;
 }

@@ -7,40 +7,40 @@
 
 #define BLOCK_MAX ((size_t)1 << 20) /* bytes of events per block */
 
-/* A block that is read, and the blocks that replace it. */
+/* A source block, and the output blocks that replace it. */
 struct block_rebuild {
     struct nettrace_copy *copy;
     struct ttr_writer *out;
     struct nettrace_frame frame;
-    struct nettrace_header last; /* last header written to the open block */
-    uint64_t least, most;        /* range of ticks in it */
-    uint64_t capture;            /* capture thread that `dropped` counts for */
+    struct nettrace_header last; /* last header written to the open output block */
+    uint64_t least, most;        /* range of ticks in the open output block */
+    uint64_t capture;            /* capture thread to which `dropped` applies */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
     enum nettrace_block_kind kind;
 };
 
-static uint32_t dropped_of(const struct nettrace_copy *copy, uint64_t capture)
+static uint32_t dropped_event_count(const struct nettrace_copy *copy, uint64_t capture)
 {
     const uint32_t *dropped = pair_map_get(&copy->dropped, capture, 0);
     return dropped ? *dropped : 0;
 }
 
-static void save_dropped(struct block_rebuild *rebuild)
+static void store_dropped_count(struct block_rebuild *rebuild)
 {
     if (rebuild->has_capture && rebuild->dropped)
         rebuild->is_out_of_memory |=
             !pair_map_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
 }
 
-static void enter_rebuilt_capture(struct block_rebuild *rebuild, uint64_t capture)
+static void begin_rebuilt_thread(struct block_rebuild *rebuild, uint64_t capture)
 {
     if (rebuild->has_capture && rebuild->capture == capture)
         return;
-    save_dropped(rebuild);
+    store_dropped_count(rebuild);
     rebuild->has_capture = true;
     rebuild->capture = capture;
-    rebuild->dropped = dropped_of(rebuild->copy, capture);
+    rebuild->dropped = dropped_event_count(rebuild->copy, capture);
 }
 
 static void begin_rebuilt_block(struct block_rebuild *rebuild)
@@ -71,7 +71,7 @@ static void end_rebuilt_block(struct block_rebuild *rebuild)
     nettrace_frame_end(rebuild->out, &rebuild->frame);
 }
 
-/* V4 to V6: appends an event that stays, or in V4 and V5 a metadata event. */
+/* V4 to V6: appends an event that was not left out; in V4 and V5 also metadata events. */
 static void append_kept_event(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     struct buffer *to = &rebuild->out->buffer;
@@ -91,7 +91,7 @@ static void append_kept_event(struct block_rebuild *rebuild, const struct nettra
     buffer_add(to, h->payload, h->payload_size);
 }
 
-/* V3: appends an event with its stack and padding. */
+/* V3: appends an event that was not left out, with its stack and padding. */
 static void append_kept_event3(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     if (!rebuild->is_open)
@@ -104,7 +104,8 @@ static bool has_usable_metadata(const struct nettrace_copy *copy, const struct n
     return nettrace_metadata_is_usable(copy->version, cursor_init(h->payload, h->payload_size, 0));
 }
 
-/* Moves to the first event of a block (V4 to V6) and returns the encoding of its headers. */
+/* Moves the cursor to the first event of a block (V4 to V6), and returns the encoding of its
+ * headers. */
 static enum nettrace_codec skip_block_header(struct cursor *c, bool is_v6)
 {
     struct cursor head = *c;
@@ -142,7 +143,7 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
     const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, codec);
     while (!c.failed && h.next < c.end && nettrace_header_next(&h, &span, is_v6)) {
         bool is_metadata = is_old && h.metadata == 0;
-        enter_rebuilt_capture(&rebuild, h.capture);
+        begin_rebuilt_thread(&rebuild, h.capture);
         if (is_metadata && !has_usable_metadata(copy, &h))
             continue;
         if (!is_metadata &&
@@ -154,7 +155,7 @@ bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
             append_kept_event(&rebuild, &h);
     }
     end_rebuilt_block(&rebuild);
-    save_dropped(&rebuild);
+    store_dropped_count(&rebuild);
     return !rebuild.is_out_of_memory;
 }
 
@@ -183,18 +184,18 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     return true;
 }
 
-/* V4, V5: appends the sequence numbers of a sequence point. */
+/* V4, V5: appends the rows of a sequence point, with numbers reduced by the events left out. */
 static void append_reduced_counts(const struct nettrace_copy *copy, struct buffer *to,
                                   struct cursor *c)
 {
     while (cursor_left(c) >= 12) {
         uint64_t capture = cursor_u64le(c);
         nettrace_append_u64(to, capture);
-        nettrace_append_u32(to, cursor_u32le(c) - dropped_of(copy, capture));
+        nettrace_append_u32(to, cursor_u32le(c) - dropped_event_count(copy, capture));
     }
 }
 
-/* V6: appends the sequence numbers of threads by index. */
+/* V6: appends rows of thread index and sequence number, reduced by the events left out. */
 static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c,
                                    bool are_gone)
 {
@@ -204,7 +205,7 @@ static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to
         if (c->failed)
             break;
         nettrace_append_varint(to, index);
-        nettrace_append_varint(to, (uint32_t)(sequence - dropped_of(copy, index)));
+        nettrace_append_varint(to, (uint32_t)(sequence - dropped_event_count(copy, index)));
         if (are_gone)
             (void)pair_map_remove(&copy->dropped, index, 0);
     }

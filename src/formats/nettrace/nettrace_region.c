@@ -21,7 +21,7 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define BLOCK_BYTES ((size_t)100 << 10) /* the size that the runtime uses */
+#define BLOCK_BYTES ((size_t)100 << 10) /* block size that the runtime uses, too */
 #define REGION_BYTES ((size_t)4 << 20)
 #define NUMBERED_MAX 100000u
 
@@ -89,7 +89,7 @@ void nettrace_region_add_event(struct nettrace_writer *w, const struct nettrace_
     if (header->payload_size)
         memcpy(end, payload, header->payload_size);
     buffer_commit(&region->events, (size_t)(end - at) + header->payload_size);
-    /* The next header is encoded relative to this one, but its activity ids may be gone by then:
+    /* The next header is encoded relative to this one, whose activity ids may be freed by then:
      * copy them. */
     memcpy(region->activity, header->activity ? header->activity : region->none, 16);
     memcpy(region->related, header->related ? header->related : region->none, 16);
@@ -109,7 +109,8 @@ static void append_block_header(struct buffer *to, uint64_t least, uint64_t most
     nettrace_append_u64(to, most);
 }
 
-/* V4, V5: appends metadata as events. In the region's buffer each has its size before it. */
+/* V4, V5: appends metadata records as events. In region->metadata each record is preceded by its
+ * size. */
 static void append_metadata_events(struct buffer *to, const struct buffer *rows)
 {
     struct cursor c = cursor_init(rows->bytes, rows->n, 0);
@@ -173,8 +174,8 @@ static void write_thread_block(struct ttr_writer *out)
     buffer_clear(&w->region.threads);
 }
 
-/* Writes the waiting events as a block, after the metadata, stacks, threads and labels that they
- * need. */
+/* Writes the pending events as a block, after the metadata, stacks, threads and labels that they
+ * refer to. */
 static void write_pending_block(struct ttr_writer *out)
 {
     struct nettrace_writer *w = out->ctx;
@@ -202,8 +203,8 @@ static void write_pending_block(struct ttr_writer *out)
 
 /* --- Sequence points --- */
 
-/* Writes a sequence point with the sequence number of each thread; in V6 of the threads declared
- * since the thread table was cleared last. */
+/* Writes a sequence point with the sequence number of each thread; in V6 only of threads declared
+ * since the thread table was last cleared. */
 static void write_sequence_point(struct ttr_writer *out, bool forgets_threads)
 {
     enum { FORGETS_THREADS = 1 };

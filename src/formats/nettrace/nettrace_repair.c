@@ -1,8 +1,8 @@
-/* Writer of damaged pieces other than event blocks: a new frame around the rows that are complete,
- * with their count. */
+/* Repairs damaged pieces other than event blocks: writes the complete rows in a new frame with a
+ * corrected count. */
 #include "formats/nettrace/nettrace_copy.h"
 
-/* Copies complete stacks and stores their count. */
+/* Copies the complete stacks, and stores their count. */
 static void repair_stacks(struct ttr_writer *out, struct cursor *c)
 {
     size_t at = out->buffer.n + 4;
@@ -63,7 +63,7 @@ static bool is_complete_thread_row(struct cursor row)
     return !row.failed;
 }
 
-/* V6: copies rows that are complete and valid; each has its size before it. */
+/* V6: copies the rows that are complete and valid. Each row is preceded by its size. */
 static void repair_rows(struct ttr_writer *out, struct cursor *c,
                         bool (*is_good)(struct cursor row))
 {
@@ -79,12 +79,12 @@ static void repair_rows(struct ttr_writer *out, struct cursor *c,
 
 static void repair_metadata6(struct ttr_writer *out, struct cursor *c)
 {
-    nettrace_append_u16(&out->buffer, 0); /* empty header: no known version stores anything in it */
+    nettrace_append_u16(&out->buffer, 0); /* empty header: no known version stores a longer one */
     if (cursor_skip(c, cursor_u16le(c)))
         repair_rows(out, c, is_complete_metadata_row);
 }
 
-/* V6: copies complete pairs of varints, after a count if they are from a sequence point. */
+/* V6: copies the complete pairs of varints; in a sequence point their count precedes them. */
 static void repair_sequence_pairs(struct ttr_writer *out, struct cursor *c, bool is_point)
 {
     enum { HEAD = 12 };
@@ -110,7 +110,7 @@ static void repair_sequence_pairs(struct ttr_writer *out, struct cursor *c, bool
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: copies clock, pointer size and complete pairs. If even the clock is truncated, writes the
+/* V6: copies clock, pointer size and complete string pairs. If the clock is truncated, writes the
  * values that the reader assumed. */
 static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 {
@@ -137,7 +137,7 @@ static void repair_trace6(struct ttr_writer *out, struct cursor *c)
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: writes a block with a new size. */
+/* V6: writes a block with a corrected size. */
 static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *piece,
                           struct cursor *c)
 {

@@ -30,14 +30,14 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* some blocks: recorders write up to about 1 MiB per block */
+/* a few blocks: recorders write up to about 1 MiB per block */
 #define SEARCH_BYTES ((uint64_t)8 << 20)
 #define WORK_EACH 16u    /* bytes of content checked per byte of input */
 #define METADATA_MIN 20u /* smallest payload of metadata of V1 and V2 */
 
 /* --- V1, V2 --- */
 
-/* True if an event with known metadata, or metadata, start at `p`. */
+/* Returns whether metadata, or an event with known metadata, start at `p`. */
 static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p,
                           const uint8_t *end)
 {
@@ -61,18 +61,18 @@ static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_
 
 enum { END_BYTES = 4, HEAD_BYTES = 4, KINDS = NETTRACE_BLOCK_LABELS + 1 };
 
-static uint32_t block6_size(const uint8_t *head)
+static uint32_t block6_size_of(const uint8_t *head)
 {
     return load_u32le(head) & 0xffffff;
 }
 
-static unsigned block6_kind(const uint8_t *head)
+static unsigned block6_kind_of(const uint8_t *head)
 {
     return head[3];
 }
 
-/* Parses the header of a block of events, moves `c` to its first event and decodes that. Returns
- * false if one of them is invalid or the event has no metadata number. */
+/* Moves `c` past the header of an event block to its first event, and decodes that event. Returns
+ * false if the header or event is invalid, or the event has no metadata number. */
 static bool parse_first_event(struct cursor *c, struct nettrace_header_range *span,
                               struct nettrace_header *h)
 {
@@ -88,8 +88,8 @@ static bool parse_first_event(struct cursor *c, struct nettrace_header_range *sp
     return c->p == c->end || (nettrace_header_next(h, span, true) && h->metadata != 0);
 }
 
-/* The functions below move the cursor over valid content of one kind of block. They return false at
- * the first invalid row. */
+/* The consume_ functions move the cursor over valid content of one kind of block. They return false
+ * at the first invalid row. */
 static bool consume_events(struct cursor *c)
 {
     struct nettrace_header h;
@@ -118,7 +118,7 @@ static bool consume_metadata(struct cursor *c)
     return cursor_skip(c, cursor_u16le(c)) && consume_rows(c, ROW_MIN);
 }
 
-/* Any bytes form varints, so a large content is not trusted. */
+/* any bytes are valid varints, so a large content proves nothing */
 static bool consume_sequence_pairs(struct cursor *c)
 {
     enum { BYTES_MAX = 65536 };
@@ -177,13 +177,13 @@ static bool consume_content(unsigned kind, struct cursor *c)
     }
 }
 
-/* True if the content of a block is valid for its kind and nothing is left. */
+/* Returns whether the complete content of a block is valid for its kind. */
 static bool is_valid_content(unsigned kind, struct cursor *c)
 {
     return consume_content(kind, c) && !c->failed && cursor_left(c) == 0;
 }
 
-/* Search for blocks in a part of the input. `is_end`: the part ends with the input. */
+/* Search for blocks in bytes of the input. `is_end`: the input ends after these bytes. */
 struct block_search {
     const uint8_t *p;
     size_t n;
@@ -191,26 +191,26 @@ struct block_search {
     bool is_end;
 };
 
-/* True if a complete block starts at `at`; `size` is set to its size with the first word. An end
- * mark counts only if the input ends after it. */
+/* Returns whether a complete block starts at index `at`; `size` is set to its size including the
+ * first word. An end mark is accepted only at the end of the input. */
 static bool is_valid_block_at(struct block_search *search, size_t at, size_t *size)
 {
     size_t left = search->n - at;
     const uint8_t *p = search->p + at;
     if (left < HEAD_BYTES)
         return false;
-    *size = HEAD_BYTES + (size_t)block6_size(p);
-    if (*size == END_BYTES && block6_kind(p) == NETTRACE_BLOCK_END)
+    *size = HEAD_BYTES + (size_t)block6_size_of(p);
+    if (*size == END_BYTES && block6_kind_of(p) == NETTRACE_BLOCK_END)
         return search->is_end && left == END_BYTES;
-    if (*size > left || block6_kind(p) >= KINDS || search->work == 0)
+    if (*size > left || block6_kind_of(p) >= KINDS || search->work == 0)
         return false;
     struct cursor c = cursor_init(p + HEAD_BYTES, *size - HEAD_BYTES, 0);
-    bool is_whole = is_valid_content(block6_kind(p), &c);
+    bool is_whole = is_valid_content(block6_kind_of(p), &c);
     search->work -= c.offset < search->work ? c.offset : search->work;
     return is_whole;
 }
 
-/* True if three valid blocks follow each other from `at` on, or all up to the end. */
+/* Returns whether three consecutive valid blocks start at `at`, or fewer that extend to the end. */
 static bool is_block_chain_at(struct block_search *search, size_t at)
 {
     enum { CHAIN = 3 };
@@ -235,16 +235,16 @@ static size_t find_block(struct block_search *search, size_t from)
     return search->n;
 }
 
-static struct block_search search_window(const struct nettrace_bytes *bytes)
+static struct block_search init_block_search(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES
                    ? bytes->n
-                   /* a fixed amount, so that results do not depend on the size of the window */
+                   /* a fixed amount makes results independent of the window size */
                    : (size_t)SEARCH_BYTES;
     return (struct block_search){bytes->p, n, WORK_EACH * (uint64_t)n, bytes->n < SEARCH_BYTES};
 }
 
-/* True if the content fits the kind of a block; only the first event of a block of events is
+/* Returns whether the content fits the kind of a block. In event blocks only the first event is
  * checked. */
 static bool is_plausible_content(unsigned kind, struct cursor c)
 {
@@ -254,9 +254,10 @@ static bool is_plausible_content(unsigned kind, struct cursor c)
                                          : is_valid_content(kind, &c);
 }
 
-/* Sets `may` if a block can start `skip` bytes after `at`: one of a known kind, or after one of an
- * unknown kind up to eight more unknown ones. An end mark is accepted only at the end of the input
- * or after an unknown kind. Bytes from `at` on stay in the window. */
+/* Sets `may` if a block can start `skip` bytes after `at`. Accepts a block of a known kind; if
+ * `is_known` is false, also one after up to eight blocks of unknown kinds. An end mark is accepted
+ * only at the end of the input or after an unknown kind. The window keeps the bytes from `at` on.
+ */
 static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, uint64_t skip,
                                   bool is_known, bool *may)
 {
@@ -267,8 +268,8 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
         *may = status == TTR_OK && bytes.n == skip;
         if (status != TTR_OK || bytes.n < skip + HEAD_BYTES)
             return status;
-        uint32_t size = block6_size(bytes.p + skip);
-        unsigned kind = block6_kind(bytes.p + skip);
+        uint32_t size = block6_size_of(bytes.p + skip);
+        unsigned kind = block6_kind_of(bytes.p + skip);
         *may =
             kind == NETTRACE_BLOCK_END && size == 0 && (bytes.n == skip + HEAD_BYTES || !is_known);
         if (kind == NETTRACE_BLOCK_END)
@@ -285,8 +286,8 @@ static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, u
     return TTR_OK;
 }
 
-/* Searches for a chain of blocks at a position that the size does not predict. After an end mark
- * any position counts, unless another trace starts there. */
+/* Searches for a chain of blocks at other positions than the size predicts. After an end mark any
+ * position is accepted, unless another trace starts at it. */
 static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
                                    struct nettrace_block_extent *extent, bool is_end)
 {
@@ -294,7 +295,7 @@ static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
     ttr_status status = nettrace_load_bytes(reader, at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct block_search search = search_window(&bytes);
+    struct block_search search = init_block_search(&bytes);
     bool is_other = is_end && search.n >= HEAD_BYTES + NETTRACE_MAGIC_BYTES &&
                     memcmp(bytes.p + HEAD_BYTES, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
     size_t found = is_other ? search.n : find_block(&search, 1);
@@ -304,7 +305,7 @@ static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
     return TTR_OK;
 }
 
-/* True if a block of an unknown kind holds events: then its kind is damaged. */
+/* Returns whether a block of an unknown kind contains events, so that its kind must be damaged. */
 static bool is_event_block_of_unknown_kind(unsigned kind, struct cursor c)
 {
     return kind >= KINDS && cursor_left(&c) > NETTRACE_BLOCK_HEADER && consume_events(&c);
@@ -342,8 +343,8 @@ ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, 
 
 /* --- All versions --- */
 
-/* Skips damaged bytes up to `found`; if nothing was found, up to the middle of the window, since a
- * block may start before its end. */
+/* Skips damaged bytes up to `found`. If nothing was found, skips half of the window, since a block
+ * may start in the other half. */
 static ttr_status skip_damaged_bytes(struct nettrace_reader *reader, size_t n, size_t found,
                                      bool is_end)
 {
@@ -364,7 +365,7 @@ ttr_status nettrace_resync(struct nettrace_reader *reader)
     ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct block_search search = search_window(&bytes);
+    struct block_search search = init_block_search(&bytes);
     bool is_v6 = reader->version >= NETTRACE_V6;
     size_t found = is_v6 ? find_block(&search, reader->needs_resync ? 0 : 1)
                          : find_flat_event(reader, bytes.p, search.n);

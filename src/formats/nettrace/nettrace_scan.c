@@ -36,7 +36,7 @@ struct block_scan {
     struct nettrace_header header; /* of the current event */
     struct nettrace_run *run;      /* run that the current event may extend; NULL if none */
     uint64_t first;                /* ticks of the first event of the run */
-    uint64_t last;                 /* ticks of the event before */
+    uint64_t last;                 /* ticks of the previous event */
     /* index of the current capture thread; SIZE_MAX before the first event */
     size_t capture;
     uint32_t metadata; /* last metadata number that was looked up */
@@ -51,7 +51,7 @@ static uint64_t file_offset_of(const struct block_scan *scan, const uint8_t *p)
     return scan->block->offset + (uint64_t)(p - scan->block->begin);
 }
 
-/* Queues the current run, if any; it ends before `end`. */
+/* Queues the current run, if any. Its last event ends at `end`. */
 static bool end_current_run(struct block_scan *scan, const uint8_t *end)
 {
     struct nettrace_run *run = scan->run;
@@ -93,8 +93,8 @@ static NETTRACE_INLINE void cache_header(struct nettrace_cached_header *cached,
         cached->related_at = (uint8_t)(h->related - h->start);
 }
 
-/* Saves the sequence number and ticks of the event before in its capture thread. */
-static void leave_capture(struct block_scan *scan, uint32_t sequence)
+/* Saves sequence number and ticks of the previous event in its capture thread. */
+static void end_capture_thread(struct block_scan *scan, uint32_t sequence)
 {
     if (scan->capture == SIZE_MAX)
         return;
@@ -103,16 +103,16 @@ static void leave_capture(struct block_scan *scan, uint32_t sequence)
     capture->ticks = scan->last;
 }
 
-static bool enter_capture(struct block_scan *scan, uint32_t before)
+static bool begin_capture_thread(struct block_scan *scan, uint32_t before)
 {
-    leave_capture(scan, before);
+    end_capture_thread(scan, before);
     scan->capture = nettrace_capture_index(scan->reader, scan->header.capture);
     return scan->capture != SIZE_MAX &&
            nettrace_update_sequence(scan->reader, scan->capture, &scan->header, false);
 }
 
-/* Remembers a metadata number that is not yet defined: definitions that follow before the event is
- * emitted are accepted, but noted. */
+/* Records a metadata number that is not defined yet. A definition that follows before the event is
+ * emitted is accepted, with a note. */
 static void check_metadata_number(struct block_scan *scan)
 {
     struct nettrace_reader *reader = scan->reader;
@@ -121,14 +121,14 @@ static void check_metadata_number(struct block_scan *scan)
         reader->types.awaited = scan->metadata;
 }
 
-/* Handles an event that leaves the fast path: the first of a block, a thread change, a sorted
- * event, or one that goes back in time. */
+/* Handles an event that the fast path cannot: the first of a block, a thread change, a sorted
+ * event, or one with an earlier time. */
 static bool process_event(struct block_scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
     if (scan->counts && (h->flags & NETTRACE_HAS_CAPTURE || is_first) &&
-        !enter_capture(scan, before))
+        !begin_capture_thread(scan, before))
         return false;
     if (h->metadata != scan->metadata)
         check_metadata_number(scan);
@@ -172,7 +172,7 @@ static ttr_status report_bad_header(struct block_scan *scan)
         (unsigned long long)(block->end - at));
 }
 
-/* Skips events that only extend the current run. Returns true at the first other event, which is
+/* Scans events that only extend the current run. Returns true at the first other event, which is
  * then in scan->header. Local copies keep the changing members in registers. */
 static NETTRACE_INLINE bool scan_ordinary_events(struct block_scan *scan, uint32_t *before,
                                                  bool is_v6)
@@ -232,8 +232,8 @@ static NETTRACE_INLINE ttr_status scan_events(struct block_scan *scan, bool is_v
     return report_bad_header(scan);
 }
 
-/* True if decoded headers can be cached. Without memory for the cache they are decoded a second
- * time. */
+/* Returns whether decoded headers can be cached. If the cache cannot be allocated, headers are
+ * decoded a second time. */
 static bool can_cache_headers(struct nettrace_reader *reader, const struct nettrace_block *block)
 {
     struct nettrace_order *order = &reader->order;
@@ -257,7 +257,7 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
         reader->version >= NETTRACE_V6 ? scan_events(&scan, true) : scan_events(&scan, false);
     if (status != TTR_OK)
         return status;
-    leave_capture(&scan, scan.header.sequence);
+    end_capture_thread(&scan, scan.header.sequence);
     block->stop = scan.header.next;
     reader->known_events = scan.known;
     struct nettrace_order *order = &reader->order;

@@ -26,20 +26,20 @@ struct shape_source {
     bool has_field;
 };
 
-static void next_field(struct shape_source *walk)
+static void next_field(struct shape_source *fields_left)
 {
-    walk->has_field = ttr_fields_next(&walk->fields, &walk->field);
+    fields_left->has_field = ttr_fields_next(&fields_left->fields, &fields_left->field);
 }
 
-static void count_loss(const struct shape_source *walk, enum nettrace_loss loss)
+static void count_shape_loss(const struct shape_source *fields_left, enum nettrace_loss loss)
 {
-    output_count_loss(walk->out, loss, walk->offset);
+    output_count_loss(fields_left->out, loss, fields_left->offset);
 }
 
 /* --- Texts --- */
 
 /* Decodes one valid UTF-8 character of `n` bytes. */
-static uint32_t code_point(const uint8_t *p, size_t n)
+static uint32_t decode_utf8_character(const uint8_t *p, size_t n)
 {
     static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     uint32_t x = p[0] & masks[n];
@@ -58,7 +58,7 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
         return flaws;
     while (p < end) {
         size_t n = *p < 0x80 ? 1 : utf8_char_length(p, (size_t)(end - p));
-        uint32_t x = *p == 0 || n == 0 ? REPLACEMENT : n == 1 ? *p : code_point(p, n);
+        uint32_t x = *p == 0 || n == 0 ? REPLACEMENT : n == 1 ? *p : decode_utf8_character(p, n);
         flaws.has_zeros |= *p == 0;
         flaws.is_broken |= n == 0;
         p += n ? n : 1;
@@ -75,13 +75,13 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
     return flaws;
 }
 
-static void append_payload_text(const struct shape_source *walk, ttr_text text)
+static void append_payload_text(const struct shape_source *fields_left, ttr_text text)
 {
-    struct nettrace_text_flaws flaws = nettrace_append_z16(&walk->w->payload, text);
+    struct nettrace_text_flaws flaws = nettrace_append_z16(&fields_left->w->payload, text);
     if (flaws.is_broken)
-        count_loss(walk, NETTRACE_LOST_TEXT);
+        count_shape_loss(fields_left, NETTRACE_LOST_TEXT);
     if (flaws.has_zeros)
-        count_loss(walk, NETTRACE_LOST_NUL);
+        count_shape_loss(fields_left, NETTRACE_LOST_NUL);
 }
 
 static void append_hex(struct buffer *to, ttr_text bytes)
@@ -94,7 +94,7 @@ static void append_hex(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* Appends an element of an array as text, for V4. */
+/* Appends an array element as text, for V4. */
 static void append_value_text(struct buffer *to, const ttr_value *value)
 {
     char number[NUMBER_MAX];
@@ -122,16 +122,16 @@ static void append_value_text(struct buffer *to, const ttr_value *value)
     }
 }
 
-/* Appends everything inside an array or struct as text. */
-static void append_children_text(struct shape_source *walk, struct buffer *to)
+/* Appends the fields of an array or struct as text. */
+static void append_children_text(struct shape_source *fields_left, struct buffer *to)
 {
-    /* inside: depth of the innermost open one */
-    uint16_t depth = walk->field.depth, inside = depth;
+    /* inside: depth of the innermost open array or struct */
+    uint16_t depth = fields_left->field.depth, inside = depth;
     bool is_first = true;
     buffer_add_byte(to, '[');
-    next_field(walk);
-    while (walk->has_field && walk->field.depth > depth) {
-        const ttr_field *field = &walk->field;
+    next_field(fields_left);
+    while (fields_left->has_field && fields_left->field.depth > depth) {
+        const ttr_field *field = &fields_left->field;
         for (; inside >= field->depth; inside--)
             buffer_add_byte(to, ']');
         if (!is_first)
@@ -148,7 +148,7 @@ static void append_children_text(struct shape_source *walk, struct buffer *to)
         } else {
             append_value_text(to, &field->value);
         }
-        next_field(walk);
+        next_field(fields_left);
     }
     for (; inside > depth; inside--)
         buffer_add_byte(to, ']');
@@ -157,7 +157,7 @@ static void append_children_text(struct shape_source *walk, struct buffer *to)
 
 /* --- Plain values --- */
 
-/* True if an integer fits the width that it declares. */
+/* Returns whether an integer fits its declared width. */
 static bool fits_declared_width(const ttr_value *value)
 {
     unsigned above = value->bits < 64 ? value->bits : 0;
@@ -165,7 +165,7 @@ static bool fits_declared_width(const ttr_value *value)
     return above == 0 || (value->v.u ^ sign) >> (above - (value->type == TTR_TYPE_INT)) == 0;
 }
 
-static uint8_t code_of_integer(const ttr_value *value, const uint8_t codes[4])
+static uint8_t type_code_of_integer(const ttr_value *value, const uint8_t codes[4])
 {
     unsigned bits =
         value->hint == TTR_DISPLAY_THREAD || value->bits == 0 || !fits_declared_width(value)
@@ -174,15 +174,15 @@ static uint8_t code_of_integer(const ttr_value *value, const uint8_t codes[4])
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
 }
 
-/* True if a number survives conversion to a 32-bit float. */
-static bool is_single(double x)
+/* Returns whether conversion to a 32-bit float keeps the value of a number. */
+static bool fits_float32(double x)
 {
     return isnan(x) || isinf(x) ||
            (fabs(x) <= FLT_MAX && bits_of_double((double)(float)x) == bits_of_double(x));
 }
 
 /* Returns the type code of a scalar or text; 0 for arrays, structs and bytes. */
-static uint8_t scalar_code_of(const ttr_value *value)
+static uint8_t type_code_of_scalar(const ttr_value *value)
 {
     static const uint8_t unsigned_codes[] = {NETTRACE_U8, NETTRACE_U16, NETTRACE_U32, NETTRACE_U64};
     static const uint8_t signed_codes[] = {NETTRACE_I8, NETTRACE_I16, NETTRACE_I32, NETTRACE_I64};
@@ -190,12 +190,12 @@ static uint8_t scalar_code_of(const ttr_value *value)
     case TTR_TYPE_BOOL:
         return NETTRACE_BOOLEAN;
     case TTR_TYPE_UINT:
-        return code_of_integer(value, unsigned_codes);
+        return type_code_of_integer(value, unsigned_codes);
     case TTR_TYPE_INT:
-        return code_of_integer(value, signed_codes);
+        return type_code_of_integer(value, signed_codes);
     case TTR_TYPE_FLOAT:
-        return value->bits && value->bits <= 32 && is_single(value->v.f) ? NETTRACE_F32
-                                                                         : NETTRACE_F64;
+        return value->bits && value->bits <= 32 && fits_float32(value->v.f) ? NETTRACE_F32
+                                                                            : NETTRACE_F64;
     case TTR_TYPE_ARRAY:
     case TTR_TYPE_STRUCT:
     case TTR_TYPE_BYTES:
@@ -210,40 +210,41 @@ static bool has_plain_width(unsigned bits)
     return bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
-static void count_value_losses(const struct shape_source *walk, const ttr_value *value)
+static void count_value_losses(const struct shape_source *fields_left, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_labelled && value->count > 0)
-        count_loss(walk, NETTRACE_LOST_LABEL);
+        count_shape_loss(fields_left, NETTRACE_LOST_LABEL);
     else if ((value->hint != TTR_DISPLAY_NONE && !is_labelled && value->type != TTR_TYPE_NULL) ||
              (value->base && value->base != 10))
-        count_loss(walk, NETTRACE_LOST_HINT);
+        count_shape_loss(fields_left, NETTRACE_LOST_HINT);
     if ((is_integer && (!has_plain_width(value->bits) || !fits_declared_width(value))) ||
         (value->type == TTR_TYPE_FLOAT && value->bits & (value->bits - 1u)))
-        count_loss(walk, NETTRACE_LOST_WIDTH);
+        count_shape_loss(fields_left, NETTRACE_LOST_WIDTH);
     if (value->type == TTR_TYPE_NULL)
-        count_loss(walk, NETTRACE_LOST_NULL);
+        count_shape_loss(fields_left, NETTRACE_LOST_NULL);
 }
 
-static void append_float(struct buffer *to, double x, bool is_single)
+static void append_float(struct buffer *to, double x, bool fits_float32)
 {
     float single = (float)x;
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
-    if (is_single)
+    if (fits_float32)
         nettrace_append_u32(to, bits);
     else
         nettrace_append_u64(to, bits_of_double(x));
 }
 
-static void append_scalar(const struct shape_source *walk, uint8_t code, const ttr_value *value)
+static void append_scalar(const struct shape_source *fields_left, uint8_t code,
+                          const ttr_value *value)
 {
-    struct buffer *to = &walk->w->payload;
+    struct buffer *to = &fields_left->w->payload;
     ttr_thread thread;
     uint64_t x = value->v.u;
     if (value->hint == TTR_DISPLAY_THREAD && value->type == TTR_TYPE_UINT &&
-        ttr_thread_get(walk->out->t, (ttr_id)x, &thread))
+        ttr_thread_get(fields_left->out->t, (ttr_id)x, &thread))
         x = thread.tid;
     switch (code) {
     case NETTRACE_BOOLEAN:
@@ -266,7 +267,7 @@ static void append_scalar(const struct shape_source *walk, uint8_t code, const t
         append_float(to, value->v.f, code == NETTRACE_F32);
         break;
     case NETTRACE_STRING:
-        append_payload_text(walk,
+        append_payload_text(fields_left,
                             value->type == TTR_TYPE_TEXT ? value->text : (ttr_text){"null", 4});
         break;
     default:
@@ -276,75 +277,78 @@ static void append_scalar(const struct shape_source *walk, uint8_t code, const t
 
 /* --- Fields --- */
 
-static void append_shape_name(const struct shape_source *walk, ttr_text name)
+static void append_shape_name(const struct shape_source *fields_left, ttr_text name)
 {
     size_t n =
         name.n <= NAME_MAX_BYTES ? name.n : utf8_truncated_length(name.p, name.n, NAME_MAX_BYTES);
     if (n < name.n)
-        count_loss(walk, NETTRACE_LOST_METADATA);
-    nettrace_append_u32(&walk->w->shape, (uint32_t)n);
-    buffer_add(&walk->w->shape, name.p, n);
+        count_shape_loss(fields_left, NETTRACE_LOST_METADATA);
+    nettrace_append_u32(&fields_left->w->shape, (uint32_t)n);
+    buffer_add(&fields_left->w->shape, name.p, n);
 }
 
-static void append_value(struct shape_source *walk, unsigned depth);
+static void append_value(struct shape_source *fields_left, unsigned depth);
 
-static void append_bytes(struct shape_source *walk)
+static void append_bytes(struct shape_source *fields_left)
 {
-    struct nettrace_writer *w = walk->w;
-    ttr_text bytes = walk->field.value.text;
-    count_loss(walk, NETTRACE_LOST_BYTES);
-    if (walk->field.value.hint == TTR_DISPLAY_RAW)
-        count_loss(walk, NETTRACE_LOST_HINT);
+    struct nettrace_writer *w = fields_left->w;
+    ttr_text bytes = fields_left->field.value.text;
+    count_shape_loss(fields_left, NETTRACE_LOST_BYTES);
+    if (fields_left->field.value.hint == TTR_DISPLAY_RAW)
+        count_shape_loss(fields_left, NETTRACE_LOST_HINT);
     if (w->version == 4) {
         buffer_clear(&w->scratch);
         append_hex(&w->scratch, bytes);
         buffer_add_byte(&w->shape, NETTRACE_STRING);
-        append_payload_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
-        next_field(walk);
+        append_payload_text(fields_left, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
+        next_field(fields_left);
         return;
     }
     if (bytes.n > UINT16_MAX)
-        count_loss(walk, NETTRACE_LOST_ELEMENTS);
+        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     bytes.n = bytes.n < UINT16_MAX ? bytes.n : UINT16_MAX;
     buffer_add_byte(&w->shape, NETTRACE_ARRAY);
     buffer_add_byte(&w->shape, NETTRACE_U8);
     nettrace_append_u16(&w->payload, (uint16_t)bytes.n);
     buffer_add(&w->payload, bytes.p, bytes.n);
-    next_field(walk);
+    next_field(fields_left);
 }
 
-/* Appends the fields or elements below `outer` as fields; elements are named by their index. */
-static void append_members(struct shape_source *walk, uint16_t outer, bool are_elements,
+/* Appends the fields or elements of the value at depth `outer` as fields; elements are named by
+ * their index. */
+static void append_members(struct shape_source *fields_left, uint16_t outer, bool are_elements,
                            unsigned depth)
 {
-    struct buffer *shape = &walk->w->shape;
+    struct buffer *shape = &fields_left->w->shape;
     size_t count_at = shape->n;
     char digits[NUMBER_MAX];
     uint32_t n = 0;
     nettrace_append_u32(shape, 0);
-    while (walk->has_field && walk->field.depth > outer) {
-        append_shape_name(walk, are_elements ? (ttr_text){digits, number_format_u64(digits, n)}
-                                             : walk->field.name);
-        append_value(walk, depth);
+    while (fields_left->has_field && fields_left->field.depth > outer) {
+        append_shape_name(fields_left, are_elements
+                                           ? (ttr_text){digits, number_format_u64(digits, n)}
+                                           : fields_left->field.name);
+        append_value(fields_left, depth);
         n++;
     }
     if (!shape->failed)
         store_u32le(shape->bytes + count_at, n);
 }
 
-/* Returns one type code that fits all elements of an array; 0 if they are not scalars or have
- * different types. `walk` is a copy. */
-static uint8_t common_element_code(struct shape_source *walk, uint16_t outer)
+/* Returns one type code that fits all elements of an array; 0 if they are not scalars or differ in
+ * type. `walk` is passed as a copy, since it is advanced. */
+static uint8_t common_element_type(struct shape_source *fields_left, uint16_t outer)
 {
     uint8_t common = 0;
-    for (next_field(walk); walk->has_field && walk->field.depth > outer; next_field(walk)) {
-        uint8_t code = scalar_code_of(&walk->field.value);
+    for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
+         next_field(fields_left)) {
+        uint8_t code = type_code_of_scalar(&fields_left->field.value);
         bool is_string = code == NETTRACE_STRING;
         if (code == 0 || (common && is_string != (common == NETTRACE_STRING)))
             return 0;
         bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64,
              was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
-        /* odd codes 5, 7, 9, 11 are signed; 3 is boolean */
+        /* codes 5, 7, 9, 11 are signed integers; 3 is boolean */
         bool is_signed = code & 1, was_signed = common & 1;
         if (common &&
             (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
@@ -355,48 +359,50 @@ static uint8_t common_element_code(struct shape_source *walk, uint16_t outer)
     return common ? common : NETTRACE_U8;
 }
 
-static void append_scalar_array(struct shape_source *walk, uint16_t outer, uint8_t code)
+static void append_scalar_array(struct shape_source *fields_left, uint16_t outer, uint8_t code)
 {
-    struct nettrace_writer *w = walk->w;
+    struct nettrace_writer *w = fields_left->w;
     size_t count_at = w->payload.n;
     uint32_t n = 0;
     buffer_add_byte(&w->shape, NETTRACE_ARRAY);
     buffer_add_byte(&w->shape, code);
     nettrace_append_u16(&w->payload, 0);
-    for (next_field(walk); walk->has_field && walk->field.depth > outer; next_field(walk), n++) {
-        count_value_losses(walk, &walk->field.value);
+    for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
+         next_field(fields_left), n++) {
+        count_value_losses(fields_left, &fields_left->field.value);
         if (n < UINT16_MAX)
-            append_scalar(walk, code, &walk->field.value);
+            append_scalar(fields_left, code, &fields_left->field.value);
     }
     if (n > UINT16_MAX)
-        count_loss(walk, NETTRACE_LOST_ELEMENTS);
+        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
     if (!w->payload.failed)
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
 
-/* Appends elements that are arrays or structs of one shape. Returns false, with shape and payload
- * restored, if their shapes differ. */
-static bool append_uniform_array(struct shape_source *walk, uint16_t outer, unsigned depth)
+/* Appends the elements of an array if all are arrays or structs of one shape. If shapes differ,
+ * restores shape and payload and returns false. */
+static bool append_uniform_array(struct shape_source *fields_left, uint16_t outer, unsigned depth)
 {
-    struct buffer *shape = &walk->w->shape, *payload = &walk->w->payload;
+    struct buffer *shape = &fields_left->w->shape, *payload = &fields_left->w->payload;
     size_t shape_at = shape->n, payload_at = payload->n, one = 0;
     uint32_t n = 0;
     bool is_alike = true;
     buffer_add_byte(shape, NETTRACE_ARRAY);
     nettrace_append_u16(payload, 0);
-    for (next_field(walk);
-         is_alike && walk->has_field && walk->field.depth > outer && n < UINT16_MAX; n++) {
+    for (next_field(fields_left);
+         is_alike && fields_left->has_field && fields_left->field.depth > outer && n < UINT16_MAX;
+         n++) {
         size_t at = shape->n;
-        append_value(walk, depth);
+        append_value(fields_left, depth);
         one = n == 0 ? shape->n - at : one;
         is_alike = !shape->failed && shape->n - at == one &&
                    memcmp(shape->bytes + shape_at + 1, shape->bytes + at, one) == 0;
         shape->n = shape->failed ? shape->n : shape_at + 1 + one;
     }
-    if (is_alike && walk->has_field && walk->field.depth > outer)
-        count_loss(walk, NETTRACE_LOST_ELEMENTS);
-    while (is_alike && walk->has_field && walk->field.depth > outer)
-        next_field(walk);
+    if (is_alike && fields_left->has_field && fields_left->field.depth > outer)
+        count_shape_loss(fields_left, NETTRACE_LOST_ELEMENTS);
+    while (is_alike && fields_left->has_field && fields_left->field.depth > outer)
+        next_field(fields_left);
     if (is_alike && !payload->failed)
         store_u16le(payload->bytes + payload_at, (uint16_t)n);
     if (!is_alike) {
@@ -406,143 +412,148 @@ static bool append_uniform_array(struct shape_source *walk, uint16_t outer, unsi
     return is_alike;
 }
 
-static void append_array(struct shape_source *walk, unsigned depth)
+static void append_array(struct shape_source *fields_left, unsigned depth)
 {
-    struct nettrace_writer *w = walk->w;
-    uint16_t outer = walk->field.depth;
-    struct shape_source ahead = *walk;
-    uint8_t code = w->version == 4 ? 0 : common_element_code(&ahead, outer);
+    struct nettrace_writer *w = fields_left->w;
+    uint16_t outer = fields_left->field.depth;
+    struct shape_source ahead = *fields_left;
+    uint8_t code = w->version == 4 ? 0 : common_element_type(&ahead, outer);
     if (w->version == 4) {
-        count_loss(walk, NETTRACE_LOST_ARRAY);
+        count_shape_loss(fields_left, NETTRACE_LOST_ARRAY);
         buffer_clear(&w->scratch);
-        append_children_text(walk, &w->scratch);
+        append_children_text(fields_left, &w->scratch);
         buffer_add_byte(&w->shape, NETTRACE_STRING);
-        append_payload_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
+        append_payload_text(fields_left, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
         return;
     }
     if (code) {
-        append_scalar_array(walk, outer, code);
+        append_scalar_array(fields_left, outer, code);
         return;
     }
-    /* Losses must be counted once per value: the attempt counts into a copy of the ledger, which
-     * replaces the ledger only on success. */
-    struct ttr_writer tried = *walk->out;
+    /* Each loss must be counted once: the attempt counts into a copy of the ledger, which replaces
+     * the ledger on success. */
+    struct ttr_writer tried = *fields_left->out;
     ttr_loss ledger[NETTRACE_LOSSES];
-    memcpy(ledger, walk->out->ledger, sizeof ledger);
-    ahead = *walk;
+    memcpy(ledger, fields_left->out->ledger, sizeof ledger);
+    ahead = *fields_left;
     tried.ledger = ledger;
     ahead.out = &tried;
     if (append_uniform_array(&ahead, outer, depth)) {
-        memcpy(walk->out->ledger, ledger, sizeof ledger);
-        walk->out->losses_total = tried.losses_total;
-        ahead.out = walk->out;
-        *walk = ahead;
+        memcpy(fields_left->out->ledger, ledger, sizeof ledger);
+        fields_left->out->losses_total = tried.losses_total;
+        ahead.out = fields_left->out;
+        *fields_left = ahead;
         return;
     }
-    count_loss(walk, NETTRACE_LOST_MIXED);
+    count_shape_loss(fields_left, NETTRACE_LOST_MIXED);
     buffer_add_byte(&w->shape, NETTRACE_OBJECT);
-    next_field(walk);
-    append_members(walk, outer, true, depth);
+    next_field(fields_left);
+    append_members(fields_left, outer, true, depth);
 }
 
-/* Appends the current value and its type, and moves to the next field. */
-static void append_value(struct shape_source *walk, unsigned depth)
+/* Appends the current value and its type, and advances to the next field. */
+static void append_value(struct shape_source *fields_left, unsigned depth)
 {
-    struct buffer *shape = &walk->w->shape;
-    const ttr_value *value = &walk->field.value;
-    uint16_t outer = walk->field.depth;
-    uint8_t code = scalar_code_of(value);
+    struct buffer *shape = &fields_left->w->shape;
+    const ttr_value *value = &fields_left->field.value;
+    uint16_t outer = fields_left->field.depth;
+    uint8_t code = type_code_of_scalar(value);
     if (code) {
         buffer_add_byte(shape, code);
-        count_value_losses(walk, value);
-        append_scalar(walk, code, value);
-        next_field(walk);
+        count_value_losses(fields_left, value);
+        append_scalar(fields_left, code, value);
+        next_field(fields_left);
     } else if (value->type == TTR_TYPE_BYTES) {
-        append_bytes(walk);
+        append_bytes(fields_left);
     } else if (depth >= DEPTH_MAX) {
-        count_loss(walk, NETTRACE_LOST_DEPTH);
+        count_shape_loss(fields_left, NETTRACE_LOST_DEPTH);
         buffer_add_byte(shape, NETTRACE_OBJECT);
         nettrace_append_u32(shape, 0);
-        for (next_field(walk); walk->has_field && walk->field.depth > outer; next_field(walk))
+        for (next_field(fields_left); fields_left->has_field && fields_left->field.depth > outer;
+             next_field(fields_left))
             continue;
     } else if (value->type == TTR_TYPE_ARRAY) {
-        append_array(walk, depth + 1);
+        append_array(fields_left, depth + 1);
     } else {
         buffer_add_byte(shape, NETTRACE_OBJECT);
-        next_field(walk);
-        append_members(walk, outer, false, depth + 1);
+        next_field(fields_left);
+        append_members(fields_left, outer, false, depth + 1);
     }
 }
 
 /* --- Event properties that are not fields --- */
 
-static void append_extra_number(const struct shape_source *walk, const char *name, uint64_t x)
+static void append_number_field(const struct shape_source *fields_left, const char *name,
+                                uint64_t x)
 {
-    append_shape_name(walk, (ttr_text){name, strlen(name)});
-    buffer_add_byte(&walk->w->shape, NETTRACE_U64);
-    nettrace_append_u64(&walk->w->payload, x);
+    append_shape_name(fields_left, (ttr_text){name, strlen(name)});
+    buffer_add_byte(&fields_left->w->shape, NETTRACE_U64);
+    nettrace_append_u64(&fields_left->w->payload, x);
 }
 
-static void append_extra_text(const struct shape_source *walk, const char *name, ttr_text text)
+static void append_text_field(const struct shape_source *fields_left, const char *name,
+                              ttr_text text)
 {
-    append_shape_name(walk, (ttr_text){name, strlen(name)});
-    buffer_add_byte(&walk->w->shape, NETTRACE_STRING);
-    append_payload_text(walk, text);
+    append_shape_name(fields_left, (ttr_text){name, strlen(name)});
+    buffer_add_byte(&fields_left->w->shape, NETTRACE_STRING);
+    append_payload_text(fields_left, text);
 }
 
-/* True for kinds that are stored as opcodes. */
+/* Returns whether an event is a begin or end, which is stored as an opcode. */
 static bool is_begin_or_end(const ttr_event *event)
 {
     return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END ||
            event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
 }
 
-/* Appends fields for kinds other than instants, and returns their number. Activities need none: a
- * reader derives them from opcodes. */
-static uint32_t append_kind_fields(const struct shape_source *walk, const ttr_event *event)
+/* Appends extra fields for kinds that are not instants, and returns their number. Activities need
+ * none: readers derive them from opcodes. */
+static uint32_t append_kind_fields(const struct shape_source *fields_left, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
     uint32_t n = 0;
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_INSTANT || activity_is_start_or_stop(event))
         return 0;
-    count_loss(walk, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
-                     : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
-                                                      : NETTRACE_LOST_KIND);
-    if (!is_begin_or_end(event) || walk->w->version == 4) {
-        append_extra_text(walk, "kind", (ttr_text){kind, strlen(kind)});
+    count_shape_loss(fields_left, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
+                                  : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
+                                                                   : NETTRACE_LOST_KIND);
+    if (!is_begin_or_end(event) || fields_left->w->version == 4) {
+        append_text_field(fields_left, "kind", (ttr_text){kind, strlen(kind)});
         n++;
     }
     if (event->kind == TTR_KIND_SPAN) {
-        append_extra_number(walk, "duration", event->duration);
+        append_number_field(fields_left, "duration", event->duration);
         n++;
     }
     if (event->kind == TTR_KIND_SWITCH &&
-        ttr_thread_get(walk->out->t, (ttr_id)event->link, &outgoing)) {
-        append_extra_number(walk, "outgoing_pid", outgoing.pid);
-        append_extra_number(walk, "outgoing_tid", outgoing.tid);
+        ttr_thread_get(fields_left->out->t, (ttr_id)event->link, &outgoing)) {
+        append_number_field(fields_left, "outgoing_pid", outgoing.pid);
+        append_number_field(fields_left, "outgoing_tid", outgoing.tid);
         n += 2;
     }
     if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB ||
         event->kind == TTR_KIND_OBJECT) {
-        append_extra_number(walk, "tag", event->tag);
+        append_number_field(fields_left, "tag", event->tag);
         n++;
     }
     return n;
 }
 
-static uint32_t append_property_fields(const struct shape_source *walk, const ttr_event *event)
+static uint32_t append_property_fields(const struct shape_source *fields_left,
+                                       const ttr_event *event)
 {
-    uint32_t n = append_kind_fields(walk, event);
+    uint32_t n = append_kind_fields(fields_left, event);
     if (event->link && event->kind != TTR_KIND_SWITCH && !activity_is_start_or_stop(event)) {
         if (event->kind == TTR_KIND_INSTANT)
-            count_loss(walk, NETTRACE_LOST_KIND);
-        append_extra_number(walk, "id", event->link);
+            count_shape_loss(fields_left, NETTRACE_LOST_KIND);
+        append_number_field(fields_left, "id", event->link);
         n++;
     }
     if (event->category) {
-        append_extra_text(walk, "category", ttr_text_get(walk->out->t, event->category));
-        count_loss(walk, NETTRACE_LOST_CATEGORY);
+        append_text_field(fields_left, "category",
+                          ttr_text_get(fields_left->out->t, event->category));
+        count_shape_loss(fields_left, NETTRACE_LOST_CATEGORY);
         n++;
     }
     return n;
@@ -557,31 +568,32 @@ static bool is_frames_field(const ttr_event *event, const ttr_field *field)
 void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->ctx;
-    struct shape_source walk = {.out = out, .w = w, .offset = event->offset};
+    struct shape_source fields_left = {.out = out, .w = w, .offset = event->offset};
     size_t count_at = w->shape.n, shape_n = count_at + 4;
     uint32_t n = 0;
     nettrace_append_u32(&w->shape, 0);
-    ttr_fields_begin(out->t, event, &walk.fields);
-    next_field(&walk);
-    while (walk.has_field) {
-        if (is_frames_field(event, &walk.field)) {
-            for (next_field(&walk); walk.has_field && walk.field.depth > 0; next_field(&walk))
+    ttr_fields_begin(out->t, event, &fields_left.fields);
+    next_field(&fields_left);
+    while (fields_left.has_field) {
+        if (is_frames_field(event, &fields_left.field)) {
+            for (next_field(&fields_left); fields_left.has_field && fields_left.field.depth > 0;
+                 next_field(&fields_left))
                 continue;
             continue;
         }
-        if (walk.field.group != TTR_GROUP_PAYLOAD)
-            count_loss(&walk, NETTRACE_LOST_CONTEXT);
-        append_shape_name(&walk, walk.field.name);
-        append_value(&walk, 0);
+        if (fields_left.field.group != TTR_GROUP_PAYLOAD)
+            count_shape_loss(&fields_left, NETTRACE_LOST_CONTEXT);
+        append_shape_name(&fields_left, fields_left.field.name);
+        append_value(&fields_left, 0);
         n++;
     }
     if (w->payload.n > PAYLOAD_MAX) {
         w->payload.n = 0;
         w->shape.n = shape_n;
         n = 0;
-        count_loss(&walk, NETTRACE_LOST_LARGE);
+        count_shape_loss(&fields_left, NETTRACE_LOST_LARGE);
     }
-    n += append_property_fields(&walk, event);
+    n += append_property_fields(&fields_left, event);
     if (!w->shape.failed)
         store_u32le(w->shape.bytes + count_at, n);
 }

@@ -70,7 +70,8 @@ static uint64_t pid_of_event(const ttr *t, const ttr_event *event)
     return thread.pid;
 }
 
-/* True if the payload has the value that pairs a span, and the event is a begin or end. */
+/* Returns whether an event is a begin or end, and its payload has the value by which span rule
+ * `span` pairs it. */
 static bool has_span_key(const struct nettrace_reader *reader, const ttr_event *event, uint8_t span)
 {
     if (span == SPAN_GC)

@@ -21,7 +21,8 @@ static bool store_stack(struct nettrace_reader *reader, struct cursor *stack, ui
     return true;
 }
 
-/* Adds numbers that are lower than earlier ones, or wrap beyond 32 bits, one by one. */
+/* Adds one map entry per stack, for numbers that are lower than earlier ones or wrap beyond 32
+ * bits. */
 static bool index_one_by_one(struct nettrace_stacks *stacks,
                              const struct nettrace_stack_range *range)
 {
@@ -32,7 +33,8 @@ static bool index_one_by_one(struct nettrace_stacks *stacks,
     return true;
 }
 
-static bool index_range(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
+static bool index_stack_range(struct nettrace_stacks *stacks,
+                              const struct nettrace_stack_range *range)
 {
     struct nettrace_stack_range *last =
         stacks->ranges_n ? &stacks->ranges[stacks->ranges_n - 1] : NULL;
@@ -48,7 +50,7 @@ static bool index_range(struct nettrace_stacks *stacks, const struct nettrace_st
     return true;
 }
 
-/* Enables the fast path if numbers are one range from the first stack on and addresses are native
+/* Enables the fast path if all stacks have consecutive numbers and their addresses are native
  * 64-bit integers. */
 static void update_fast_range(struct nettrace_reader *reader)
 {
@@ -82,7 +84,7 @@ bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint3
             return false;
         range.n++;
     }
-    if (!index_range(stacks, &range))
+    if (!index_stack_range(stacks, &range))
         return false;
     update_fast_range(reader);
     c->failed |= range.n < n;
@@ -106,7 +108,7 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     pair_map_free(&stacks->others);
 }
 
-/* Returns the stack that was defined last under a number; NULL if there is none. */
+/* Returns the latest stack with a number; NULL if there is none. */
 static const struct nettrace_stack_extent *find_stack(const struct nettrace_stacks *stacks,
                                                       uint32_t number)
 {
@@ -127,8 +129,9 @@ static const struct nettrace_stack_extent *find_stack(const struct nettrace_stac
     return found == none ? NULL : &stacks->at[found];
 }
 
-/* Before V4: after the payload, u32 bytes, addresses. */
-static const uint8_t *stack_after_payload(const ttr_event *event, uint32_t *bytes)
+/* V1 to V3: returns the addresses of the stack, which are after the payload: u32 bytes, addresses.
+ */
+static const uint8_t *find_stack_after_payload(const ttr_event *event, uint32_t *bytes)
 {
     const uint8_t *p = event->payload + event->payload_size;
     *bytes = load_u32le(p);
@@ -146,7 +149,7 @@ const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, cons
         bytes = stack ? stack->bytes : 0;
         addresses = stack ? reader->stacks.bytes + stack->at : NULL;
     } else if (event->stack) {
-        addresses = stack_after_payload(event, &bytes);
+        addresses = find_stack_after_payload(event, &bytes);
     }
     *n = bytes >> (reader->pointer_bytes == 8 ? 3 : 2);
     return addresses;
@@ -164,7 +167,7 @@ static __attribute__((noinline)) uint32_t copy_frames_slow(const struct nettrace
     return n;
 }
 
-/* Returns the stack of an event by the fast path; NULL if its number is not in that range. */
+/* Returns the stack of an event if its number is in the fast range; else NULL. */
 static inline const struct nettrace_stack_extent *find_fast_stack(
     const struct nettrace_stacks *stacks, const ttr_event *event)
 {

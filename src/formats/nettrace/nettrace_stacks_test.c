@@ -137,7 +137,7 @@ static void check_copy(const char *vector, uint32_t at, uint32_t n, uint64_t fir
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_OK);
     (void)event_copy_add(t, &bytes, ttr_batch_at(&batch, at), &copy);
     ttr_close(reader);
-    event_copy_settle(&copy, bytes.bytes);
+    event_copy_set_pointers(&copy, bytes.bytes);
     assert_int_equal(ttr_event_frames(t, &copy, frames, 4), n);
     assert_int_equal(frames[0], first);
     ttr_fields fields;

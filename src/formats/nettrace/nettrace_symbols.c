@@ -24,7 +24,8 @@
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-#define NAME_UNITS_MAX 16384u /* longest part of a name in UTF-16 units; the rest is cut off */
+/* UTF-16 units of namespace, name or signature; the rest is cut off */
+#define NAME_UNITS_MAX 16384u
 
 uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id)
 {
@@ -115,7 +116,7 @@ static bool add_method(struct nettrace_reader *reader, const ttr_event *event, b
     size_t arguments = name->n;
     append_z16_as_utf8(name, &c);
     if (c.failed)
-        return true; /* truncated; the event itself still has the bytes */
+        return true; /* the payload is truncated; nothing is lost, since the event is emitted too */
     if (name->failed)
         return false;
     const uint8_t *open = memchr(name->bytes + arguments, '(', name->n - arguments);

@@ -11,14 +11,15 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* V6: returns the thread of an index. An index that was never declared is used as tid. */
+/* V6: returns the thread at an index of the thread table. An index that was never declared is used
+ * as thread id. */
 static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pair_map_get(&reader->threads.by_index, index, 0);
     return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
 }
 
-static void forget_sequence(struct nettrace_reader *reader, uint64_t id)
+static void reset_sequence_counters(struct nettrace_reader *reader, uint64_t id)
 {
     const uint32_t *known = pair_map_get(&reader->threads.by_id, id, 0);
     if (known)
@@ -27,7 +28,7 @@ static void forget_sequence(struct nettrace_reader *reader, uint64_t id)
 
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index)
 {
-    forget_sequence(reader, thread_of_index(reader, index));
+    reset_sequence_counters(reader, thread_of_index(reader, index));
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     (void)pair_map_remove(&reader->threads.by_index, index, 0);
 }
@@ -86,7 +87,8 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
 static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    if (order->gaps_n >= NETTRACE_GAPS_MAX) { /* keeps the counts right; the intervals become one */
+    /* keeps the counts right, but merges the time intervals */
+    if (order->gaps_n >= NETTRACE_GAPS_MAX) {
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;
         last->to = gap->to > last->to ? gap->to : last->to;
@@ -118,7 +120,7 @@ bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
     if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        return true; /* older than events already seen, so it shows nothing */
+        return true; /* an old sequence point proves no loss */
     capture->is_known = true;
     capture->sequence = header->sequence;
     if (is_point && !is_known)

@@ -1,7 +1,7 @@
-/* Translation of a reader's metadata to a shape, so that payloads can be copied without decoding:
- * their bytes mean the same in all versions that have their types.
+/* Translates the metadata of a nettrace source to a shape, so that payloads can be copied without
+ * decoding: a payload has the same bytes in all versions that support its types.
  *
- * Left out: options and tags that a reader does not use. */
+ * Left out: options and tags that the reader does not use. */
 #include <string.h>
 
 #include "base/utf.h"
@@ -26,7 +26,7 @@ struct metadata_translation {
     bool is_second, is_v6, failed;
 };
 
-/* Appends z16 text as UTF-8. Sets c->failed if its zero is missing. */
+/* Appends zero-terminated UTF-16 as UTF-8. Sets c->failed if the terminator is missing. */
 static void translate_z16(struct buffer *to, struct cursor *c)
 {
     size_t units = 0, room = cursor_left(c) / 2;
@@ -78,7 +78,8 @@ static void translate_type(struct metadata_translation *t, unsigned depth)
         nettrace_append_u16(t->shape, cursor_u16le(&t->c));
 }
 
-/* Translates a field of form 1. Its name is after its type; in a shape it is before it. */
+/* Translates a field of form 1. There the name follows the type; in a shape it precedes the type.
+ */
 static void translate_field_form1(struct metadata_translation *t, unsigned depth)
 {
     struct buffer *shape = t->shape;
@@ -95,7 +96,7 @@ static void translate_field_form1(struct metadata_translation *t, unsigned depth
     memcpy(shape->bytes + at, room, name_n);
 }
 
-/* Translates a field with its size before it. */
+/* Translates a field that is preceded by its size. */
 static void translate_sized_field(struct metadata_translation *t, unsigned depth)
 {
     struct cursor all = t->c, field;
@@ -157,7 +158,8 @@ static void translate_metadata(struct metadata_translation *t, const struct nett
     ttr_text known = ttr_text_get(type->reader->t, type->provider);
     if (version >= 3)
         (void)cursor_u32le(c);
-    if (version == 1 && cursor_skip(c, 16)) /* V1 stores a GUID; the reader has the names of some */
+    /* V1 stores a GUID; the reader knows some provider names */
+    if (version == 1 && cursor_skip(c, 16))
         buffer_add(texts, known.p, known.n);
     else
         translate_z16(texts, c);
@@ -239,12 +241,12 @@ static void translate_row6(struct metadata_translation *t, struct nettrace_class
 
 struct shape_correction {
     uint8_t *at;
-    unsigned lies; /* bit 0: booleans of one byte, bit 1: bytes of four */
+    unsigned lies; /* bit 0: booleans have one byte, bit 1: bytes have four */
 };
 
 static void correct_fields(struct shape_correction *correction);
 
-/* Corrects one type, and moves past it. */
+/* Corrects one type in the shape, and advances past it. */
 static void correct_type(struct shape_correction *correction)
 {
     uint8_t *code = correction->at++;

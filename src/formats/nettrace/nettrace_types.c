@@ -1,5 +1,4 @@
-/* Table of event types: metadata records become types with a schema, one for each distinct record.
- */
+/* Table of event types. Each distinct metadata record becomes a type with a schema. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -44,7 +43,7 @@ struct nettrace_type *nettrace_find_sparse_type(const struct nettrace_types *typ
     return index ? types->all[*index] : NULL;
 }
 
-static bool map_number(struct nettrace_reader *reader, uint32_t number, uint32_t index)
+static bool map_metadata_number(struct nettrace_reader *reader, uint32_t number, uint32_t index)
 {
     struct nettrace_types *types = &reader->types;
     if (number >= NETTRACE_DENSE_MAX)
@@ -73,7 +72,8 @@ uint8_t nettrace_level_from_clr(uint32_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* True for samples of the runtime's profiler, and of processors in traces of a complete machine. */
+/* Returns whether events of a type are samples: of the runtime's profiler, or of CPUs in
+ * machine-wide traces. */
 static bool is_sample_type(const struct nettrace_reader *reader,
                            const struct nettrace_definition *definition)
 {
@@ -85,9 +85,9 @@ static bool is_sample_type(const struct nettrace_reader *reader,
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* Returns the number of a provider, the next one if it is new; UINT32_MAX if memory is exhausted.
- */
-static uint32_t provider_index_of(struct nettrace_types *types, ttr_id provider)
+/* Returns the number of a provider, and numbers a new one. Returns UINT32_MAX if memory is
+ * exhausted. */
+static uint32_t find_or_add_provider(struct nettrace_types *types, ttr_id provider)
 {
     const uint32_t *known = pair_map_get(&types->providers, provider, 0);
     uint32_t index = known ? *known : (uint32_t)types->providers.used;
@@ -179,14 +179,14 @@ static ttr_status add_type(struct nettrace_reader *reader,
                                  .level = type->level,
                                  .opcode = type->opcode};
     *index = type->index = (uint32_t)types->all_n;
-    type->provider_index = provider_index_of(types, definition->provider);
+    type->provider_index = find_or_add_provider(types, definition->provider);
     if (type->provider_index == UINT32_MAX)
         return fail_memory(reader->error);
     types->all[types->all_n++] = type;
     return TTR_OK;
 }
 
-static void note_late_metadata(struct nettrace_reader *reader, uint32_t number, uint64_t offset)
+static void report_late_metadata(struct nettrace_reader *reader, uint32_t number, uint64_t offset)
 {
     if (number == 0 || number != reader->types.awaited)
         return;
@@ -204,7 +204,7 @@ bool nettrace_type_reuse(struct nettrace_reader *reader,
     const struct nettrace_type *there = nettrace_find_type(&reader->types, definition->number);
     if (!known || (there && there != reader->types.all[*known]))
         return false;
-    return there || map_number(reader, definition->number, *known);
+    return there || map_metadata_number(reader, definition->number, *known);
 }
 
 ttr_status nettrace_type_add(struct nettrace_reader *reader,
@@ -231,8 +231,9 @@ ttr_status nettrace_type_add(struct nettrace_reader *reader,
         if (!pair_map_put(&types->known, hash, definition->number, index))
             return fail_memory(reader->error);
     }
-    note_late_metadata(reader, definition->number, offset);
-    return map_number(reader, definition->number, index) ? TTR_OK : fail_memory(reader->error);
+    report_late_metadata(reader, definition->number, offset);
+    return map_metadata_number(reader, definition->number, index) ? TTR_OK
+                                                                  : fail_memory(reader->error);
 }
 
 /* --- Description: types sorted by provider, then by order of declaration --- */

@@ -17,8 +17,8 @@
 #include "formats/nettrace/nettrace.h"
 
 #define MAPPING_TAG \
-    UINT64_C(0x556e6976657273) /* makes ids of mappings distinct from module ids of .NET */
-/* limit of (process, mapping) pairs; symbols of further ones are dropped */
+    UINT64_C(0x556e6976657273) /* keeps ids of mappings distinct from module ids of .NET */
+/* limit of (process, mapping) pairs; symbols of later pairs are dropped */
 #define MAPPINGS_MAX 1048576u
 
 static bool text_equals(ttr_text text, const char *word)
@@ -44,25 +44,27 @@ uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id)
                                                                           : SYMBOLS_NONE;
 }
 
-static ttr_text read_text16(struct cursor *c)
+static ttr_text read_utf16_text(struct cursor *c)
 {
     uint16_t n = cursor_u16le(c);
     const uint8_t *p = c->failed ? NULL : cursor_read_bytes(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? n : 0u};
 }
 
-static bool name_process(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool set_process_name(struct nettrace_reader *reader, const ttr_event *event,
+                             struct cursor *c)
 {
     ttr_thread thread = {0};
     (void)nettrace_read_varint(c);
-    ttr_text name = read_text16(c);
+    ttr_text name = read_utf16_text(c);
     if (c->failed || !name.n || !ttr_thread_get(reader->t, event->thread, &thread))
         return true;
     ttr_id id = ttr_text_add(reader->t, name.p, name.n);
     return id && context_name_process(reader->t, reader->in->id, thread.pid, id);
 }
 
-/* Returns the module with a number of this file's, and sets its name; 0 if memory is exhausted. */
+/* Returns the module of a process with number `number`, and sets its name. Returns 0 if memory is
+ * exhausted. */
 static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t process,
                                    uint64_t number, ttr_text name)
 {
@@ -85,9 +87,9 @@ static ttr_text file_name_of_path(ttr_text path)
     return (ttr_text){path.p + begin, path.n - begin};
 }
 
-/* Records that a process has a mapping. Processes with the same mapping form a linked list. */
-static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
-                             const struct nettrace_mapping *mapping)
+/* Adds a mapping of a process. Processes with the same mapping id form a linked list. */
+static bool add_process_mapping(struct nettrace_reader *reader, uint64_t id,
+                                const struct nettrace_mapping *mapping)
 {
     struct nettrace_universal *universal = &reader->universal;
     const uint32_t *first = pair_map_get(&universal->by_id, id, 0);
@@ -108,12 +110,12 @@ static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
 static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     static const char jitted[] =
-        /* memory file with code that a runtime compiled; its symbols have modules of their own */
+        /* memory file for code that a runtime compiled; the symbols name their own modules */
         "/memfd:doublemapper";
     ttr *t = reader->t;
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c), offset = nettrace_read_varint(c);
-    ttr_text path = read_text16(c), file = file_name_of_path(path);
+    ttr_text path = read_utf16_text(c), file = file_name_of_path(path);
     struct nettrace_mapping mapping = {.process = t->threads[event->thread].process};
     if (c->failed)
         return true;
@@ -121,7 +123,7 @@ static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, 
                     (path.n < sizeof jitted - 1 || memcmp(path.p, jitted, sizeof jitted - 1) != 0);
     if (has_file)
         mapping.module = find_or_add_module(reader, mapping.process, id, file);
-    if ((has_file && !mapping.module) || !remember_mapping(reader, id, &mapping))
+    if ((has_file && !mapping.module) || !add_process_mapping(reader, id, &mapping))
         return false;
     struct symbol_range range = {.start = start,
                                  .size = last - start + 1,
@@ -158,7 +160,7 @@ static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, s
     (void)nettrace_read_varint(c);
     uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
              last = nettrace_read_varint(c);
-    ttr_text name = read_text16(c), module, method = name;
+    ttr_text name = read_utf16_text(c), module, method = name;
     if (c->failed || last < start ||
         last - start >=
             /* addresses of the kernel are all zero if the recorder had no right to read them */
@@ -190,7 +192,7 @@ bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_ev
 {
     struct cursor c = cursor_init(event->payload, event->payload_size, event->offset);
     if (kind == SYMBOLS_PROCESS)
-        return name_process(reader, event, &c);
+        return set_process_name(reader, event, &c);
     if (!(reader->in->flags & TTR_READ_SYMBOLS))
         return true;
     return kind == SYMBOLS_MAPPED ? add_mapping(reader, event, &c) : add_symbol(reader, event, &c);

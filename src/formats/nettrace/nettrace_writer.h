@@ -78,7 +78,7 @@ enum nettrace_loss {
 
 extern const ttr_loss nettrace_losses[NETTRACE_LOSSES];
 
-/* Contents of the metadata of a class; `level` is one of .NET. */
+/* Contents of the metadata record of a class; `level` is a level of .NET. */
 struct nettrace_class_info {
     ttr_text provider, name;
     uint32_t id, version;
@@ -90,38 +90,40 @@ struct nettrace_class_info {
 /* A thread of the output: in V4 and V5 one per tid, in V6 one per pid and tid. */
 struct nettrace_output_thread {
     uint64_t pid, tid;
-    ttr_id thread;     /* thread of the model with its names; 0 if none */
-    uint32_t sequence; /* sequence number of its last event */
-    uint32_t missing;  /* missing events after that */
-    uint32_t index; /* V6: index in the thread table, valid if `generation` is that of the region */
+    ttr_id thread;     /* thread of the context; 0 if none */
+    uint32_t sequence; /* sequence number of the last event */
+    uint32_t missing;  /* events lost after the last event */
+    /* V6: index in the thread table; valid if `generation` equals that of the region */
+    uint32_t index;
     uint32_t generation;
     ttr_id declared_name;
 };
 
-/* Output thread of a ttr_id, and the names for which a loss was counted last. */
+/* Output thread of a ttr_id, and the thread names for which a loss was counted last. */
 struct nettrace_thread_id {
     uint32_t index; /* index in `threads` plus 1; 0 if not yet final */
     ttr_id process_name, thread_name;
 };
 
-/* Byte strings with numbers, cleared by each sequence point: stacks and label lists. */
+/* Numbers of byte strings (stacks or label lists) since the last sequence point. */
 struct nettrace_number_table {
-    struct key_map known; /* hash of the bytes to number */
-    struct buffer rows;   /* rows to be written before the next block */
-    uint32_t first, n;    /* lowest number and count of these rows */
+    struct key_map known; /* hash of a byte string to its number */
+    struct buffer rows;   /* byte strings to be written before the next block */
+    uint32_t first, n;    /* lowest number in `rows`, and their count */
 };
 
 struct nettrace_region {
     struct buffer events, metadata, threads;
     struct nettrace_number_table stacks, labels;
-    struct nettrace_header last;                 /* header of the last event in the block */
-    uint8_t activity[16], related[16], none[16]; /* copies of the ids of `last`; 16 zeros */
-    uint64_t least, most;                        /* range of ticks in the block */
-    size_t bytes;                                /* bytes written since the last sequence point */
-    /* V6: counts how often the thread table was cleared, from 1 */
+    struct nettrace_header last; /* header of the last event in the block */
+    /* copies of the ids that `last` refers to; `none` is 16 zeros */
+    uint8_t activity[16], related[16], none[16];
+    uint64_t least, most; /* lowest and highest ticks in the block */
+    size_t bytes;         /* bytes written since the last sequence point */
+    /* V6: number of times that the thread table was cleared, plus 1 */
     uint32_t generation;
-    uint32_t declared_n; /* V6: threads declared since then */
-    uint32_t *declared;  /* V6: indices in `threads` of these */
+    uint32_t declared_n; /* V6: threads declared in this generation */
+    uint32_t *declared;  /* V6: their indices in `threads` */
     size_t declared_capacity;
 };
 
@@ -131,28 +133,31 @@ struct nettrace_source_class {
     uint32_t class;
     uint64_t keyword;
     uint8_t level, opcode;
-    uint8_t reading; /* layout of payloads with wrong metadata; V6 gets corrected metadata */
+    /* index of the payload layout (NETTRACE_LAYOUTS_MAX); in V6 the metadata are corrected instead
+     */
+    uint8_t reading;
 };
 
 enum nettrace_mode { NETTRACE_UNDECIDED, NETTRACE_COPIES, NETTRACE_ENCODES };
 
 struct nettrace_writer {
     enum nettrace_mode mode;
-    unsigned version; /* 4, 5 or 6; 0 until decided: that of the source, else 6 */
+    /* 4, 5 or 6; 0 until the first event; by default the version of the source, else 6 */
+    unsigned version;
     bool is_out_of_memory;
     struct nettrace_copy copy;
 
     struct nettrace_trace_info trace_info;
-    uint64_t base_ticks;   /* ticks = time + base_ticks, if ticks are nanoseconds */
-    bool has_source_clock; /* ticks are those of the only source */
+    uint64_t base_ticks;   /* ticks = time + base_ticks; valid if ticks are nanoseconds */
+    bool has_source_clock; /* ticks are those of the only source, a nettrace trace */
     uint16_t clock_source;
     uint32_t sequence; /* sequence number of the current event */
     uint64_t last_ticks;
 
     struct nettrace_region region;
     struct key_map classes; /* hash of a class key to class number and flags */
-    struct key_map rows;    /* hash of a metadata record without its number, to number */
-    struct pair_map ids;    /* (provider, 0) to the last event id */
+    struct key_map rows;    /* hash of a metadata record without its number, to the number */
+    struct pair_map ids;    /* (provider, 0) to the last event id assigned */
     struct nettrace_source_class *source_classes; /* by schema id */
     size_t source_classes_n;
     uint32_t classes_n;
@@ -163,9 +168,9 @@ struct nettrace_writer {
     struct nettrace_thread_id *by_id; /* by ttr_id */
     size_t by_id_n;
     struct pair_map
-        of_track; /* (track, 0) to the index in `threads` of the capture thread of its last event */
+        of_track; /* (track, 0) to the index in `threads` of the capture thread of the last event */
     ttr_id last_track;
-    size_t last_capture; /* capture thread of that track */
+    size_t last_capture; /* index in `threads` of the capture thread of `last_track` */
     bool is_capture;     /* the track number is the id of the capture thread */
 
     struct buffer shape, payload, scratch;
@@ -199,8 +204,8 @@ TTR_MUST ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *er
 /* Appends a description of the event's fields to w->shape, and their values to w->payload. */
 void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event);
 
-/* Appends UTF-8 as UTF-16 with a final zero. Invalid bytes and NULs become U+FFFD; returns whether
- * there were any. */
+/* Appends UTF-8 as UTF-16 with a final zero. Invalid bytes and NUL characters become U+FFFD; the
+ * result reports which of these were found. */
 struct nettrace_text_flaws {
     bool is_broken, has_zeros;
 };
@@ -208,20 +213,20 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
 
 /* --- nettrace_classes.c --- */
 
-/* Returns the class of the event with its fields in w->shape and w->payload, made if new; 0 if
- * memory is exhausted. If the metadata would be too large they are written without fields, and the
- * payload is cleared. */
+/* Returns the class of the event with its fields in w->shape and w->payload, and adds the class if
+ * it is new. Returns 0 if memory is exhausted. If the metadata would be too large, they are written
+ * without fields, and the payload is cleared. */
 uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the class of a sample that has only a stack, as the runtime's profiler writes it, and
- * sets its payload; 0 if the sample has other parts. */
+ * sets the payload. Returns 0 if the event has anything else. */
 uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the class of an event of another nettrace trace if its payload can be copied; 0 if not,
  * or if memory is exhausted. */
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns the opcode that is written for an event. */
+/* Returns the opcode to write for an event. */
 uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
 
 /* --- nettrace_metadata_writer.c --- */
@@ -231,7 +236,7 @@ uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event 
 bool nettrace_append_metadata(struct buffer *to, unsigned version,
                               const struct nettrace_class_info *info);
 
-/* True if a version has all types of a shape. */
+/* Returns whether a version supports all types of a shape. */
 bool nettrace_shape_fits(const struct cursor *shape, unsigned version);
 
 /* Returns which names of a class cannot be stored in UTF-16. */
@@ -240,8 +245,9 @@ struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class
 /* --- nettrace_translate.c --- */
 
 /* Converts the metadata of a reader's type to class info and a shape, which is appended to `shape`;
- * `texts` owns the names. Returns false if the fields are unknown. `reading`: interpretation of
- * wrong metadata (NETTRACE_LAYOUTS_MAX), which are corrected by types of V6. */
+ * `texts` owns the names. Returns false if the fields are unknown. `reading`: index of the payload
+ * layout (NETTRACE_LAYOUTS_MAX) if the metadata are wrong; the shape then has the right types,
+ * which only V6 has. */
 bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
                         struct buffer *shape, struct buffer *texts, unsigned reading);
 
@@ -250,8 +256,8 @@ bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_
 void nettrace_region_init(struct nettrace_region *region, const struct alloc *alloc);
 void nettrace_region_free(struct nettrace_region *region);
 
-/* Returns the number of a byte string, which is written before the next block if new; 0 if memory
- * is exhausted. `has_size`: the row starts with the size. */
+/* Returns the number of a byte string. A new one is written before the next block. Returns 0 if
+ * memory is exhausted. `has_size`: the bytes are preceded by their size. */
 uint32_t nettrace_intern_bytes(struct nettrace_number_table *numbered, const uint8_t *bytes,
                                size_t n, bool has_size);
 
@@ -272,18 +278,19 @@ TTR_MUST ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_erro
 size_t nettrace_thread_index(struct ttr_writer *out, ttr_id thread);
 size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
 
-/* Returns the number by which events refer to a thread: its tid, or in V6 its index, which is
- * declared before the next block if new. */
+/* Returns the number by which events refer to a thread: the tid, or in V6 the thread index. In V6 a
+ * new thread is declared before the next block. */
 uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index);
 
-/* Counts a loss for names of thread `id` that cannot be stored and differ from those of earlier
- * events. `index`: its index in w->threads. Returns false if memory is exhausted. */
+/* Counts a loss for names of thread `id` that cannot be stored, once per distinct name. `index`:
+ * index of the thread in w->threads. Returns false if memory is exhausted. */
 bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
 
-/* V6: true if a declared thread has another name now. */
+/* V6: returns whether a declared thread has been renamed since. */
 bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
 
-/* V6: true if the thread table should be cleared: a thread was renamed, or the table is large. */
+/* V6: returns whether the thread table should be cleared: a thread was renamed, or the table is
+ * large. */
 bool nettrace_threads_are_stale(struct ttr_writer *out);
 
 #endif

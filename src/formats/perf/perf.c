@@ -1,7 +1,7 @@
-/* Registration of perf.data: its name, its tables of functions, and its bid.
+/* Registration of perf.data: its name, its tables of functions, and its detection.
  *
- * The bid verifies the magic in either byte order, and that the header size is that of a file or of
- * a pipe. */
+ * perf_bid() checks the magic in either byte order, and that the header size is the one of a file
+ * or of a pipe. */
 #include "formats/perf/perf.h"
 #include "formats/perf/perf_write.h"
 
@@ -21,7 +21,7 @@ static unsigned perf_bid(const struct peek *peek)
     return size == PERF_PIPE_HEADER_BYTES || size == PERF_HEADER_BYTES ? 128 : 64;
 }
 
-static const char *perf_refuse(const struct peek *peek)
+static const char *explain_unsupported_file(const struct peek *peek)
 {
     return has_magic(peek, "PERFFILE")
                ? "a perf.data of Linux before 2.6.33, in a layout that perf gave up"
@@ -37,7 +37,7 @@ static const ttr_option_info options[] = {
 static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
     .bid = perf_bid,
-    .refuse = perf_refuse,
+    .refuse = explain_unsupported_file,
     .state_size = sizeof(struct perf_reader),
     .open = perf_open,
     .next = perf_next,

@@ -63,14 +63,17 @@
 #define PERF_IDS_MAX ((uint64_t)1 << 24)
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
-/* queued records; the queue is released early if it is full */
-/* Limits of the queue; if one is reached, records are released early and may be out of order. */
-#define PERF_KEYS_MAX ((size_t)1 << 22)       /* queued records */
-#define PERF_UNPACKED_MAX ((size_t)64 << 20)  /* unpacked bytes that are queued */
-#define PERF_REGION_MAX ((uint64_t)256 << 20) /* file bytes from the first queued record on */
-/* Bytes of payload after a record of a pipe that are checked for being complete before a copy. */
+/* records in the queue; if the queue is full, records are released early */
+/* Limits of the queue. If one is reached, records are released early, and events may be out of
+ * order. */
+#define PERF_KEYS_MAX ((size_t)1 << 22)      /* queued records */
+#define PERF_UNPACKED_MAX ((size_t)64 << 20) /* unpacked bytes that queued records occupy */
+/* file bytes from the first queued record to the scan position */
+#define PERF_REGION_MAX ((uint64_t)256 << 20)
+/* Payload bytes after a record of a pipe that are checked for completeness before the record is
+ * copied. */
 #define PERF_DATA_MAX ((uint64_t)16 << 20)
-#define PERF_SECTION_MAX ((uint64_t)256 << 20) /* size in bytes of a feature that is parsed */
+#define PERF_SECTION_MAX ((uint64_t)256 << 20) /* largest feature that is parsed, in bytes */
 
 static inline uint16_t perf_u16(const void *p, bool is_big)
 {
@@ -87,7 +90,7 @@ static inline uint64_t perf_u64(const void *p, bool is_big)
     return is_big ? load_u64be(p) : load_u64le(p);
 }
 
-/* Cursor over bytes of the file, which are in the byte order of the recorder. */
+/* Cursor over bytes of the file, with the byte order of the recorder. */
 struct perf_cursor {
     struct cursor c;
     bool is_big;
@@ -103,7 +106,8 @@ static inline uint64_t perf_read_u64(struct perf_cursor *at)
     return at->is_big ? cursor_u64be(&at->c) : cursor_u64le(&at->c);
 }
 
-/* The parsed fields of struct perf_event_attr; 0 if the attribute is too short to have one. */
+/* Parsed members of struct perf_event_attr. A member is 0 if the attribute is too short to contain
+ * it. */
 struct perf_request {
     uint64_t config, period, sample_type, read_format, flags, config1, config2, branch_type,
         regs_user, regs_intr;
@@ -115,37 +119,37 @@ struct perf_trace;
 struct tracepoint;
 struct tracepoints;
 
-/* A number that has the same offset in all samples of a kind. */
+/* A number at the same offset in all samples of an event kind. */
 struct perf_fixed_field {
     const char *name;
     ttr_id name_id;
-    uint16_t at; /* offset in the record */
+    uint16_t at; /* offset from the start of the record */
     bool is_pointer;
 };
 
 #define PERF_FIXED_FIELDS_MAX 4u
 
-/* A kind of events: one recorded attribute, and what follows from it for its records. */
+/* Event kind: one recorded attribute, with the sample layout and names derived from it. */
 struct perf_kind {
     const struct perf_trace *trace;
     struct perf_request request;
     ttr_id name, provider, schema;
-    ttr_id whole; /* full name as stored, "sched:sched_switch" */
+    ttr_id whole; /* full name as stored, such as "sched:sched_switch" */
     uint64_t samples;
     uint32_t index;
-    /* Offsets in a SAMPLE record of eight-byte fields; 0 if the samples do not have the field. */
+    /* Offsets of eight-byte values in a SAMPLE record; 0 if samples do not have that value. */
     uint16_t ip_at, tid_at, time_at, id_at, cpu_at;
-    uint16_t parts_at; /* offset of the first part after the fixed fields (READ and so on) */
-    uint16_t raw_at;   /* offset of RAW if no part of variable size precedes it, else 0 */
-    /* Distances in bytes of sample_id fields from the end of a record that is not a sample; 0 =
+    uint16_t parts_at; /* offset of the first value after the fixed-size ones (READ and so on) */
+    uint16_t raw_at;   /* offset of RAW if no value of variable size precedes it, else 0 */
+    /* Distances in bytes of sample_id values from the end of a record that is not a sample; 0 if
      * absent. */
-    /* `back`: size of the complete sample_id trailer */
+    /* `back` is the size of the complete sample_id trailer */
     uint8_t back, tid_back, time_back, id_back, cpu_back;
     /* NULL if the event is not a tracepoint or its format is unknown */
     const struct tracepoint *tracepoint;
-    /* samples have parts without a fixed offset, RAW not counted */
+    /* samples have values without a fixed offset, other than RAW */
     bool has_parts;
-    /* samples have no PERIOD; the last entry of `plain` is the period of the attribute */
+    /* samples have no PERIOD; the last entry of `plain` is the period declared by the attribute */
     bool has_fixed_period;
     struct perf_fixed_field plain[PERF_FIXED_FIELDS_MAX];
     uint8_t plain_n;
@@ -155,19 +159,19 @@ struct perf_kind {
 struct perf_trace {
     ttr *t;
     const struct format *format;
-    uint32_t users;            /* readers that have a reference */
-    uint32_t running;          /* readers that are not at their end */
-    uint64_t samples, records; /* totals of the readers that are at their end */
+    uint32_t users;            /* number of readers that hold a reference */
+    uint32_t running;          /* number of readers that have not reached their end */
+    uint64_t samples, records; /* totals of the readers that have reached their end */
     uint16_t source;           /* index of the source that owns the threads */
     bool is_big, is_pipe;
-    bool has_descriptions; /* EVENT_DESC was read */
+    bool has_descriptions; /* the feature EVENT_DESC was read */
     bool is_anchored;
-    int64_t anchor_ns; /* nanoseconds added to the times of records */
+    int64_t anchor_ns; /* nanoseconds that are added to the times of records */
     uint64_t anchor_ticks;
     int64_t anchor_wall;
     struct perf_kind **kind;
     size_t kinds_n, kinds_capacity;
-    struct pair_map by_id; /* (id, 0) to index in `kind` */
+    struct pair_map by_id; /* (event id, 0) to index in `kind` */
     struct {
         uint64_t id;
         struct perf_kind *kind;
@@ -177,7 +181,7 @@ struct perf_trace {
         ttr_id thread;
     } threads[PERF_THREAD_CACHE];
     struct tracepoints *tracepoints; /* NULL if the file has no TRACING_DATA */
-    /* offset of TIME in samples; of all kinds, unless has_mixed_times */
+    /* offset of TIME in samples of all kinds; invalid if has_mixed_times */
     uint16_t time_at;
     bool has_mixed_times;
     ttr_id record_schema;
@@ -187,28 +191,30 @@ struct perf_trace {
     struct arena arena; /* owns the kinds */
 };
 
-/* Sort key of a scanned record that was not emitted yet. */
+/* Sort key of a queued record. */
 struct perf_key {
     uint64_t time;
-    uint32_t at;   /* offset from `perf_order.base` of its kind of bytes */
-    uint32_t size; /* bytes; bit 31 is set if the record was unpacked */
+    uint32_t at;   /* offset of the record, relative to `perf_order.base` */
+    uint32_t size; /* record size in bytes; bit 31 is set if the record is in the unpacked bytes */
 };
 #define PERF_KEY_UNPACKED (1u << 31)
 
 struct perf_order {
-    /* `keys` are sorted from index `given` to index `sorted`; `spare` is the target of a merge pass
-     */
+    /* `keys` are sorted from index `given` to index `sorted`; `spare` is the output buffer of a
+     * merge pass */
     struct perf_key *keys, *spare;
     size_t keys_capacity, spare_capacity, n, sorted, given;
-    /* offsets that perf_key.at is relative to: [0] of the file, [1] of the unpacked bytes */
+    /* offsets to which perf_key.at is relative: [0] file offset, [1] offset in the unpacked bytes
+     */
     uint64_t base[2];
-    uint64_t limit;          /* while records are emitted: the greatest time that is released */
-    uint64_t newest, before; /* greatest time scanned so far, and at the end of the round before */
-    uint64_t last;           /* time of the last emitted record */
+    uint64_t limit; /* greatest time that is released; valid while records are emitted */
+    /* newest: greatest time scanned so far; before: greatest time when the previous round ended */
+    uint64_t newest, before;
+    uint64_t last; /* time of the last emitted record */
     bool is_giving;
 };
 
-/* Maps unpacked bytes to the compressed record that held them. */
+/* Maps unpacked bytes to the compressed record that contained them. */
 struct perf_piece {
     /* `at`: offset in the unpacked bytes; `offset`: file offset of the compressed record */
     uint64_t at, offset;
@@ -217,45 +223,44 @@ struct perf_piece {
 struct perf_unpacked {
     uint8_t *bytes; /* unpacked bytes [from, from + n) that are still needed */
     size_t n, capacity;
-    uint64_t from, at; /* `at`: offset of the next record to scan */
+    /* from: offset of bytes[0] in the unpacked stream; at: offset of the next record to scan */
+    uint64_t from, at;
     struct perf_piece *pieces;
     size_t pieces_n, pieces_capacity;
     void *decoder;
-    /* bytes of the current compressed record that are consumed, header included; 0 before its first
-     */
+    /* bytes consumed of the current compressed record, header included; 0 if none was started */
     uint32_t done;
-    bool has_more; /* complete unpacked records wait until the queue has room */
+    bool has_more; /* complete unpacked records are left, but the queue is full */
     bool is_broken;
 };
 
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;    /* target of errors during a call of perf_next; never NULL */
-    ttr_error own_error; /* target of errors if the caller passed NULL */
-    /* second handle on the input, to read features after the records; NULL if not needed or
-     * impossible */
+    ttr_error *error;    /* error target during a call of perf_next(); never NULL */
+    ttr_error own_error; /* error target if the caller passed NULL */
+    /* second handle on the input, used to read features that are after the records; NULL if not
+     * needed or impossible */
     struct source *again;
-    /* lowest file offset that `again` can still read; it only moves forward */
+    /* file offset of `again`, which can only move forward */
     uint64_t again_at;
-    uint64_t at, end; /* file offsets: of the next record, of the end of the records */
+    uint64_t at, end; /* file offsets: at: of the next record; end: of the end of the records */
     uint64_t
-        /* file offset up to which bytes are emitted as definitions with `pass_tag`, not parsed as
-         * records */
+        /* bytes up to this file offset are emitted as definitions with tag `pass_tag`, not parsed
+         * as records */
         pass_end;
     uint16_t pass_tag;
     uint64_t data_at; /* file offset of the first record */
-    /* file offset of the payload after a record that was skipped last; 0 = none, or its damage was
+    /* file offset of the payload of the record skipped last; 0 if none, or if its damage was
      * reported */
     uint64_t payload_at;
     uint64_t samples, records, unknown;
     int64_t last_time; /* time of the last event, in nanoseconds */
     bool has_time;
-    bool sorts; /* records are sorted by time; else emitted as stored */
-    /* `is_over`: all records are scanned; `is_tail`: the bytes after the records are being emitted
-     */
+    bool sorts; /* records are sorted by time; otherwise emitted in file order */
+    /* is_over: all records are scanned; is_tail: the bytes after the records are being emitted */
     bool is_over, is_tail;
-    bool is_counted; /* the counts of this reader were added to those of the trace */
+    bool is_counted; /* the totals of this reader were added to those of the trace */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
@@ -263,7 +268,7 @@ struct perf_reader {
 /* Tags of definitions whose bytes are not a record: before the records, after all of them, and the
  * payload after one record.  Other definitions have the type of their record as tag. */
 enum { PERF_TAG_HEAD = 256, PERF_TAG_TAIL = 257, PERF_TAG_DATA = 258 };
-#define PERF_PIECE ((size_t)1 << 20) /* size limit of one such definition */
+#define PERF_PIECE ((size_t)1 << 20) /* size limit of such a definition in bytes */
 
 enum { PERF_UPDATE_NAME = 2 }; /* EVENT_UPDATE types that are used */
 
@@ -277,26 +282,27 @@ struct perf_view {
 
 enum perf_result {
     PERF_CONSUMED,
-    PERF_HOLD /* not consumed: the batch must end before this record */,
+    PERF_HOLD /* the record was not consumed: the batch must end first */,
     PERF_FAILED /* `reader->error` is set */
 };
 
 /* --- perf_open.c --- */
 
-/* Attribute of a source: bit mask of features (bits 1 to 63) that are damaged or incomplete.  The
- * writer drops those from a copy. */
+/* Name of a source attribute: bit mask of damaged or incomplete features (bits 1 to 63), which the
+ * writer leaves out of a copy. */
 #define PERF_BAD_PARTS "trace.bad_parts"
-/* in the mask: attributes or other features are damaged; feature 0 does not exist */
+/* bit of that mask: attributes or features above 63 are damaged; bit 0 is free, since feature 0
+ * does not exist */
 #define PERF_BAD_OTHERS ((uint64_t)1)
 
 ttr_status perf_open(struct input *in, ttr_error *error);
 
-/* Corrects feature words whose 32-bit halves are swapped: 32-bit machines of the other byte order
- * write them so.  Returns whether they were swapped. */
+/* Corrects feature words with swapped 32-bit halves, as big-endian 32-bit machines write them.
+ * Returns whether the halves were swapped. */
 bool perf_features_fix_halves(uint64_t *words);
 void perf_close(struct input *in);
 
-/* Sets `reader->sorts`: records can be sorted if rounds end within 16 MiB, or if there are few. */
+/* Sets `reader->sorts`: true if rounds end within 16 MiB, or if the file is shorter than that. */
 TTR_MUST ttr_status perf_choose_order(struct perf_reader *reader);
 
 /* --- perf_folder.c --- */
@@ -308,33 +314,33 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
 
 /* --- perf_kinds.c --- */
 
-/* Returns the bytes of the attribute at the cursor and skips `room` bytes.  The size that the
- * attribute itself declares may be less. */
+/* Returns the bytes of the attribute at the cursor, and advances the cursor by `room` bytes. The
+ * attribute may declare a smaller size. */
 struct cursor perf_attr_bytes(struct perf_cursor *at, uint64_t room);
 
 struct perf_trace *perf_trace_new(struct input *in, bool is_big);
 void perf_trace_free(struct perf_trace *trace);
 
-/* Adds a kind for the bytes of an attribute.  Returns NULL if memory is exhausted. */
+/* Adds an event kind for the bytes of an attribute. Returns NULL if memory is exhausted. */
 TTR_MUST struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr);
 
-/* Maps an event id to a kind.  Returns false if memory is exhausted. */
+/* Maps an event id to an event kind. Returns false if memory is exhausted. */
 TTR_MUST bool perf_kind_add_id(struct perf_trace *trace, struct perf_kind *kind, uint64_t id);
 
-/* Returns the kind of an event id, NULL if the id is unknown. */
+/* Returns the event kind of an event id; NULL if the id is unknown. */
 struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id);
 
-/* Sets the name of a kind.  "system:event" of a tracepoint is split into provider and name. Returns
- * false if memory is exhausted. */
+/* Sets the name of an event kind. "system:event" of a tracepoint is split into provider and name.
+ * Returns false if memory is exhausted. */
 TTR_MUST bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
-/* Return the kind of a sample, or of another record.  NULL if it is unknown. */
+/* Return the event kind of a sample, or of another record; NULL if unknown. */
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record);
 struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct perf_view *record);
 
-/* Implements format_description.describe: a kind is an event class; its stream class is the PMU or
- * the tracepoint system. */
+/* Implements format_description.describe: an event kind is an event class; its stream class is the
+ * PMU or the tracepoint system. */
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 
 /* --- perf_names.c --- */
@@ -344,10 +350,10 @@ size_t perf_format_event_name(const struct perf_request *request, char *to, size
 
 /* --- perf_features.c --- */
 
-/* Returns whether the reader uses any content of a feature. */
+/* Returns whether the reader uses a feature. */
 bool perf_feature_is_used(unsigned feature);
 
-/* Parses the content of a feature.  Damage is reported as a note, not as a failure. */
+/* Parses the content of a feature. Damage causes a note, not a failure. */
 TTR_MUST ttr_status perf_feature_parse(struct perf_reader *reader, unsigned feature,
                                        struct perf_cursor *at);
 
@@ -363,46 +369,47 @@ ttr_status perf_next(struct input *in, ttr_error *error);
 
 /* --- perf_tool.c --- */
 
-/* Handles a complete record of the tool, and skips the payload that follows it outside of its size.
- */
+/* Handles a complete record of the perf tool. Also skips a payload that follows the record and is
+ * not included in its size. */
 TTR_MUST ttr_status perf_handle_tool_record(struct perf_reader *reader,
                                             const struct perf_view *record);
 
-/* Reports that the payload after a record ends at `there` instead of `end`. */
+/* Reports that the payload after a record ends at file offset `there`, before the declared `end`.
+ */
 TTR_MUST ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there,
                                             uint64_t end);
 
 /* --- perf_unpack.c --- */
 
-/* Decompresses the next chunk of a compressed record into `reader->unpacked`.  Call until *is_done.
- */
+/* Decompresses the next chunk of a compressed record into `reader->unpacked`. Call again until
+ * *is_done is true. */
 TTR_MUST ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view *record,
                                       bool *is_done);
-/* Returns the file offset of the compressed record that held unpacked byte `at`. */
+/* Returns the file offset of the compressed record that contained the unpacked byte at offset `at`.
+ */
 uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at);
 void perf_unpacked_free(struct perf_reader *reader);
 
 /* --- perf_resync.c --- */
 
-/* Returns whether a header can be one of a record: known type, and a size possible for that type.
+/* Returns whether a record header is plausible: a known type, and a size that this type can have.
  */
 bool perf_is_plausible_record(const uint8_t *header, bool is_big);
 
 /* Returns whether the record type is known. */
 bool perf_is_known_type(uint32_t type);
 
-/* Returns the first index at or after `from` at which a chain of plausible records starts; span->n
- * if there is none.  `is_end`: the span ends where the input ends. */
+/* Returns the first index from `from` on at which a chain of plausible records starts; span->n if
+ * there is none. `is_end`: the input ends at the end of the span. */
 size_t perf_find_record(const struct perf_span *span, size_t from, bool is_end, bool is_big);
 
-/* Finds the next record after damage at reader->at, and returns its file offset in *offset. */
+/* Finds the next record after damage at reader->at, and stores its file offset in *offset. */
 TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 
 /* --- perf_order.c --- */
 
-/* Makes the bytes of the file from `offset` on available, at least `need` unless the file ends.
- * Queued records stay in the window.  Call it only while the batch is empty: it may move the
- * window. */
+/* Loads the bytes from file offset `offset` on, at least `need` unless the file ends. Queued
+ * records stay in the window. Call only while the batch is empty, since the window may move. */
 TTR_MUST ttr_status perf_load_span(struct perf_reader *reader, uint64_t offset, uint64_t need,
                                    struct perf_span *span);
 
@@ -413,21 +420,21 @@ TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
  * exhausted. */
 TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
 
-/* Removes emitted records from the queue, and unpacked bytes that are no longer needed. */
+/* Removes emitted records from the queue, and the unpacked bytes that only they needed. */
 void perf_order_drop_emitted(struct perf_reader *reader);
 void perf_order_free(struct perf_reader *reader);
 
 /* --- perf_event.c --- */
 
-/* Returns the thread, adding it if it is new.  Returns 0 if memory is exhausted. */
+/* Returns a thread, and adds it if it is new. Returns 0 if memory is exhausted. */
 ttr_id perf_find_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
 
 /* Converts ticks to nanoseconds.  Sets TTR_EVENT_CLAMPED in *flags (may be NULL) if they overflow.
  */
 int64_t perf_ticks_to_ns(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
 
-/* Appends an event for a record to the batch.  `time` is as stored; 0 if the record has none, which
- * repeats the time of the previous event. */
+/* Appends an event for a record to the batch. `time` is the stored time, or 0 if the record has
+ * none; then the event gets the time of the previous event. */
 ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *record,
                           uint64_t time);
 
@@ -441,7 +448,7 @@ TTR_MUST enum perf_result perf_decode_record(struct perf_reader *reader,
 
 /* --- perf_parts.c --- */
 
-/* Parts of eight bytes without a fixed offset, by index in perf_parts.single. */
+/* Indices in perf_parts.single of eight-byte values without a fixed offset. */
 enum {
     PERF_SINGLE_WEIGHT,
     PERF_SINGLE_DATA_SRC,
@@ -453,25 +460,28 @@ enum {
     PERF_SINGLES
 };
 
-/* A bit of branch_type: a u64 index precedes the branches. */
+/* Bit of branch_type: the branches are preceded by a u64 index. */
 #define PERF_BRANCH_HW_INDEX ((uint64_t)1 << 17)
-#define PERF_BRANCH_COUNTERS ((uint64_t)1 << 19) /* one u64 per branch follows the branches */
+/* bit of branch_type: the branches are followed by one u64 per branch */
+#define PERF_BRANCH_COUNTERS ((uint64_t)1 << 19)
 
-/* A part of a sample; p is NULL if it is absent or damaged. */
+/* A variable part of a sample: an array, text or stack. p is NULL if the part is absent or damaged.
+ */
 struct perf_part {
     const uint8_t *p;
     uint64_t n;
 };
 
-/* The parts of a sample that have no fixed offset.  n counts bytes in RAW, STACK_USER and AUX,
- * items in the others; READ starts at the count and times that precede its values. */
+/* The variable parts of a sample, which have no fixed offset. n is a number of bytes for RAW,
+ * STACK_USER and AUX, else a number of items. READ includes the count and times before its values.
+ */
 struct perf_parts {
     struct perf_part read, chain, raw, branches, regs_user, stack_user, regs_intr, aux;
     const uint8_t *single[PERF_SINGLES];
-    bool is_whole; /* all parts fit, and the record ends after the last one */
+    bool is_whole; /* all parts fit into the record, and nothing follows the last one */
 };
 
-/* Locates the parts of a sample. */
+/* Locates the variable parts of a sample. */
 void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
                      struct perf_parts *parts);
 
@@ -482,7 +492,7 @@ TTR_MUST enum perf_result perf_decode_sample(struct perf_reader *reader,
 
 /* --- perf_fields.c, perf_record_fields.c --- */
 
-/* Implements field_ops.frames.  The ip is the only frame of a sample without a callchain. */
+/* Implements field_ops.frames. A sample without a callchain has its ip as only frame. */
 uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint64_t *addresses,
                      uint32_t room);
 
@@ -494,12 +504,12 @@ bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uin
 
 /* --- perf_symbols.c --- */
 
-/* Passes mappings, kernel symbols and forks to the context for symbolization.  The body of the
- * record ends at `end`.  Returns false if memory is exhausted. */
+/* Adds mappings, kernel symbols and forks to the context for symbolization. `end` is the size of
+ * the record without its trailer. Returns false if memory is exhausted. */
 TTR_MUST bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *record,
                                       uint32_t end, int64_t time);
 
-/* Parse one BUILD_ID record, and a feature section of them. */
+/* Parse one BUILD_ID record, or a feature that consists of such records. */
 TTR_MUST bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record);
 TTR_MUST ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at);
 
@@ -508,10 +518,10 @@ TTR_MUST ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf
 /* Parses TRACING_DATA: the formats of all tracepoints. */
 TTR_MUST ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at);
 
-/* Looks up the tracepoint of a kind by the number in its config. */
+/* Looks up the tracepoint of an event kind by its id, which is in the config of the attribute. */
 void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind);
 
-/* Decodes the RAW part of a sample by its tracepoint format into the event.  Returns false if
+/* Decodes the RAW bytes of a sample into the event by its tracepoint format. Returns false if
  * memory is exhausted. */
 TTR_MUST bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *kind,
                                      ttr_event *event);

@@ -25,7 +25,7 @@ static void copy_store_u64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
         store_u64le(p, x);
 }
 
-static bool has_open_bit(const struct perf_copy *copy, const uint8_t *bits)
+static bool has_unfinished_bit(const struct perf_copy *copy, const uint8_t *bits)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
@@ -54,12 +54,12 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
     writer->copy.data_at = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA);
     writer->copy.data_bytes = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA + 8);
     writer->copy.is_killed = writer->copy.data_bytes == 0;
-    writer->copy.is_open = has_open_bit(&writer->copy, event->payload + PERF_AT_FEATURES);
+    writer->copy.is_open = has_unfinished_bit(&writer->copy, event->payload + PERF_AT_FEATURES);
     return true;
 }
 
-/* Returns whether the event is the marker record at the end of the records by the header.  Its body
- * is the table of features, so it also starts the tail of the copy. */
+/* Returns whether the event is the marker record at which the records end according to the header.
+ * The body of the marker is the table of features, so it also starts the tail of the copy. */
 static bool is_final_marker(const struct perf_copy *copy, const ttr_event *event)
 {
     return copy->is_open && event->tag == PERF_HEADER_EVENT_TYPE &&
@@ -79,7 +79,7 @@ static ttr_status copy_head_bytes(struct ttr_writer *out, const ttr_event *event
     return copy->head.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Files of one folder are copied into one file. */
+/* Files of one folder are one trace, and are copied into one file. */
 static bool is_of_copied_trace(const struct ttr_writer *out, const struct perf_copy *copy,
                                const ttr_event *event)
 {
@@ -116,14 +116,14 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 
 /* --- The end --- */
 
-/* Corrects offsets of sections after the records, which have moved by the size of missing records.
- */
+/* Corrects offsets of sections that are after the records: they moved by the size of the missing
+ * records. */
 struct section_shift {
     const struct perf_copy *copy;
-    uint64_t end; /* offset of the end of the records in the input */
+    uint64_t end; /* input offset of the end of the records */
 };
 
-/* Corrects the offset of a section {offset, size} if it was after the records. */
+/* Corrects the offset of a section {offset, size} if the section is after the records. */
 static void move_section(const struct section_shift *moved, uint8_t *section)
 {
     uint64_t at = copy_load_u64(moved->copy, section);
@@ -131,18 +131,17 @@ static void move_section(const struct section_shift *moved, uint8_t *section)
         copy_store_u64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
 }
 
-/* Corrects the offsets of the ids of all attributes. */
-static void move_ids(const struct section_shift *moved, struct buffer *bytes,
-                     uint64_t locate_copied_bytes)
+/* Corrects the offsets of the ids of all attributes. `bytes` start at input offset `bytes_at`. */
+static void move_ids(const struct section_shift *moved, struct buffer *bytes, uint64_t bytes_at)
 {
     const uint8_t *head = moved->copy->head.bytes;
     uint64_t entry = copy_load_u64(moved->copy, head + PERF_AT_ATTR_SIZE),
              at = copy_load_u64(moved->copy, head + PERF_AT_ATTRS),
              n = copy_load_u64(moved->copy, head + PERF_AT_ATTRS + 8);
-    if (entry < PERF_SECTION_BYTES || at < locate_copied_bytes ||
-        at - locate_copied_bytes > bytes->n || n > bytes->n - (at - locate_copied_bytes))
+    if (entry < PERF_SECTION_BYTES || at < bytes_at || at - bytes_at > bytes->n ||
+        n > bytes->n - (at - bytes_at))
         return;
-    uint8_t *first = bytes->bytes + (at - locate_copied_bytes);
+    uint8_t *first = bytes->bytes + (at - bytes_at);
     for (uint64_t i = 0; n - i >= entry; i += entry)
         move_section(moved, first + i + entry - PERF_SECTION_BYTES);
 }
@@ -157,7 +156,7 @@ static void move_features(const struct section_shift *moved, struct buffer *tail
         move_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
 }
 
-/* Returns the mask of damaged parts that the reader stored (PERF_BAD_PARTS). */
+/* Returns the mask of damaged features that the reader stored (PERF_BAD_PARTS). */
 static uint64_t load_bad_parts(const struct ttr_writer *out, uint16_t source)
 {
     static const char name[] = PERF_BAD_PARTS;
@@ -170,7 +169,8 @@ static uint64_t load_bad_parts(const struct ttr_writer *out, uint16_t source)
     return bad;
 }
 
-/* Clears the bits of damaged features and removes their entries from the table. */
+/* Clears the header bits of damaged features, and removes their entries from the table of features.
+ */
 static void drop_features(struct perf_copy *copy, uint64_t bad)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
@@ -195,8 +195,8 @@ static void drop_features(struct perf_copy *copy, uint64_t bad)
         copy_store_u64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
 }
 
-/* Returns n bytes at an input offset in the header or the tail, NULL unless both hold all of them.
- */
+/* Returns n bytes at an input offset. Returns NULL unless all of them are in the copied header or
+ * tail. */
 static uint8_t *locate_copied_bytes(const struct section_shift *moved, uint64_t at, uint64_t n)
 {
     const struct buffer *head = &moved->copy->head, *tail = &moved->copy->tail;
@@ -207,7 +207,8 @@ static uint8_t *locate_copied_bytes(const struct section_shift *moved, uint64_t 
                : NULL;
 }
 
-/* Truncates the attributes to those that are present, and sets missing ids to size 0. */
+/* Truncates the attribute section to the attributes that are present, and sets the size of missing
+ * id sections to 0. */
 static void drop_attrs(const struct section_shift *moved)
 {
     const struct perf_copy *copy = moved->copy;
@@ -228,7 +229,7 @@ static void drop_attrs(const struct section_shift *moved)
     copy_store_u64(copy, head + PERF_AT_ATTRS + 8, there);
 }
 
-/* Rewrites the header and corrects the tail for the records that were written. */
+/* Rewrites the header, and corrects the tail for the records that were actually written. */
 static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;
@@ -262,8 +263,8 @@ static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
     return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* Closes a file that its recorder left open: the body of the marker record becomes the table of
- * features, so the entry for the header of the marker is removed. */
+/* Completes a file that its recorder did not close: the body of the marker record becomes the table
+ * of features. The first entry of the table, which covers the marker's header, is removed. */
 static ttr_status close_open_file(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->ctx)->copy;

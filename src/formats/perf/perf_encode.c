@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
-/* Greater times, in ns (1973 in Unix time), are Unix times: no machine has an uptime of three
+/* Times above this, in ns (1973 in Unix time), are Unix times: no machine has an uptime of three
  * years. */
 #define UNIX_TIMES INT64_C(100000000000000000)
 #define UPTIME_NS INT64_C(3600000000000)
@@ -20,7 +20,7 @@
 #define TRACEPOINTS_FIRST 2000u
 #define TRACEPOINTS_MAX 60000u
 #define ENCODED_FRAMES_MAX 4096u
-#define SAMPLE_ROOM 256u /* bytes of a sample without its stack and EventHeader */
+#define SAMPLE_ROOM 256u /* bytes of a sample other than its stack and EventHeader */
 #define ROUND_BYTES ((uint64_t)1 << 20)
 #define DUMMY_ID 1u
 #define DUMMY_TYPE \
@@ -29,11 +29,12 @@
     (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
 #define KERNEL_HALF (UINT64_C(1) << 63)
 #define NO_THREAD UINT32_MAX
-#define COMM_BYTES_MAX 15u /* length of a thread name in the kernel (TASK_COMM_LEN - 1) */
+/* greatest length of a thread name in the kernel (TASK_COMM_LEN - 1) */
+#define COMM_BYTES_MAX 15u
 
 /* --- Start --- */
 
-static void declare_dummy(struct perf_data_writer *put)
+static void declare_dummy_event(struct perf_data_writer *put)
 {
     uint8_t bytes[PERF_ATTR_VER7];
     const uint64_t id = DUMMY_ID;
@@ -51,7 +52,7 @@ static void declare_dummy(struct perf_data_writer *put)
     perf_data_writer_add_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
 }
 
-/* Returns the text of the first attribute that has one of the names; formats name it differently.
+/* Returns the text of the first attribute with one of these names, since each format has its own.
  */
 static ttr_text find_text_attribute(const ttr *t, uint16_t source, const char *const *names)
 {
@@ -104,7 +105,7 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
     writer->machine = (struct tracing_machine){
         .is_big_endian = writer->is_big, .long_bytes = 8, .page_bytes = 4096};
     writer->header.is_big_endian = writer->is_big;
-    declare_dummy(&writer->put);
+    declare_dummy_event(&writer->put);
     set_machine_features(out, first);
     if (!spec.is_pipe)
         perf_data_writer_begin(&writer->put);
@@ -113,7 +114,7 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
 
 /* --- Thread and time --- */
 
-static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
+static uint64_t time_to_store(struct ttr_writer *out, const ttr_event *event)
 {
     const struct perf_writer *writer = out->ctx;
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
@@ -124,9 +125,9 @@ static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
     return 1;
 }
 
-static struct perf_sample sample_of_event(struct ttr_writer *out, const ttr_event *event)
+static struct perf_sample make_sample(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_sample about = {.time = stored_time(out, event),
+    struct perf_sample about = {.time = time_to_store(out, event),
                                 .id = DUMMY_ID,
                                 .cpu = event->cpu,
                                 .pid = NO_THREAD,
@@ -144,7 +145,7 @@ static struct perf_sample sample_of_event(struct ttr_writer *out, const ttr_even
     return about;
 }
 
-/* Writes a COMM record for a thread or process unless its last one had the same name. */
+/* Writes a COMM record for a thread or process unless the previous record had the same name. */
 static void encode_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
                         ttr_id name)
 {
@@ -176,8 +177,8 @@ static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
 
 /* --- Event kinds --- */
 
-/* Returns the number of a tracepoint, declaring it on its first use.  Returns 0 if there are too
- * many. */
+/* Returns the number of a tracepoint, and declares it on first use. Returns 0 if there are too many
+ * tracepoints. */
 static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, size_t n)
 {
     uint64_t key = hash_bytes(name, n);
@@ -220,8 +221,8 @@ static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uin
     return true;
 }
 
-/* Returns the index of the kind for the tracepoint of an event.  UINT32_MAX if there are too many.
- */
+/* Returns the index in `kind` for the tracepoint of an event. Returns UINT32_MAX if there are too
+ * many. */
 static uint32_t find_kind_by_name(struct perf_writer *writer, const ttr_event *event,
                                   uint64_t sample_type)
 {
@@ -254,8 +255,8 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
 
 /* --- Stacks --- */
 
-/* Stores the stack in writer->chain, with the marks PERF_CONTEXT_KERNEL and _USER before the frames
- * of each.  Returns the number of words. */
+/* Stores the callchain in writer->chain. The marks PERF_CONTEXT_KERNEL and PERF_CONTEXT_USER
+ * precede the frames of each mode. Returns the number of words. */
 static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->ctx;
@@ -299,7 +300,8 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event)
     header->losses_total = 0;
 }
 
-/* The fields that all tracepoints start with: u16 type | u8 flags | u8 preempt_count | s32 pid */
+/* common fields at the start of each tracepoint: u16 type | u8 flags | u8 preempt_count | s32 pid
+ */
 static void store_common_fields(const struct perf_writer *writer, uint32_t number, uint32_t tid,
                                 uint8_t common[8])
 {
@@ -400,8 +402,8 @@ static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
     return true;
 }
 
-/* Writes a COMM record for a thread event that has exactly the fields of one.  Returns false for
- * all other events. */
+/* Writes a COMM record if a thread event has exactly the fields of COMM. Returns false otherwise.
+ */
 static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
                         const struct perf_sample *about)
 {
@@ -435,8 +437,8 @@ static void encode_gap(struct ttr_writer *out, const ttr_event *event,
     perf_data_writer_add_lost(&writer->put, DUMMY_TYPE, about, event->link);
 }
 
-/* Ends a round after each MiB while events arrive in order of time: readers then need little
- * memory. */
+/* Writes FINISHED_ROUND after each MiB while events arrive in order of time, so that readers need
+ * little memory. */
 static void finish_large_round(struct perf_writer *writer, uint64_t time)
 {
     writer->is_disordered |= time < writer->newest;
@@ -450,7 +452,7 @@ static void finish_large_round(struct perf_writer *writer, uint64_t time)
 void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->ctx;
-    struct perf_sample about = sample_of_event(out, event);
+    struct perf_sample about = make_sample(out, event);
     if (!encode_comm(out, event, &about)) {
         encode_thread_names(out, event, &about);
         if (event->kind == TTR_KIND_GAP)
@@ -462,7 +464,7 @@ void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
     finish_large_round(writer, about.time);
 }
 
-static void set_format_feature(struct perf_writer *writer)
+static void set_tracing_data_feature(struct perf_writer *writer)
 {
     struct buffer block;
     buffer_init(&block, writer->put.spec.alloc);
@@ -473,7 +475,7 @@ static void set_format_feature(struct perf_writer *writer)
     buffer_free(&block);
 }
 
-/* Writes the start of a pipe before its records, which were held back until now. */
+/* Writes the header of a pipe and then its first records, which were buffered until now. */
 static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_writer *writer = out->ctx;
@@ -495,7 +497,7 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
     struct perf_writer *writer = out->ctx;
     uint8_t header[PERF_HEADER_BYTES];
     if (writer->tracing.formats_n)
-        set_format_feature(writer);
+        set_tracing_data_feature(writer);
     if (writer->put.spec.is_pipe)
         return write_pipe_start(out, error);
     if (writer->put.plain_bytes == 0)

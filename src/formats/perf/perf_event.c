@@ -1,4 +1,4 @@
-/* Threads, times and events: the members of ttr_event that all kernel records share. */
+/* Members of ttr_event that all kernel records set: thread, time, CPU. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 

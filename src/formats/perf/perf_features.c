@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-/* Reads a text: u32 bytes, characters padded with zeros. */
+/* Reads a text: u32 size, then characters padded with zeros to that size. */
 static ttr_text read_feature_text(struct perf_cursor *at)
 {
     uint32_t n = perf_read_u32(at);
@@ -49,8 +49,8 @@ static bool parse_command(const struct perf_reader *reader, struct perf_cursor *
     return is_fine;
 }
 
-/* Returns the kind that EVENT_DESC entry i describes: by its ids; by its position if it has no ids.
- */
+/* Returns the event kind that EVENT_DESC entry i describes. It is found by the ids of the entry, or
+ * by i if the entry has no ids. */
 static struct perf_kind *find_described_kind(struct perf_trace *trace, uint32_t i,
                                              const struct perf_cursor *ids, uint32_t ids_n)
 {
@@ -88,7 +88,7 @@ static ttr_status parse_event_desc(struct perf_reader *reader, struct perf_curso
     return TTR_OK;
 }
 
-/* CLOCK_DATA: the same instant in wall-clock and in trace time, in ns. */
+/* CLOCK_DATA: one instant in wall-clock time and in trace time, in ns. */
 static bool parse_clock_data(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;

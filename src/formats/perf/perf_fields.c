@@ -1,8 +1,8 @@
-/* Fields of samples: numbers at fixed offsets, the parts after them, and the stack.
+/* Fields of samples: numbers at fixed offsets, then the variable parts, then the stack.
  *
- * The iterator goes through stages; each emits one field and then its elements.  All stages but the
- * stack belong to the common context, which samples of tracepoints have too, before their own
- * fields. */
+ * The iterator goes through stages; each stage emits one field and then its elements. All stages
+ * except the stack belong to the common context. Samples of tracepoints have that context too,
+ * before their own fields. */
 #include "formats/perf/perf.h"
 
 enum stage {
@@ -23,18 +23,17 @@ struct sample_iter {
     const struct perf_kind *kind;
     struct perf_parts parts;
     struct perf_cursor at; /* elements of the current array */
-    uint64_t mask;         /* registers that were not emitted yet */
-    uint64_t left;         /* elements that were not emitted yet */
-    uint32_t i;            /* index within the stage */
-    /* `stage`: the next one; `elements`: the stage whose array is current; both enum stage */
+    uint64_t mask;         /* bit mask of the registers that are not emitted yet */
+    uint64_t left;         /* number of elements that are not emitted yet */
+    uint32_t i;            /* index of the next field within the stage */
+    /* `stage`: next stage; `elements`: stage that emits the current array; both enum stage */
     uint8_t stage, elements;
-    uint8_t part; /* member of the current struct element */
-    bool has_parts,
-        is_elsewhere; /* is_elsewhere: a tracepoint, whose decoder emits RAW and the stack */
+    uint8_t part;                 /* next member of the current struct element */
+    bool has_parts, is_elsewhere; /* is_elsewhere: the tracepoint decoder emits RAW and the stack */
 };
 _Static_assert(sizeof(struct sample_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static void name_field(ttr_field *field, const char *name)
+static void set_field_name(ttr_field *field, const char *name)
 {
     field->name = (ttr_text){name, strlen(name)};
     field->group = TTR_GROUP_COMMON;
@@ -42,7 +41,7 @@ static void name_field(ttr_field *field, const char *name)
 
 static void set_number_field(ttr_field *field, const char *name, uint64_t value, uint8_t hint)
 {
-    name_field(field, name);
+    set_field_name(field, name);
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .hint = hint};
 }
 
@@ -60,16 +59,16 @@ static void set_fixed_field(ttr_field *field, const struct perf_kind *kind, uint
 
 static void set_bytes_field(ttr_field *field, const char *name, const struct perf_part *part)
 {
-    name_field(field, name);
+    set_field_name(field, name);
     field->value =
         (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
 }
 
-/* Emits the array field of a part; its elements follow. */
+/* Sets an array field for a variable part. The iterator then emits its elements. */
 static void set_array_field(struct sample_iter *iter, ttr_field *field, const char *name,
                             const struct perf_part *part, size_t bytes)
 {
-    name_field(field, name);
+    set_field_name(field, name);
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)part->n};
     iter->at.c = cursor_init(part->p, bytes, 0);
     iter->left = part->n;
@@ -79,7 +78,7 @@ static void set_array_field(struct sample_iter *iter, ttr_field *field, const ch
 
 /* --- Parts --- */
 
-/* Returns the number of bytes from `p` to the end of the record. */
+/* Returns the number of bytes from `p` to the end of the event's record. */
 static size_t bytes_left_in_record(const ttr_event *event, const uint8_t *p)
 {
     return (size_t)(event->payload + event->payload_size - p);
@@ -106,14 +105,15 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
                              iter->at.is_big};
     bool is_group = format & PERF_READ_GROUP;
     struct cursor single = at.c;
-    (void)cursor_skip(&at.c, 8); /* the number of values, or the single value, precedes the times */
+    /* skips the number of values, or the single value; the times follow */
+    (void)cursor_skip(&at.c, 8);
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t value = format & heads[i].bit ? perf_read_u64(&at) : 0;
         if (!(format & heads[i].bit) || i < iter->i)
             continue;
         set_number_field(field, heads[i].name, value, TTR_DISPLAY_NONE);
         iter->i = i + 1;
-        iter->stage = STAGE_READ; /* the next call continues here */
+        iter->stage = STAGE_READ; /* the next call continues with this stage */
         return true;
     }
     iter->i = 0;
@@ -123,8 +123,8 @@ static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event
     return true;
 }
 
-/* Emits a counter value: a number, or a struct {event, id, value, lost} if it has an id.  The id
- * and the lost count of a single value are after the times (PERF-SAMPLE-3). */
+/* Emits a counter value: a number, or a struct {event, id, value, lost} if it has an id. For a
+ * single value, the id and the lost count follow the times (PERF-SAMPLE-3). */
 static void emit_counter_value(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"", "event", "id", "value", "lost"};
@@ -136,11 +136,11 @@ static void emit_counter_value(struct sample_iter *iter, ttr_field *field)
     const uint8_t *const number[] = {value, NULL, id, value, id + 8};
     unsigned part = iter->part;
     if (has_id && part == 0) {
-        name_field(field, "");
+        set_field_name(field, "");
         field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3 + has_lost};
     } else if (part == 1) {
         const uint32_t *known = pair_map_get(&trace->by_id, perf_u64(id, iter->at.is_big), 0);
-        name_field(field, names[part]);
+        set_field_name(field, names[part]);
         field->value = (ttr_value){
             .type = TTR_TYPE_TEXT,
             .text = known ? ttr_text_get(trace->t, trace->kind[*known]->whole) : (ttr_text){"", 0}};
@@ -172,7 +172,7 @@ static void emit_branch(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"from", "to", "flags"};
     if (iter->part == 0) {
-        name_field(field, "");
+        set_field_name(field, "");
         field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3};
         iter->part = 1;
         return;
@@ -221,7 +221,7 @@ static void emit_register(struct sample_iter *iter, ttr_field *field)
     iter->left--;
 }
 
-/* Emits the next part of eight bytes; WEIGHT_STRUCT is split into three numbers. */
+/* Emits the next eight-byte value; WEIGHT_STRUCT is split into three numbers. */
 static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
 {
     static const struct {
@@ -246,7 +246,7 @@ static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
         iter->i = 0;
         return false;
     }
-    iter->stage = STAGE_SINGLE; /* the next call continues here */
+    iter->stage = STAGE_SINGLE; /* the next call continues with this stage */
     uint64_t x = perf_u64(iter->parts.single[iter->i], iter->at.is_big);
     if (iter->i == PERF_SINGLE_WEIGHT && has_weights) {
         unsigned part = iter->part++;
@@ -308,7 +308,7 @@ static bool emit_frames(struct sample_iter *iter, const ttr_event *event, ttr_fi
     uint32_t n = perf_frames(iter->kind, event, NULL, 0);
     if (n == 0)
         return false;
-    name_field(field, "frames");
+    set_field_name(field, "frames");
     field->group = TTR_GROUP_PAYLOAD;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = n};
     const struct perf_part *chain = &iter->parts.chain;
@@ -323,7 +323,7 @@ static void emit_frame(struct sample_iter *iter, const ttr_event *event, ttr_fie
     uint64_t address = perf_read_u64(&iter->at);
     while (!iter->at.c.failed && !is_code_address(address))
         address = perf_read_u64(&iter->at);
-    if (iter->at.c.failed) /* without a callchain the ip is the only frame */
+    if (iter->at.c.failed) /* without a callchain, the ip is the only frame */
         address = perf_u64(event->payload + iter->kind->ip_at, iter->at.is_big);
     set_number_field(field, "", address, TTR_DISPLAY_POINTER);
     field->group = TTR_GROUP_PAYLOAD;
@@ -350,7 +350,7 @@ static bool emit_fixed_field(struct sample_iter *iter, const ttr_event *event, t
         return false;
     }
     set_fixed_field(field, iter->kind, iter->i++, event);
-    iter->stage = STAGE_PLAIN; /* the next call continues here */
+    iter->stage = STAGE_PLAIN; /* the next call continues with this stage */
     return true;
 }
 
@@ -373,7 +373,7 @@ static void emit_sample_element(struct sample_iter *iter, const ttr_event *event
     }
 }
 
-/* Emits the next field of a stage.  Returns false if the stage has none. */
+/* Emits the next field of a stage. Returns false if the stage has no further field. */
 static bool emit_stage_field(struct sample_iter *iter, unsigned stage, const ttr_event *event,
                              ttr_field *field)
 {
@@ -411,7 +411,7 @@ static bool emit_next_field(struct sample_iter *iter, const ttr_event *event, tt
     while (iter->stage < STAGE_OVER) {
         unsigned stage = iter->stage;
         bool is_skipped = !iter->has_parts && stage > STAGE_PLAIN && stage < STAGE_FRAMES;
-        iter->stage++; /* a stage that has more fields resets this */
+        iter->stage++; /* emit_stage_field() resets this if the stage has more fields */
         if (!is_skipped && emit_stage_field(iter, stage, event, field))
             return true;
     }

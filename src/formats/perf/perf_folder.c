@@ -10,15 +10,15 @@
 #define ANCHOR "data"
 #define PARTS_MAX 65536u
 
-static bool is_part_name(const char *name)
+static bool is_data_file_name(const char *name)
 {
     size_t n = strlen(ANCHOR ".");
     return strncmp(name, ANCHOR ".", n) == 0 && name[n] &&
            strspn(name + n, "0123456789") == strlen(name + n);
 }
 
-/* Opens a part without parsing anything; join_part attaches the trace of `data` afterwards. */
-static ttr_status open_part(struct input *in, ttr_error *error)
+/* Opens a file data.N without parsing. join_trace() attaches the trace of `data` later. */
+static ttr_status open_data_file(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->ctx;
     (void)error;
@@ -30,7 +30,7 @@ static ttr_status open_part(struct input *in, ttr_error *error)
 static const struct format_reader part_reader = {
     .order = TTR_ORDER_TIME,
     .state_size = sizeof(struct perf_reader),
-    .open = open_part,
+    .open = open_data_file,
     .next = perf_next,
     .close = perf_close,
 };
@@ -62,8 +62,8 @@ static struct input *open_folder_input(const struct folder_opening *opening,
                   : NULL;
 }
 
-static struct input *join_part(const struct folder_opening *opening, const struct folder_file *file,
-                               struct perf_trace *trace)
+static struct input *join_trace(const struct folder_opening *opening,
+                                const struct folder_file *file, struct perf_trace *trace)
 {
     struct input *in = open_folder_input(opening, file, &format_part);
     struct perf_reader *reader = in ? in->ctx : NULL;
@@ -81,25 +81,25 @@ static struct input *join_part(const struct folder_opening *opening, const struc
     return NULL;
 }
 
-static size_t count_parts(const struct folder *folder)
+static size_t count_data_files(const struct folder *folder)
 {
     const struct folder_file *file;
     size_t n = 0;
     for (size_t i = 0; (file = folder_file_at(folder, i)) != NULL; i++)
-        n += is_part_name(file->name);
+        n += is_data_file_name(file->name);
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
 
-/* Opens data.0, data.1, ... after in[0].  Returns false if one fails. */
-static bool open_parts(const struct folder_opening *opening, ttr_reader **in, size_t room,
-                       size_t *n)
+/* Opens data.0, data.1, ... and stores the readers after in[0]. Returns false if one fails. */
+static bool open_data_files(const struct folder_opening *opening, ttr_reader **in, size_t room,
+                            size_t *n)
 {
     const struct folder_file *file;
     const struct perf_reader *main = ((struct input *)in[0])->ctx;
     for (size_t i = 0; *n < room && (file = folder_file_at(opening->folder, i)) != NULL; i++) {
-        if (!is_part_name(file->name))
+        if (!is_data_file_name(file->name))
             continue;
-        struct input *part = join_part(opening, file, main->trace);
+        struct input *part = join_trace(opening, file, main->trace);
         if (!part)
             return false;
         in[(*n)++] = &part->base;
@@ -107,12 +107,12 @@ static bool open_parts(const struct folder_opening *opening, ttr_reader **in, si
     return true;
 }
 
-/* Opens `data` and all parts, and returns a reader that merges them. */
+/* Opens `data` and all files data.N, and returns a reader that merges them. */
 static ttr_reader *open_merged_files(const struct folder_opening *opening,
                                      const struct folder_file *anchor)
 {
     const struct alloc *alloc = &opening->t->counted;
-    size_t parts = count_parts(opening->folder), n = 1;
+    size_t parts = count_data_files(opening->folder), n = 1;
     ttr_reader **in = alloc_zero(alloc, parts + 1, sizeof(ttr_reader *)), *reader = NULL;
     if (!in) {
         (void)fail_memory(opening->error);
@@ -123,7 +123,7 @@ static ttr_reader *open_merged_files(const struct folder_opening *opening,
     bool is_fine =
         first &&
         (parts == 0 || (context_name_trace(opening->t, first->id, folder_path(opening->folder)) &&
-                        open_parts(opening, in, parts + 1, &n)));
+                        open_data_files(opening, in, parts + 1, &n)));
     if (is_fine)
         reader = parts == 0 ? in[0] : ttr_merge(opening->t, in, n, opening->error);
     for (size_t i = 0; !is_fine && i < n; i++)
@@ -138,13 +138,13 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     ttr_read_options ctx = options ? *options : (ttr_read_options){.size = sizeof ctx};
     struct folder_opening opening = {.t = t, .folder = folder, .options = &ctx, .error = error};
     const struct folder_file *file =
-        folder_find_file(folder, only && !is_part_name(only) ? only : ANCHOR);
+        folder_find_file(folder, only && !is_data_file_name(only) ? only : ANCHOR);
     ttr_reader *reader = NULL;
     opening.how.no_mmap = ctx.flags & TTR_READ_NO_MMAP;
-    size_t parts = only && !is_part_name(only) ? 0 : count_parts(folder);
+    size_t parts = only && !is_data_file_name(only) ? 0 : count_data_files(folder);
     if (parts) {
         opening.how.chunk = source_chunk_size(parts + 1);
-        /* merged records do not have the order of any file, so they cannot be copied */
+        /* merged records are in the order of no single file, so they cannot be copied */
         ctx.flags &= ~TTR_READ_DEFINITIONS;
     }
     if (!file)

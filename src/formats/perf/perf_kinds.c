@@ -56,9 +56,9 @@ static struct perf_request parse_attr(const struct cursor *attr, bool is_big)
     };
 }
 
-/* Returns the offset of the next eight-byte field and advances *at; returns 0 if samples lack it.
- */
-static uint16_t sample_offset(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
+/* Returns the offset of the next eight-byte value and advances *at. Returns 0 if samples do not
+ * have this value. */
+static uint16_t next_sample_offset(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 {
     if (!(kind->request.sample_type & bit))
         return 0;
@@ -73,8 +73,8 @@ static void add_fixed_field(struct perf_kind *kind, const char *name, uint16_t a
             name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
-/* Adds the period as a field: that of each sample, or the constant one of the attribute.  Omitted
- * for tracepoints that record every event, where it is always 1. */
+/* Adds the period as a field: the one in each sample, or the constant of the attribute. Omitted for
+ * tracepoints that record every event, since their period is always 1. */
 static void add_period_field(struct perf_kind *kind, uint16_t at)
 {
     const struct perf_request *request = &kind->request;
@@ -89,15 +89,15 @@ static void add_period_field(struct perf_kind *kind, uint16_t at)
 static void set_sample_layout(struct perf_kind *kind)
 {
     uint16_t at = PERF_RECORD_HEADER;
-    uint16_t identifier = sample_offset(kind, PERF_SAMPLE_HAS_IDENTIFIER, &at);
-    kind->ip_at = sample_offset(kind, PERF_SAMPLE_HAS_IP, &at);
-    kind->tid_at = sample_offset(kind, PERF_SAMPLE_HAS_TID, &at);
-    kind->time_at = sample_offset(kind, PERF_SAMPLE_HAS_TIME, &at);
-    uint16_t addr = sample_offset(kind, PERF_SAMPLE_HAS_ADDR, &at),
-             id = sample_offset(kind, PERF_SAMPLE_HAS_ID, &at);
-    (void)sample_offset(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
-    kind->cpu_at = sample_offset(kind, PERF_SAMPLE_HAS_CPU, &at);
-    uint16_t period = sample_offset(kind, PERF_SAMPLE_HAS_PERIOD, &at);
+    uint16_t identifier = next_sample_offset(kind, PERF_SAMPLE_HAS_IDENTIFIER, &at);
+    kind->ip_at = next_sample_offset(kind, PERF_SAMPLE_HAS_IP, &at);
+    kind->tid_at = next_sample_offset(kind, PERF_SAMPLE_HAS_TID, &at);
+    kind->time_at = next_sample_offset(kind, PERF_SAMPLE_HAS_TIME, &at);
+    uint16_t addr = next_sample_offset(kind, PERF_SAMPLE_HAS_ADDR, &at),
+             id = next_sample_offset(kind, PERF_SAMPLE_HAS_ID, &at);
+    (void)next_sample_offset(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
+    kind->cpu_at = next_sample_offset(kind, PERF_SAMPLE_HAS_CPU, &at);
+    uint16_t period = next_sample_offset(kind, PERF_SAMPLE_HAS_PERIOD, &at);
     kind->id_at = identifier ? identifier : id;
     kind->parts_at = at;
     add_fixed_field(kind, "ip", kind->ip_at, true);
@@ -111,8 +111,9 @@ static void set_sample_layout(struct perf_kind *kind)
                        (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
 }
 
-/* Like sample_offset, for the sample_id trailer: distance from the end of the record. */
-static uint8_t trailer_distance(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
+/* Returns the distance of a sample_id value from the end of the record, and advances *back. Returns
+ * 0 if absent. */
+static uint8_t next_trailer_distance(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
 {
     if (!(kind->request.sample_type & bit))
         return 0;
@@ -125,13 +126,13 @@ static void set_trailer_layout(struct perf_kind *kind)
     uint8_t back = 0;
     if (!(kind->request.flags >> PERF_FLAG_SAMPLE_ID_ALL & 1))
         return;
-    uint8_t identifier = trailer_distance(kind, PERF_SAMPLE_HAS_IDENTIFIER, &back);
-    kind->cpu_back = trailer_distance(kind, PERF_SAMPLE_HAS_CPU, &back);
-    (void)trailer_distance(kind, PERF_SAMPLE_HAS_STREAM_ID, &back);
-    uint8_t id = trailer_distance(kind, PERF_SAMPLE_HAS_ID, &back);
+    uint8_t identifier = next_trailer_distance(kind, PERF_SAMPLE_HAS_IDENTIFIER, &back);
+    kind->cpu_back = next_trailer_distance(kind, PERF_SAMPLE_HAS_CPU, &back);
+    (void)next_trailer_distance(kind, PERF_SAMPLE_HAS_STREAM_ID, &back);
+    uint8_t id = next_trailer_distance(kind, PERF_SAMPLE_HAS_ID, &back);
     kind->id_back = identifier ? identifier : id;
-    kind->time_back = trailer_distance(kind, PERF_SAMPLE_HAS_TIME, &back);
-    kind->tid_back = trailer_distance(kind, PERF_SAMPLE_HAS_TID, &back);
+    kind->time_back = next_trailer_distance(kind, PERF_SAMPLE_HAS_TIME, &back);
+    kind->tid_back = next_trailer_distance(kind, PERF_SAMPLE_HAS_TID, &back);
     kind->back = back;
 }
 
@@ -259,7 +260,7 @@ static const char *const record_names[] = {
     [PERF_AUX_OUTPUT_HW_ID] = "aux_output_hw_id",
 };
 
-static bool name_records(struct perf_trace *trace)
+static bool intern_record_names(struct perf_trace *trace)
 {
     for (size_t i = 0; i < sizeof record_names / sizeof *record_names; i++) {
         if (!record_names[i])
@@ -286,7 +287,7 @@ struct perf_trace *perf_trace_new(struct input *in, bool is_big)
     arena_init(&trace->arena, &t->counted);
     trace->record_schema = context_add_schema(
         t, &(struct schema){.ops = &perf_record_field_ops, .ctx = trace, .format = in->format});
-    if (trace->record_schema && name_records(trace))
+    if (trace->record_schema && intern_record_names(trace))
         return trace;
     perf_trace_free(trace);
     return NULL;

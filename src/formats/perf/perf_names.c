@@ -45,8 +45,8 @@ static bool has_attr_flag(const struct perf_request *request, unsigned flag)
     return request->flags >> flag & 1;
 }
 
-/* Appends "H" or "G".  perf excludes guests by default as soon as another modifier is set, so only
- * the other cases are printed. */
+/* Appends the modifier "H" (host) or "G" (guest). perf excludes guests by default if another
+ * modifier is set, so this case is not printed. */
 static void append_guest_modifiers(struct text *text, const struct perf_request *request,
                                    bool has_others)
 {
@@ -102,7 +102,7 @@ static void append_breakpoint(struct text *text, const struct perf_request *requ
 size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size)
 {
     struct text text = {to, 0, size};
-    /* the upper half selects the PMU on hybrid CPUs */
+    /* on hybrid CPUs the upper half is the PMU */
     uint64_t config = request->config & UINT32_MAX;
     switch (request->type) {
     case PERF_TYPE_HARDWARE_EVENT:

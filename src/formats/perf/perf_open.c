@@ -12,29 +12,29 @@
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-#define KEPT_BYTES_MAX                                                                             \
-    ((uint64_t)256 << 20)                     /* bytes kept of an input that can be read only once \
-                                               */
-#define ATTRS_MAX ((uint64_t)64 << 20)        /* bytes of all attributes, or of the ids of one */
-#define ROUND_SEARCH_MAX ((uint64_t)16 << 20) /* bytes that are searched for the end of a round */
+/* limit of the bytes that are buffered for an input that can be read only once */
+#define KEPT_BYTES_MAX ((uint64_t)256 << 20)
+/* size limit of the attribute section, and of the ids of one attribute */
+#define ATTRS_MAX ((uint64_t)64 << 20)
+#define ROUND_SEARCH_MAX ((uint64_t)16 << 20) /* bytes that are searched for a FINISHED_ROUND */
 
 #define FILE_SIZE_MAX \
-    ((uint64_t)1 << 48) /* greater sizes can only be damage: no file is as large */
+    ((uint64_t)1 << 48) /* greater section sizes are damage: no file is as large */
 
 struct file_section {
     uint64_t offset, size;
     uint64_t declared_at; /* file offset of this {offset, size} pair, for diagnostics */
 };
 
-/* Returns the offset at which damage of a section is reported: the section if any byte of it could
- * be read, else the pair that declares it. */
-static uint64_t damage_offset(const struct file_section *section, size_t got)
+/* Returns the file offset to report for a damaged section: that of the section if any of its bytes
+ * could be read, else that of its {offset, size} pair. */
+static uint64_t find_damage_offset(const struct file_section *section, size_t got)
 {
     return got ? section->offset : section->declared_at;
 }
 
-/* Appends a section of a compressed input to the buffer.  Decompresses the input a second time up
- * to the section, and from its start again if the section is before the current offset. */
+/* Appends a section of a compressed input to the buffer. Decompresses the input a second time up to
+ * the section. Starts again from the beginning if the section is before the current offset. */
 static ttr_status load_section_again(struct perf_reader *reader, const struct file_section *section,
                                      struct buffer *to)
 {
@@ -57,7 +57,8 @@ static ttr_status load_section_again(struct perf_reader *reader, const struct fi
                       : TTR_OK; /* the record reader reports decompression errors */
 }
 
-/* Appends the bytes of a section to the buffer; fewer if the file ends within it. */
+/* Appends the bytes of a section to the buffer. Appends fewer bytes if the file ends within the
+ * section. */
 static ttr_status load_section(struct perf_reader *reader, const struct file_section *section,
                                struct buffer *to)
 {
@@ -75,7 +76,8 @@ static ttr_status load_section(struct perf_reader *reader, const struct file_sec
     if (!is_seekable)
         return reader->again ? load_section_again(reader, section, to) : TTR_OK;
     uint64_t size =
-        source_disk_size(reader->in->source); /* avoids a huge allocation for a damaged size */
+        /* avoids a huge allocation if the declared size is damaged */
+        source_disk_size(reader->in->source);
     if (section->offset >= size)
         return TTR_OK;
     n = n < size - section->offset ? n : size - section->offset;
@@ -97,7 +99,7 @@ static struct file_section read_section(struct perf_cursor *at)
     return section;
 }
 
-/* Stores the mask of damaged features as an attribute, so that a copy leaves them out. */
+/* Stores the mask of damaged features as an attribute, so that a copy can leave them out. */
 static bool store_bad_parts(const struct perf_reader *reader, uint64_t bad)
 {
     const ttr_value value = {.type = TTR_TYPE_UINT, .v.u = bad};
@@ -120,7 +122,7 @@ static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *ki
             return fail_memory(reader->error);
     if (got < ids->size)
         return input_add_damage(
-            reader->in, damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
+            reader->in, find_damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
             "an event has %llu bytes of ids at byte %llu, of which %zu are "
             "present; samples with other ids have no known event",
             (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
@@ -152,7 +154,7 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
         status = input_add_damage(
-            reader->in, damage_offset(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
+            reader->in, find_damage_offset(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
             "of %llu bytes of attributes at byte %llu only %zu are present",
             (unsigned long long)attrs->size, (unsigned long long)attrs->offset, bytes.n);
     buffer_free(&bytes);
@@ -179,7 +181,7 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
     ttr_status status = load_section(reader, section, &bytes);
     if (status == TTR_OK && bytes.n < section->size)
         status = input_add_damage(
-            reader->in, damage_offset(section, bytes.n), 0, "perf.bad-feature", reader->error,
+            reader->in, find_damage_offset(section, bytes.n), 0, "perf.bad-feature", reader->error,
             "feature %u has %llu bytes at byte %llu, of which %zu are present", feature,
             (unsigned long long)section->size, (unsigned long long)section->offset, bytes.n);
     struct perf_cursor at = {cursor_init(bytes.bytes, bytes.n, section->offset),
@@ -190,8 +192,8 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
     return status;
 }
 
-/* Feature i is bit i % 64 of word i / 64.  perf_features_fix_halves detects words with swapped
- * halves by feature HOSTNAME, which every recorder sets. */
+/* Returns whether bit i of the feature bit map is set. perf_features_fix_halves() uses HOSTNAME to
+ * detect swapped halves, since every recorder sets that feature. */
 static bool has_feature(const uint64_t *words, unsigned i)
 {
     return words[i / 64] >> (i % 64) & 1;
@@ -214,7 +216,8 @@ bool perf_features_fix_halves(uint64_t *words)
     return false;
 }
 
-/* The table of features is at the end of the records: one section per set bit, in order of bits. */
+/* Reads the table of features, which follows the records: one section per set bit, in ascending
+ * order of bits. */
 static ttr_status load_feature_table(struct perf_reader *reader, const struct file_section *section,
                                      struct buffer *table)
 {
@@ -222,8 +225,8 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
     if (status != TTR_OK || table->n >= section->size)
         return status;
     if (section->offset < FILE_SIZE_MAX)
-        return input_add_damage(reader->in, damage_offset(section, table->n), 0, "perf.no-features",
-                                reader->error,
+        return input_add_damage(reader->in, find_damage_offset(section, table->n), 0,
+                                "perf.no-features", reader->error,
                                 "the file ends before its features, which contain names and more; "
                                 "events are named by their attributes");
     return input_add_damage(
@@ -246,7 +249,7 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
             continue;
-        /* marks a file that was not closed; its table entry is the header of a marker record */
+        /* the file was not closed; this table entry covers the header of a marker record */
         if (i == PERF_FEATURE_RESERVED) {
             (void)read_section(&at);
             continue;
@@ -264,8 +267,8 @@ static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uin
 
 /* --- Order --- */
 
-/* Searches ROUND_SEARCH_MAX bytes for a FINISHED_ROUND.  *is_found is also true if the file ends
- * before: so few records can be sorted at once. */
+/* Searches ROUND_SEARCH_MAX bytes for a FINISHED_ROUND. *is_found is also true if the file ends
+ * earlier, since all of its records can then be sorted at once. */
 static ttr_status search_round_end(struct perf_reader *reader, bool *is_found)
 {
     uint8_t header[12];
@@ -318,8 +321,8 @@ ttr_status perf_choose_order(struct perf_reader *reader)
 
 /* --- Head --- */
 
-/* Makes features after the records readable: opens an unseekable input a second time, or keeps its
- * bytes up to `end` in memory if that is impossible. */
+/* Ensures that features after the records can be read before the records. Opens an unseekable input
+ * a second time; if that is impossible, buffers its bytes up to `end`. */
 static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
@@ -338,8 +341,8 @@ static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
     return status;
 }
 
-/* Reads the features of a file.  Adds a note if the recorder was killed before it wrote all of
- * them. */
+/* Reads the features of a file. Adds a note if the recorder was killed before it wrote all
+ * features. */
 static ttr_status read_file_tail(struct perf_reader *reader, uint64_t *words, uint64_t table_at,
                                  bool is_killed)
 {
@@ -388,7 +391,7 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     return status == TTR_OK ? read_file_tail(reader, words, data_end, is_killed) : status;
 }
 
-static ttr_status read_head(struct perf_reader *reader, const struct perf_span *span)
+static ttr_status read_file_header(struct perf_reader *reader, const struct perf_span *span)
 {
     struct input *in = reader->in;
     bool is_big = span->n >= 8 && memcmp(span->p, PERF_MAGIC_BIG, 8) == 0;
@@ -430,13 +433,13 @@ ttr_status perf_open(struct input *in, ttr_error *error)
     reader->error = error ? error : &reader->own_error;
     ttr_status status = perf_load_span(reader, 0, PERF_HEADER_BYTES, &span);
     if (status == TTR_OK)
-        status = read_head(reader, &span);
+        status = read_file_header(reader, &span);
     if (status == TTR_OK && !reader->is_over)
         status = perf_choose_order(reader);
     source_close(reader->again);
     reader->again = NULL;
     if (reader->is_over) {
-        reader->is_tail = true; /* without a complete header there is no tail to emit */
+        reader->is_tail = true; /* the header is incomplete, so no tail is emitted */
     } else if (status == TTR_OK && in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_HEAD;
         reader->pass_end = reader->at;

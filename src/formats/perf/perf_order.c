@@ -1,8 +1,8 @@
-/* Queue of scanned records, ordered by time: natural merge sort of their keys.
+/* Queue of scanned records, sorted by time: natural merge sort of their keys.
  *
- * Each pass merges every two neighbouring sorted runs.  A round has about one run per CPU, so there
- * are few passes, and a file in order costs one comparison per record.  The sort is stable: equal
- * times keep the order of the file. */
+ * Each pass merges neighbouring sorted runs in pairs. A round has about one run per CPU, so there
+ * are few passes; a sorted file costs one comparison per record. The sort is stable: records with
+ * equal times keep their file order. */
 #include "formats/perf/perf.h"
 
 bool perf_order_add(struct perf_reader *reader, struct perf_key key)
@@ -24,7 +24,7 @@ static size_t find_run_end(const struct perf_key *keys, size_t at, size_t n)
     return at;
 }
 
-/* Merges [from, middle) and [middle, end) into `to` at the same indices. */
+/* Merges keys [from, middle) and [middle, end) into `to` at the same indices. */
 static void merge_key_runs(const struct perf_key *keys, size_t from, size_t middle, size_t end,
                            struct perf_key *to)
 {
@@ -36,7 +36,7 @@ static void merge_key_runs(const struct perf_key *keys, size_t from, size_t midd
     memcpy(to + at, keys + b, (end - b) * sizeof *to);
 }
 
-/* Merges each pair of neighbouring runs.  Returns the number of runs left. */
+/* Merges neighbouring runs in pairs. Returns the number of runs left. */
 static size_t merge_neighbours(const struct perf_key *keys, struct perf_key *to, size_t first,
                                size_t n)
 {
@@ -81,7 +81,8 @@ bool perf_order_release(struct perf_reader *reader, uint64_t limit)
     return !reader->sorts || !order->is_giving || sort_queue(reader);
 }
 
-/* Returns the lowest offset of queued records of one kind of bytes, `most` if there are none. */
+/* Returns the lowest offset of queued records that are in the file, or in the unpacked bytes if
+ * `is_unpacked`. Returns `most` if there are none. */
 static uint32_t find_first_needed(const struct perf_order *order, bool is_unpacked, uint64_t most)
 {
     uint32_t first = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
@@ -92,7 +93,7 @@ static uint32_t find_first_needed(const struct perf_order *order, bool is_unpack
     return first;
 }
 
-/* Drops the unpacked bytes before `base`, and the pieces that they came from. */
+/* Drops the unpacked bytes before `base`, and the perf_piece entries that map them. */
 static void drop_unpacked_bytes(struct perf_unpacked *unpacked, uint64_t base)
 {
     size_t gone = (size_t)(base - unpacked->from), piece = 0;

@@ -1,5 +1,5 @@
-/* Parts of a sample: locates those of variable size (counters, callchain, raw data, branches,
- * registers, stack).  Their order is that of perf_output_sample in the kernel (PERF-SAMPLE-1). */
+/* Locates the variable parts of a sample: counters, callchain, raw data, branches, registers,
+ * stack. Their order is that of perf_output_sample in the kernel (PERF-SAMPLE-1). */
 #include "formats/perf/perf.h"
 
 static unsigned count_bits(uint64_t x)
@@ -7,7 +7,7 @@ static unsigned count_bits(uint64_t x)
     return (unsigned)__builtin_popcountll(x);
 }
 
-/* Returns n items of `bytes` bytes each.  Fails the cursor if they do not fit. */
+/* Returns n items of `bytes` bytes each. Sets at->c.failed if they do not fit. */
 static struct perf_part read_items(struct perf_cursor *at, uint64_t n, unsigned bytes)
 {
     if (n > cursor_left(&at->c) / bytes) {
@@ -17,7 +17,8 @@ static struct perf_part read_items(struct perf_cursor *at, uint64_t n, unsigned 
     return (struct perf_part){cursor_read_bytes(&at->c, n * bytes), n};
 }
 
-/* READ: one counter value, or a group of values; a part starts at its count or times. */
+/* READ: one counter value, or a group of values. The part starts at the count of values or at the
+ * times. */
 static struct perf_part read_counter_values(struct perf_cursor *at, uint64_t format)
 {
     const uint8_t *begin = at->c.p;

@@ -1,8 +1,8 @@
 /* The read loop: scans records while the batch is empty, and emits those that are released.
  *
  *   perf_next -> scan -> scan_kernel_records    keys of samples and other kernel records
- *                     -> scan_other             records of the tool, compressed ones, damage, the
- * end
+ *                     -> scan_other_bytes             records of the tool, compressed ones, damage,
+ * the end
  *             -> emit_released                  decodes the released records into the batch
  *
  * perf.h explains the order of time.  With TTR_READ_DEFINITIONS (a caller that copies the file)
@@ -11,12 +11,13 @@
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 
-/* queue length when nothing is sorted: one batch or a few, so that memory stays small */
+/* queue limit if records are not sorted: a few batches, which keeps memory small */
 #define STORED_KEYS 4096u
 
 /* --- Emitting --- */
 
-static struct perf_view view_of_key(const struct perf_reader *reader, const struct perf_key *key)
+static struct perf_view view_queued_record(const struct perf_reader *reader,
+                                           const struct perf_key *key)
 {
     bool is_unpacked = key->size & PERF_KEY_UNPACKED, is_big = reader->trace->is_big;
     uint64_t at = reader->order.base[is_unpacked] + key->at;
@@ -62,7 +63,7 @@ static ttr_status emit_released(struct perf_reader *reader)
     while (order->given < order->n && order->keys[order->given].time <= order->limit) {
         if (in->n >= in->batch)
             return TTR_OK;
-        struct perf_view record = view_of_key(reader, &order->keys[order->given]);
+        struct perf_view record = view_queued_record(reader, &order->keys[order->given]);
         enum perf_result taken = emit_record(reader, &record);
         if (PERF_UNLIKELY(taken != PERF_CONSUMED))
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
@@ -75,7 +76,8 @@ static ttr_status emit_released(struct perf_reader *reader)
     return TTR_OK;
 }
 
-/* Emits the next bytes before or after the records as a definition of at most PERF_PIECE bytes. */
+/* Emits the next bytes before or after the records as one definition of at most PERF_PIECE bytes.
+ */
 static ttr_status emit_piece(struct perf_reader *reader)
 {
     struct perf_span span;
@@ -98,8 +100,8 @@ static ttr_status emit_piece(struct perf_reader *reader)
 
 /* --- Scanning --- */
 
-/* Returns the time of a kernel record, 0 if it has none. */
-static inline uint64_t record_time(struct perf_trace *trace, const struct perf_view *record)
+/* Returns the time of a kernel record; 0 if the record has no time. */
+static inline uint64_t load_record_time(struct perf_trace *trace, const struct perf_view *record)
 {
     if (PERF_LIKELY(record->type == PERF_SAMPLE)) {
         uint32_t at = trace->time_at;
@@ -115,8 +117,8 @@ static inline uint64_t record_time(struct perf_trace *trace, const struct perf_v
     return perf_u64(record->p + record->size - kind->time_back, trace->is_big);
 }
 
-/* Returns the limit of the queue.  It is large while no record has had a time: the first records
- * get the time of the first one that has. */
+/* Returns the limit of the queue. It is large until a record with a time was scanned, since the
+ * records before get the time of that record. */
 static size_t max_queued_keys(const struct perf_reader *reader)
 {
     return reader->sorts || reader->order.newest == 0 ? PERF_KEYS_MAX : STORED_KEYS;
@@ -129,8 +131,8 @@ static bool is_queue_full(const struct perf_reader *reader, uint64_t at)
            reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
-/* Queues the kernel records in the span up to the first other record, damage, or a full queue.
- * *passed is set to their size in bytes. */
+/* Queues kernel records up to the first record of the tool, damage, or a full queue. *passed is set
+ * to their size in bytes. */
 static bool scan_kernel_records(struct perf_reader *reader, const struct perf_span *span,
                                 uint64_t base, uint32_t flags, size_t *passed)
 {
@@ -144,7 +146,7 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
         if (record.size > span->n - at || record.type >= PERF_TOOL_FIRST ||
             !perf_is_plausible_record(p, trace->is_big))
             break;
-        uint64_t time = record_time(trace, &record);
+        uint64_t time = load_record_time(trace, &record);
         order->newest = time > order->newest ? time : order->newest;
         if (!perf_order_add(reader,
                             (struct perf_key){time, (uint32_t)(base + at), record.size | flags}))
@@ -155,9 +157,9 @@ static bool scan_kernel_records(struct perf_reader *reader, const struct perf_sp
     return true;
 }
 
-/* Handles the end of the records: reports records that are cut, in the file and in compressed data.
- */
-static ttr_status scan_end(struct perf_reader *reader, size_t n)
+/* Handles the end of the records: reports a truncated record, both in the file and in compressed
+ * data. */
+static ttr_status scan_end_of_records(struct perf_reader *reader, size_t n)
 {
     uint64_t from = reader->at;
     ttr_status status = TTR_OK;
@@ -194,20 +196,20 @@ static ttr_status scan_damage(struct perf_reader *reader)
         (unsigned long long)(next - from));
 }
 
-/* Releases queued records: all of them, or those not newer than the end of the round before. */
+/* Releases all queued records, or those not newer than the end of the previous round. */
 static ttr_status release_queue(struct perf_reader *reader, bool is_all)
 {
     struct perf_order *order = &reader->order;
     uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
     if (!is_all)
         order->before = order->newest;
-    /* a later round may hold the earliest time, which records without a time get */
+    /* a later round may have the earliest time, which records without a time get */
     if (limit == 0 && !reader->has_time)
         return TTR_OK;
     return perf_order_release(reader, limit) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Releases everything because a limit of the queue is reached; order is no longer guaranteed. */
+/* Releases all records because a queue limit is reached. Later events may then be out of order. */
 static ttr_status release_full_queue(struct perf_reader *reader)
 {
     if (reader->sorts)
@@ -218,7 +220,7 @@ static ttr_status release_full_queue(struct perf_reader *reader)
     return release_queue(reader, true);
 }
 
-/* Removes damaged bytes from the unpacked ones; the space is limited, and nothing refers to them.
+/* Removes damaged bytes from the unpacked bytes. Nothing refers to them, and the buffer is limited.
  */
 static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct perf_span *span)
 {
@@ -231,8 +233,8 @@ static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct
                             "%zu bytes in compressed data are not records; they are skipped", n);
 }
 
-/* Handles a record of the tool in unpacked data.  perf compresses only kernel records, other
- * recorders also FINISHED_ROUND. */
+/* Handles a record of the perf tool in unpacked data. perf itself compresses only kernel records;
+ * other recorders also compress FINISHED_ROUND. */
 static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
                                             const struct perf_view *record)
 {
@@ -249,8 +251,8 @@ static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
     return reader->sorts ? release_queue(reader, false) : TTR_OK;
 }
 
-/* Queues unpacked records until the queue is full.  The others must be queued before the scan of
- * the file continues (`has_more`). */
+/* Queues unpacked records until the queue is full. If some are left, sets `has_more`; they must be
+ * queued before the scan of the file continues. */
 static ttr_status scan_unpacked(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
@@ -278,15 +280,15 @@ static ttr_status scan_unpacked(struct perf_reader *reader)
         status = is_plausible ? scan_unpacked_tool_record(reader, &record)
                               : drop_damaged_unpacked(reader, &span);
         unpacked->has_more =
-            /* the end of a round: later records must not be sorted together with these */
+            /* a round ended: later records must not be sorted together with these */
             reader->order.is_giving;
     }
     return status;
 }
 
-/* Unpacks a compressed record chunk by chunk.  Returns early if records were released; the next
- * call continues with the same record. */
-static ttr_status scan_packed(struct perf_reader *reader, const struct perf_view *record)
+/* Decompresses a compressed record chunk by chunk. Returns early if records were released; the next
+ * call continues with this record. */
+static ttr_status scan_compressed_record(struct perf_reader *reader, const struct perf_view *record)
 {
     bool is_done = false;
     while (!is_done && !reader->order.is_giving) {
@@ -304,12 +306,13 @@ static ttr_status scan_packed(struct perf_reader *reader, const struct perf_view
     return TTR_OK;
 }
 
-/* Handles a record of the tool at reader->at, after queueing it if definitions are wanted. */
+/* Handles the record of the perf tool at reader->at. If definitions are wanted, queues the record
+ * first. */
 static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf_view *record)
 {
     uint64_t at = reader->at - reader->order.base[0];
     if (record->type == PERF_COMPRESSED || record->type == PERF_COMPRESSED2)
-        return scan_packed(reader, record);
+        return scan_compressed_record(reader, record);
     if (reader->in->flags & TTR_READ_DEFINITIONS &&
         !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size}))
         return fail_memory(reader->error);
@@ -327,15 +330,17 @@ static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf
     return status;
 }
 
-/* Handles the bytes at reader->at if they are not a complete kernel record. */
-static ttr_status scan_other(struct perf_reader *reader)
+/* Handles the bytes at reader->at that are not a complete kernel record. */
+static ttr_status scan_other_bytes(struct perf_reader *reader)
 {
     struct perf_span span;
     bool is_big = reader->trace->is_big;
     ttr_status status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
     uint64_t left = reader->end - reader->at;
     if (status != TTR_OK || span.n < PERF_RECORD_HEADER || left < PERF_RECORD_HEADER)
-        return status != TTR_OK ? status : scan_end(reader, left < span.n ? (size_t)left : span.n);
+        return status != TTR_OK
+                   ? status
+                   : scan_end_of_records(reader, left < span.n ? (size_t)left : span.n);
     if (!perf_is_plausible_record(span.p, is_big))
         return scan_damage(reader);
     struct perf_view record = {.size = perf_u16(span.p + 6, is_big), .offset = reader->at};
@@ -343,7 +348,7 @@ static ttr_status scan_other(struct perf_reader *reader)
     if (status != TTR_OK)
         return status;
     if (span.n < record.size || left < record.size)
-        return scan_end(reader, left < span.n ? (size_t)left : span.n);
+        return scan_end_of_records(reader, left < span.n ? (size_t)left : span.n);
     record.p = span.p;
     record.type = perf_u32(span.p, is_big);
     record.misc = perf_u16(span.p + 4, is_big);
@@ -370,15 +375,15 @@ static ttr_status scan_records(struct perf_reader *reader)
         reader->at += passed;
         if (is_queue_full(reader, reader->at))
             return release_full_queue(reader);
-        status = scan_other(reader);
+        status = scan_other_bytes(reader);
     }
     return status;
 }
 
 /* --- Scanning and emitting --- */
 
-/* Stores the width of the longest event name and whether counter values have ids as attributes:
- * perf script aligns names, and prints one line per counter value. */
+/* Stores two attributes for the writer of perf script lines: the width of the longest event name,
+ * and whether counter values have ids. */
 static bool store_print_attributes(const struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
@@ -398,8 +403,8 @@ static bool store_print_attributes(const struct perf_reader *reader)
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = width});
 }
 
-/* Adds the clock.  Runs when the first record is released, since in a pipe a record may declare the
- * clock. */
+/* Adds the clock. Called when the first record is released, since a record of a pipe may declare
+ * the clock. */
 static ttr_status add_perf_clock(struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
@@ -415,7 +420,8 @@ static ttr_status add_perf_clock(struct perf_reader *reader)
                : TTR_OK;
 }
 
-/* Sets the time that records without one get before the first event: the earliest queued time. */
+/* Sets the time of records without a time that precede the first event: the earliest queued time.
+ */
 static void set_first_time(struct perf_reader *reader)
 {
     const struct perf_order *order = &reader->order;
@@ -429,7 +435,7 @@ static void set_first_time(struct perf_reader *reader)
     reader->last_time = perf_ticks_to_ns(reader->trace, first, NULL);
 }
 
-/* Ends this reader.  The last reader of a trace stores the totals as attributes. */
+/* Ends this reader. If it is the last reader of the trace, stores the totals as attributes. */
 static ttr_status end_reader(struct perf_reader *reader)
 {
     struct perf_trace *trace = reader->trace;
@@ -447,7 +453,7 @@ static ttr_status end_reader(struct perf_reader *reader)
     return is_fine ? TTR_END : fail_memory(reader->error);
 }
 
-/* Continues after all records are scanned: releases the queue, then emits the tail as definitions.
+/* Continues after all records were scanned: releases the queue, then emits the tail as definitions.
  */
 static ttr_status emit_remaining(struct perf_reader *reader)
 {

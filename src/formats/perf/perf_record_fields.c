@@ -1,5 +1,5 @@
-/* Fields of kernel records other than samples: numbers at fixed offsets, then a text or the rest of
- * the record. */
+/* Fields of kernel records other than samples: numbers at fixed offsets, then a text, array or
+ * bytes up to the end. */
 #include "formats/perf/perf.h"
 
 enum form {
@@ -18,7 +18,7 @@ enum form {
 
 struct record_item {
     const char *name;
-    uint16_t at;  /* offset in the record; FORM_FLAG: bit of misc */
+    uint16_t at;  /* offset in the record; for FORM_FLAG: bit of the misc member */
     uint8_t form; /* enum form */
 };
 
@@ -90,11 +90,12 @@ static const struct record_item items[][ITEMS_MAX] = {
 struct record_iter {
     const struct record_item *item; /* the next item to emit */
     struct perf_cursor at;          /* elements of the current array */
-    uint64_t left;                  /* fields of the array that were not emitted yet */
-    uint32_t end;                   /* size of the record without its sample_id trailer */
-    uint8_t part; /* member of the current struct element; 0 = the struct itself */
+    /* elements and struct members of the array that are not emitted yet */
+    uint64_t left;
+    uint32_t end; /* record size without the sample_id trailer */
+    uint8_t part; /* member of the current struct element to emit next; 0: the struct itself */
     uint8_t parts;
-    uint8_t form; /* enum form of the array */
+    uint8_t form; /* enum form of the current array */
 };
 _Static_assert(sizeof(struct record_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -119,7 +120,7 @@ static void set_record_number(ttr_field *field, uint64_t value, uint8_t bits)
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .bits = bits};
 }
 
-/* Emits an item of fixed width.  Returns false if the record is too short. */
+/* Emits a fixed-size item. Returns false if the record is too short. */
 static bool emit_fixed_item(const ttr_event *event, const struct record_iter *iter,
                             const struct record_item *item, ttr_field *field)
 {
@@ -170,7 +171,8 @@ static bool emit_text_item(const ttr_event *event, const struct record_iter *ite
     return true;
 }
 
-/* Emits the build id, else the device: u32 major, u32 minor, u64 inode, u64 generation. */
+/* Emits the build id; if there is none, the device: u32 major, u32 minor, u64 inode, u64
+ * generation. */
 static bool emit_build_id(const ttr_event *event, struct record_iter *iter, ttr_field *field)
 {
     static const struct record_item device[] = {{"major", 40, FORM_U32},
@@ -209,7 +211,7 @@ static bool emit_array_item(const struct perf_trace *trace, const ttr_event *eve
     uint64_t most = cursor_left(&iter->at.c) / (8 * (uint64_t)iter->parts);
     iter->left = iter->left < most ? iter->left : most;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)iter->left};
-    /* counts the struct as well as its members */
+    /* each struct element counts as one field, plus its members */
     iter->left *= iter->parts > 1 ? iter->parts + 1u : 1u;
     iter->part = 0;
     return true;

@@ -23,7 +23,7 @@ static enum perf_result record_out_of_memory(struct perf_reader *reader)
 /* The sample_id trailer of a record. */
 struct record_trailer {
     uint64_t time;
-    uint32_t pid, tid, cpu, end; /* `end`: size of the record without the trailer */
+    uint32_t pid, tid, cpu, end; /* `end`: record size without the trailer */
     bool has_tid, has_cpu;
 };
 
@@ -49,8 +49,8 @@ static struct record_trailer read_trailer(struct perf_trace *trace, const struct
     return trailer;
 }
 
-/* Reads the thread that the body of a record is about.  Returns false if the type has none; the
- * trailer may then have it. */
+/* Reads the thread that the record body is about. Returns false if this record type has none in its
+ * body. */
 static bool read_body_thread(const struct perf_view *record, bool is_big, uint32_t *pid,
                              uint32_t *tid)
 {
@@ -75,21 +75,21 @@ static bool read_body_thread(const struct perf_view *record, bool is_big, uint32
     return true;
 }
 
-/* Returns the zero-terminated text at an offset; it ends before the trailer at the latest. */
+/* Returns the zero-terminated text at an offset. A missing terminator ends it at `end`. */
 static ttr_text read_record_text(const struct perf_view *record, uint32_t at, uint32_t end)
 {
     const char *p = (const char *)record->p + at;
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-/* Returns the time that perf_add_event gives the event of this record. */
-static int64_t event_time_of(const struct perf_reader *reader, uint64_t time)
+/* Returns the time that perf_add_event() sets for a record with time `time`. */
+static int64_t compute_event_time(const struct perf_reader *reader, uint64_t time)
 {
     return time ? perf_ticks_to_ns(reader->trace, time, NULL) : reader->last_time;
 }
 
-/* Returns whether a rename has no effect.  Returns false in a folder, since another file may rename
- * the thread earlier. */
+/* Returns whether a rename has no effect. Returns false in a folder, since another file may contain
+ * an earlier rename of this thread. */
 static bool has_name_already(const struct perf_reader *reader, ttr_id id, ttr_id name)
 {
     const ttr *t = reader->trace->t;
@@ -99,9 +99,9 @@ static bool has_name_already(const struct perf_reader *reader, ttr_id id, ttr_id
            (thread->tid != process->pid || process->name == name);
 }
 
-/* Renames a thread, and its process if the thread is the first of it.  Returns PERF_HOLD if events
- * of the batch would get the new name.  A first name is applied at once: it fits earlier events
- * too. */
+/* Renames a thread. If it is the main thread, renames its process too. Returns PERF_HOLD if events
+ * in the batch would wrongly get the new name. The first name of a thread is applied at once, since
+ * earlier events may have it, too. */
 static enum perf_result rename_thread(struct perf_reader *reader, const struct rename *what,
                                       int64_t time)
 {
@@ -118,8 +118,8 @@ static enum perf_result rename_thread(struct perf_reader *reader, const struct r
     return PERF_CONSUMED;
 }
 
-/* Applies the name that COMM declares or FORK inherits; *name is set to it.  Returns PERF_HOLD if
- * the batch must end first. */
+/* Applies the name that COMM declares or FORK inherits, and stores it in *name. Returns PERF_HOLD
+ * if the batch must end first. */
 static enum perf_result apply_record_name(struct perf_reader *reader,
                                           const struct perf_view *record,
                                           const struct record_trailer *trailer, ttr_id *name)
@@ -145,11 +145,11 @@ static enum perf_result apply_record_name(struct perf_reader *reader,
     }
     const bool tells = what.thread && (*name || (what.like && reader->in->renames));
     return tells && !has_name_already(reader, what.thread, *name)
-               ? rename_thread(reader, &what, event_time_of(reader, trailer->time))
+               ? rename_thread(reader, &what, compute_event_time(reader, trailer->time))
                : PERF_CONSUMED;
 }
 
-/* Makes a switch event of a switch-out record; `link` is the thread that stops running. */
+/* Turns a switch-out record into a switch event; `link` is the thread that stops running. */
 static bool make_switch_event(struct perf_reader *reader, const struct perf_view *record,
                               const struct record_trailer *trailer, ttr_event *event)
 {
@@ -166,8 +166,7 @@ static bool make_switch_event(struct perf_reader *reader, const struct perf_view
     return next != 0;
 }
 
-/* Sets the members of the event that depend on the type of record.  Returns false if memory is
- * exhausted. */
+/* Sets the event members that depend on the record type. Returns false if memory is exhausted. */
 static bool set_event_kind(struct perf_reader *reader, const struct perf_view *record,
                            const struct record_trailer *trailer, ttr_event *event)
 {

@@ -55,7 +55,8 @@ static const uint8_t record_size_min[] = {[PERF_MMAP] = 48,
                                           [PERF_COMPRESSED2] = 16,
                                           [PERF_COMPRESSED2 + 1] = 8};
 
-#define TYPES_MAX 256u /* types below are accepted as future ones and skipped by their size */
+/* unknown types below this may come from newer kernels; such records are skipped by their size */
+#define TYPES_MAX 256u
 
 bool perf_is_plausible_record(const uint8_t *header, bool is_big)
 {
@@ -72,7 +73,7 @@ bool perf_is_known_type(uint32_t type)
     return type < sizeof record_size_min && record_size_min[type];
 }
 
-/* Returns whether plausible records follow each other from the start of the span. */
+/* Returns whether a chain of plausible records starts at the start of the span. */
 static bool is_record_chain(const struct perf_span *span, bool is_end, bool is_big)
 {
     size_t at = 0;
@@ -113,7 +114,7 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
         span.n = left < span.n ? (size_t)left : span.n;
         bool is_end = span.n < BLOCK + LOOK;
         span.n =
-            /* a fixed size, so that the result does not depend on the window */
+            /* a fixed size makes the result independent of the window size */
             is_end ? span.n : BLOCK + LOOK;
         size_t found = perf_find_record(&span, from == reader->at, is_end, reader->trace->is_big);
         if (is_end || found < BLOCK) {

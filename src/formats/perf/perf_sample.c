@@ -1,5 +1,5 @@
-/* Samples to events.  The kind is found by id; thread, time and CPU are at fixed offsets; all other
- * parts are located only when fields are read. */
+/* Decoding of samples into events. The event kind is found by id; thread, time and CPU have fixed
+ * offsets. The variable parts are located only when fields are read. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -9,7 +9,7 @@ static enum perf_result record_out_of_memory(struct perf_reader *reader)
     return PERF_FAILED;
 }
 
-/* Emits a sample of an unknown kind, or too short for its kind, with its bytes only (PERF-BAD-3).
+/* Emits a sample with raw bytes only, because its kind is unknown or it is too short (PERF-BAD-3).
  */
 static enum perf_result emit_unknown_sample(struct perf_reader *reader,
                                             const struct perf_view *record)
@@ -31,7 +31,7 @@ static enum perf_result emit_unknown_sample(struct perf_reader *reader,
     return PERF_CONSUMED;
 }
 
-/* Returns whether a callchain has any address, not only context marks. */
+/* Returns whether a callchain has an address besides context marks. */
 static bool has_address(const struct perf_part *chain, bool is_big)
 {
     for (uint64_t i = 0; i < chain->n; i++)

@@ -10,10 +10,11 @@
 #include "formats/perf/perf.h"
 
 #define PROT_RUN 4u
-#define BUILD_ID_RECORD 36u /* header, i32 pid, 24 bytes of id; the path follows */
+/* fixed part of the record: header, i32 pid, 24 bytes of id; the path follows */
+#define BUILD_ID_RECORD 36u
 
 /* Returns the process index for a pid, UINT32_MAX if memory is exhausted. */
-static uint32_t find_process(struct perf_trace *trace, uint32_t pid)
+static uint32_t find_process_index(struct perf_trace *trace, uint32_t pid)
 {
     bool is_kernel = pid == PERF_NO_PROCESS;
     ttr_id thread = perf_find_thread(trace, is_kernel ? 0 : pid, is_kernel ? 0 : pid);
@@ -25,7 +26,7 @@ static uint32_t find_process(struct perf_trace *trace, uint32_t pid)
     return process;
 }
 
-static ttr_text file_name_of(ttr_text path)
+static ttr_text file_name_of_path(ttr_text path)
 {
     for (size_t i = path.n; i-- > 0;)
         if (path.p[i] == '/' && i + 1 < path.n)
@@ -33,23 +34,23 @@ static ttr_text file_name_of(ttr_text path)
     return path;
 }
 
-static bool begins_with(ttr_text text, const char *word)
+static bool text_begins_with(ttr_text text, const char *word)
 {
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Returns whether a mapping has no file: memory that a program filled itself. */
+/* Returns whether a mapping has no file, so that the process itself filled the memory. */
 static bool is_anonymous_memory(ttr_text path)
 {
-    return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") ||
-           begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
+    return path.n == 0 || text_begins_with(path, "//anon") || text_begins_with(path, "[anon") ||
+           text_begins_with(path, "/memfd:") || text_begins_with(path, "/dev/zero");
 }
 
-/* Returns whether memory without a file has a name to show; its symbols are those of the runtime.
+/* Returns whether memory without a file has a name worth showing. Its symbols come from a runtime.
  */
 static bool is_named_memory(ttr_text path)
 {
-    return begins_with(path, "/memfd:") || begins_with(path, "[anon");
+    return text_begins_with(path, "/memfd:") || text_begins_with(path, "[anon");
 }
 
 static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_range *range,
@@ -62,14 +63,14 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
         path = (ttr_text){made, (size_t)snprintf(made, sizeof made, "/tmp/perf-%u.map", pid)};
         range->offset = range->start;
     } else if (pid == PERF_NO_PROCESS) {
-        range->offset = 0; /* the stored offset is meaningless for memory without a file */
+        range->offset = 0; /* for memory without a file the stored offset has no meaning */
     }
-    ttr_text name = pid == PERF_NO_PROCESS && begins_with(path, "[kernel.kallsyms]")
+    ttr_text name = pid == PERF_NO_PROCESS && text_begins_with(path, "[kernel.kallsyms]")
                         ? (ttr_text){path.p, 17}
-                        : file_name_of(is_named_memory(told) ? told : path);
+                        : file_name_of_path(is_named_memory(told) ? told : path);
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n),
            name_id = ttr_text_add(trace->t, name.p, name.n);
-    range->process = find_process(trace, pid);
+    range->process = find_process_index(trace, pid);
     if (!path_id || !name_id || range->process == UINT32_MAX)
         return false;
     range->module = symbols_add_module(symbols, range->process, path_id);
@@ -114,7 +115,7 @@ static bool add_kernel_symbol(struct perf_trace *trace, const struct perf_view *
     struct symbol_range range = {.start = perf_u64(record->p + 8, trace->is_big),
                                  .size = perf_u32(record->p + 16, trace->is_big),
                                  .from = time};
-    range.process = find_process(trace, PERF_NO_PROCESS);
+    range.process = find_process_index(trace, PERF_NO_PROCESS);
     range.name = ttr_text_add(trace->t, name.p, name.n);
     if (range.process == UINT32_MAX || (!range.name && name.n))
         return false;
@@ -126,7 +127,7 @@ static bool add_fork_record(struct perf_trace *trace, const struct perf_view *re
 {
     uint32_t child = perf_u32(record->p + 8, trace->is_big),
              parent = perf_u32(record->p + 12, trace->is_big);
-    uint32_t process = find_process(trace, child), from = find_process(trace, parent);
+    uint32_t process = find_process_index(trace, child), from = find_process_index(trace, parent);
     if (process == UINT32_MAX || from == UINT32_MAX)
         return false;
     if (process != from)
@@ -153,12 +154,12 @@ bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *r
     }
 }
 
-/* Stores a build id for a path.  The mapping of the kernel has the name of its first symbol
- * appended, so the id is also stored for those names. */
+/* Stores a build id for a path. A kernel mapping has the name of its first symbol appended to the
+ * path, so the id is stored for those paths, too. */
 static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
 {
     static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};
-    bool is_kernel = path.n == 17 && begins_with(path, "[kernel.kallsyms]");
+    bool is_kernel = path.n == 17 && text_begins_with(path, "[kernel.kallsyms]");
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         if (is_kernel)
             path = (ttr_text){kernels[i], strlen(kernels[i])};

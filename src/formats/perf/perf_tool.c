@@ -1,6 +1,7 @@
-/* Records of the tool.  Those that describe events are parsed.  The others are skipped: they serve
- * recording (thread and CPU maps), statistics (STAT), or processor traces (AUXTRACE).  The payload
- * of two of them, AUXTRACE and TRACING_DATA, follows outside of their size. */
+/* Records of the perf tool. Records that describe events are parsed; others are skipped: they serve
+ * the recording (thread and CPU maps), statistics (STAT), or processor traces (AUXTRACE).
+ *
+ * AUXTRACE and TRACING_DATA are followed by a payload that their size does not include. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -36,7 +37,7 @@ static ttr_status parse_event_type(struct perf_reader *reader, struct perf_curso
     return TTR_OK;
 }
 
-/* EVENT_UPDATE: u64 type, u64 id, value; only a name is used. */
+/* EVENT_UPDATE: u64 type, u64 id, value. Only updates of the name are used. */
 static ttr_status parse_event_update(struct perf_reader *reader, struct perf_cursor *at)
 {
     uint64_t what = perf_read_u64(at), id = perf_read_u64(at);
@@ -65,9 +66,8 @@ ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there, u
         (unsigned long long)(there - from), (unsigned long long)(end - from));
 }
 
-/* Skips the payload after a record.  A pipe may end within it: a copy must not have a record
- * without its payload, so that caller gets up to PERF_DATA_MAX checked now.  For others the end of
- * the input shows it. */
+/* Skips the payload after a record. If the trace is copied from a pipe, first checks that up to
+ * PERF_DATA_MAX bytes are present, since a copy must not contain a record without its payload. */
 static ttr_status skip_payload(struct perf_reader *reader, uint64_t n)
 {
     struct perf_span span;
@@ -93,13 +93,14 @@ static ttr_status skip_payload(struct perf_reader *reader, uint64_t n)
     return TTR_OK;
 }
 
-/* HEADER_TRACING_DATA: parses the formats of tracepoints, which follow the record. */
+/* HEADER_TRACING_DATA: parses the formats of tracepoints, which are the payload after the record.
+ */
 static ttr_status parse_tracing_data(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_span span;
     uint32_t n = perf_read_u32(at);
     uint64_t regions = reader->in->notes.damage_regions, left = reader->end - reader->at;
-    if (n > PERF_SECTION_MAX) { /* whether the input has so many bytes is still unknown */
+    if (n > PERF_SECTION_MAX) { /* the declared size may be damaged */
         const uint64_t from = reader->at;
         reader->at += n < left ? n : left;
         reader->payload_at = 0;

@@ -1,10 +1,10 @@
-/* Tracepoints: TRACING_DATA describes their fields; samples hold the record of a tracepoint as RAW,
- * after all other parts. */
+/* Tracepoints: TRACING_DATA describes their fields; a sample contains the kernel's record of the
+ * tracepoint as RAW bytes. */
 #include "base/status.h"
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
 
-static struct tracepoint_raw tracepoint_raw_of(const void *ctx, const ttr_event *event)
+static struct tracepoint_raw find_raw_record(const void *ctx, const ttr_event *event)
 {
     const struct perf_trace *trace = ctx;
     const uint8_t *p = event->payload + event->body;
@@ -27,9 +27,9 @@ static uint32_t tracepoint_frames(const void *ctx, const ttr_event *event, uint6
 }
 
 static const struct tracepoint_container container = {
-    .raw = tracepoint_raw_of, .extra = tracepoint_common_field, .frames = tracepoint_frames};
+    .raw = find_raw_record, .extra = tracepoint_common_field, .frames = tracepoint_frames};
 
-static void note_odd_format(void *ctx, uint64_t offset, const char *what)
+static void report_odd_format(void *ctx, uint64_t offset, const char *what)
 {
     const struct perf_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "perf.bad-tracepoint", "%s", what);
@@ -46,7 +46,7 @@ void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
 ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    struct tracing_data data = {.odd = note_odd_format, .ctx = reader};
+    struct tracing_data data = {.odd = report_odd_format, .ctx = reader};
     uint64_t offset = at->c.offset;
     if (!tracing_data_parse_head(&data, &at->c))
         return input_add_damage(
@@ -85,14 +85,14 @@ bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *
         perf_parts_find(kind, event->payload, event->payload_size, &parts);
         event->body = parts.raw.p ? (uint32_t)(parts.raw.p - event->payload) : event->payload_size;
     }
-    /* damage: the sample has no RAW part */
+    /* damaged sample without RAW */
     if (PERF_UNLIKELY(event->body >= event->payload_size)) {
         event->body = kind->parts_at;
         event->flags |= TTR_EVENT_PARTIAL;
         return true;
     }
     if (!tracepoint_decode(reader->trace->tracepoints, kind->tracepoint,
-                           tracepoint_raw_of(reader->trace, event), event, &why))
+                           find_raw_record(reader->trace, event), event, &why))
         return false;
     if (PERF_UNLIKELY(why != NULL))
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, event->offset,

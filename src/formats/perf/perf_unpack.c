@@ -12,14 +12,14 @@
 
 #define ROOM ((size_t)128 * 1024)
 
-/* The decoder of the stream and its state; owned by perf_unpacked.decoder. */
+/* zstd decoder and its state; owned by perf_unpacked.decoder. */
 struct unpacker {
     const struct decoder *decoder;
     void *state;
 };
 
-static ttr_status fail_stream(struct perf_reader *reader, const struct perf_view *record,
-                              const char *why)
+static ttr_status fail_decompression(struct perf_reader *reader, const struct perf_view *record,
+                                     const char *why)
 {
     reader->unpacked.is_broken = true;
     return input_add_damage(
@@ -28,7 +28,7 @@ static ttr_status fail_stream(struct perf_reader *reader, const struct perf_view
         why ? why : "damaged");
 }
 
-/* Creates the decoder that recognizes the first payload. */
+/* Creates the decoder for the stream that starts with the first payload. */
 static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_view *record,
                                 const struct cursor *piece)
 {
@@ -36,7 +36,7 @@ static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_vi
     enum decoder_match match;
     const struct decoder *decoder = decoder_detect(piece->p, cursor_left(piece), &match);
     if (!decoder)
-        return fail_stream(reader, record, "expected a frame of zstd");
+        return fail_decompression(reader, record, "expected a frame of zstd");
     struct unpacker *unpacker = alloc_zero(alloc, 1, sizeof *unpacker);
     reader->unpacked.decoder = unpacker;
     if (!unpacker)
@@ -46,9 +46,9 @@ static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_vi
     return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Decompresses the next chunk of at most ROOM bytes. */
-static ttr_status unpack_some(struct perf_reader *reader, const struct perf_view *record,
-                              const struct cursor *piece, bool *is_done)
+/* Decompresses the next chunk, which has at most ROOM bytes. */
+static ttr_status decompress_chunk(struct perf_reader *reader, const struct perf_view *record,
+                                   const struct cursor *piece, bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct unpacker *unpacker = unpacked->decoder;
@@ -74,7 +74,7 @@ static ttr_status unpack_some(struct perf_reader *reader, const struct perf_view
     if (result == DECODE_NO_MEMORY)
         return fail_memory(reader->error);
     return result == DECODE_DAMAGED || result == DECODE_TOO_LARGE
-               ? fail_stream(reader, record, io.reason)
+               ? fail_decompression(reader, record, io.reason)
                : TTR_OK;
 }
 
@@ -112,7 +112,7 @@ ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view 
         return status;
     if (!has_begun && !add_unpacked_piece(reader, record->offset))
         return fail_memory(reader->error);
-    status = unpack_some(reader, record, &at.c, is_done);
+    status = decompress_chunk(reader, record, &at.c, is_done);
     if (*is_done || unpacked->is_broken) {
         *is_done = true;
         unpacked->done = 0;

@@ -40,12 +40,14 @@ extern const ttr_loss perf_losses[PERF_LOSSES];
 struct perf_copy {
     uint16_t source;
     bool is_big, is_file, is_killed;
-    /* the recorder did not close the file, but wrote all that a reader needs before its records
-     * (encodings/perf_data/perf_data_write.h) */
+    /* the recorder did not close the file, but wrote everything that a reader needs before the
+     * records (encodings/perf_data/perf_data_write.h) */
     bool is_open;
-    struct buffer head, tail;     /* bytes before and after the records, as read */
-    uint64_t data_at, data_bytes; /* offset and size of the records by the header that was read */
-    uint64_t written;             /* bytes of records written so far */
+    /* head: bytes before the records, tail: bytes after them, both as read */
+    struct buffer head, tail;
+    /* offset and size of the records according to the header of the input */
+    uint64_t data_at, data_bytes;
+    uint64_t written; /* bytes of records written so far */
 };
 
 struct perf_writer {
@@ -62,20 +64,21 @@ struct perf_writer {
     struct key_map names;       /* hash of (tracepoint name, sample_type) to index in `kind` */
     struct key_map tracepoints; /* hash of a tracepoint name to its number */
     uint32_t tracepoints_n;
-    uint64_t *kind; /* by index: sample_type | tracepoint number << 32 */
+    uint64_t *kind; /* per event kind: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pair_map written_names; /* last name written: (thread, 0) and (process, 1) to text id */
+    struct pair_map written_names; /* last name written: (thread, 0) or (process, 1) to text id */
     struct buffer event;           /* encoded EventHeader of the current event */
     uint64_t *chain;
     size_t chain_capacity;
-    int64_t base; /* source time that is stored as 0, in ns */
+    int64_t base; /* source time in ns that is stored as 0 */
     uint64_t newest, round_bytes;
     bool is_disordered;
 };
 
 /* --- perf_copy.c --- */
 
-/* Returns whether the first event starts a copy, and prepares for it. */
+/* Returns whether the first event is the header of a perf.data, so that the trace is copied.
+ * Prepares the copy. */
 bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);

@@ -8,13 +8,13 @@
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
 
-/* ns; later times (1970-04-15) count as Unix times, because no machine counts that long from its
- * boot */
+/* Event times above this (1970-04-15 in Unix time), in ns, are Unix times: no machine has that
+ * uptime. */
 #define UNIX_TIME_MIN INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Number of events after which thread names are checked again; readers accept descriptors anywhere
- * in the file. */
+/* Number of events after which thread names are compared again. Readers accept the resulting
+ * descriptors anywhere in the file. */
 #define ROUND_EVENTS 4096
 
 static const ttr_loss losses[LOSS_COUNT] = {
@@ -106,8 +106,8 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     p->flags = SEQUENCE_CLEARED | SEQUENCE_NEEDED;
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
-    key_map_init(&p->often, alloc);
-    p->base = INT64_MAX; /* unset until an event has a time */
+    key_map_init(&p->name_counts, alloc);
+    p->base = INT64_MAX; /* INT64_MAX until an event has a time */
     perfetto_init_tracks(p);
     perfetto_init_kernel(p);
     return perfetto_intern_attribute_keys(p) ? TTR_OK : fail_memory(error);
@@ -133,7 +133,7 @@ static void begin_sequence(struct perfetto *p)
     perfetto_end_packet(p, packet);
 }
 
-/* Chooses the Unix time of the trace's time 0 by the first time of an event. */
+/* Chooses the Unix time of time 0 in the output; `first` is the first time of an event. */
 static void choose_base(struct perfetto *p, int64_t first)
 {
     p->has_base = true;
@@ -157,71 +157,73 @@ static bool has_time(const ttr_event *event)
 
 /* --- Order within a batch --- */
 
-/* Sort key of an event in a chunk. */
-struct place {
+/* Sort key of an event in a chunk of the batch. */
+struct sort_key {
     int64_t time;
     uint32_t index;
 };
 
-static bool is_ordered(const struct place *sort_keys, uint32_t n)
+static bool is_sorted_by_time(const struct sort_key *keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
-        if (sort_keys[i].time < sort_keys[i - 1].time)
+        if (keys[i].time < keys[i - 1].time)
             return false;
     return true;
 }
 
-/* Merges the sorted ranges [0, middle) and [middle, to); stable. */
-static void merge_sorted(const struct place *in, struct place *out, uint32_t middle, uint32_t to)
+/* Merges the sorted ranges [0, middle) and [middle, to). Events with equal times keep their order.
+ */
+static void merge_sorted_ranges(const struct sort_key *in, struct sort_key *out, uint32_t middle,
+                                uint32_t to)
 {
     uint32_t a = 0, b = middle;
     for (uint32_t i = 0; i < to; i++)
         out[i] = a < middle && (b >= to || in[a].time <= in[b].time) ? in[a++] : in[b++];
 }
 
-static void order_by_time(struct place *sort_keys, uint32_t n)
+static void sort_by_time(struct sort_key *keys, uint32_t n)
 {
-    struct place other[CHUNK];
+    struct sort_key other[CHUNK];
     for (uint32_t width = 1; width < n; width *= 2) {
         for (uint32_t from = 0; from < n; from += 2 * width) {
             uint32_t left = n - from;
             uint32_t middle = width < left ? width : left, to = 2 * width < left ? 2 * width : left;
-            merge_sorted(sort_keys + from, other + from, middle, to);
+            merge_sorted_ranges(keys + from, other + from, middle, to);
         }
-        memcpy(sort_keys, other, n * sizeof *sort_keys);
+        memcpy(keys, other, n * sizeof *keys);
     }
 }
 
-/* Orders spans with equal start by descending end: Perfetto would nest a longer one inside a
- * shorter one that came first. */
-static void order_equal_spans(const ttr_batch *batch, struct place *sort_keys, uint32_t n)
+/* Sorts spans with equal start by descending end. Perfetto would otherwise nest a longer span
+ * inside a shorter one that precedes it. */
+static void sort_equal_starts(const ttr_batch *batch, struct sort_key *keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
-        struct place place = sort_keys[i];
-        const ttr_event *event = ttr_batch_at(batch, place.index);
+        struct sort_key sort_key = keys[i];
+        const ttr_event *event = ttr_batch_at(batch, sort_key.index);
         uint32_t to = i;
-        for (; event->kind == TTR_KIND_SPAN && to && sort_keys[to - 1].time == place.time; to--) {
-            const ttr_event *before = ttr_batch_at(batch, sort_keys[to - 1].index);
+        for (; event->kind == TTR_KIND_SPAN && to && keys[to - 1].time == sort_key.time; to--) {
+            const ttr_event *before = ttr_batch_at(batch, keys[to - 1].index);
             if (before->kind != TTR_KIND_SPAN || before->duration >= event->duration)
                 break;
-            sort_keys[to] = sort_keys[to - 1];
+            keys[to] = keys[to - 1];
         }
-        sort_keys[to] = place;
+        keys[to] = sort_key;
     }
 }
 
 static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32_t from,
                               ttr_error *error)
 {
-    struct place sort_keys[CHUNK];
+    struct sort_key keys[CHUNK];
     uint32_t n = batch->n - from < CHUNK ? batch->n - from : CHUNK;
     for (uint32_t i = 0; i < n; i++)
-        sort_keys[i] = (struct place){ttr_batch_at(batch, from + i)->time, from + i};
-    if (!is_ordered(sort_keys, n))
-        order_by_time(sort_keys, n);
-    order_equal_spans(batch, sort_keys, n);
+        keys[i] = (struct sort_key){ttr_batch_at(batch, from + i)->time, from + i};
+    if (!is_sorted_by_time(keys, n))
+        sort_by_time(keys, n);
+    sort_equal_starts(batch, keys, n);
     for (uint32_t i = 0; i < n; i++) {
-        const ttr_event *event = ttr_batch_at(batch, sort_keys[i].index);
+        const ttr_event *event = ttr_batch_at(batch, keys[i].index);
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         perfetto_write_event(p, event);
@@ -265,7 +267,7 @@ static void perfetto_drop(struct ttr_writer *out)
     buffer_free(&p->interned);
     buffer_free(&p->scratch);
     alloc_free(&out->t->counted, p->seen, p->seen_capacity, sizeof *p->seen);
-    key_map_free(&p->often);
+    key_map_free(&p->name_counts);
     alloc_free(&out->t->counted, p->strings.items, p->strings.n, sizeof(struct string_use));
 }
 

@@ -21,7 +21,7 @@
 #include "formats/perfetto/perfetto_nest.h"
 #include "model/output.h"
 
-/* Indices into the table of losses. */
+/* Indices into the table of losses in perfetto.c. */
 enum perfetto_loss {
     LOSS_TEXT,
     LOSS_BYTES,
@@ -62,39 +62,42 @@ enum dictionary {
 };
 
 struct string_use {
-    uint32_t iid; /* interning id, the same in every dictionary; 0 if none yet */
-    uint8_t in;   /* bit set of dictionaries that contain it since the last clearing */
-    /* is_known: the next two are valid; has_comma: a list of categories; is_broken: invalid UTF-8
-     */
+    uint32_t iid; /* interning id, the same in each dictionary; 0 if none is assigned */
+    /* bit set of the dictionaries that contain the string since they were last cleared */
+    uint8_t in;
+    /* is_known: the other two are valid; has_comma: the string is a list of categories; is_broken:
+     * invalid UTF-8 */
     bool is_known, has_comma, is_broken;
 };
 
-/* A track of slices. */
+/* A Perfetto track that contains the spans of a thread or process. */
 struct slice_track {
-    uint64_t uuid;     /* 0 until described */
-    ttr_id provider;   /* provider of its events unless they have another */
+    uint64_t uuid; /* 0 until its descriptor is written */
+    /* provider of the events on the track; other providers are written per event */
+    ttr_id provider;
     bool has_provider; /* `provider` is valid */
     struct perfetto_nest nest;
-    /* additional track for spans that do not nest; free from time aside_end on */
-    uint64_t aside_uuid;
-    int64_t aside_end;
+    /* second track, for spans that do not nest with those of the first; no span is open on it from
+     * time overflow_end on */
+    uint64_t overflow_uuid;
+    int64_t overflow_end;
 };
 
 struct process_state {
-    uint64_t uuid;   /* 0 until described */
-    int32_t pid;     /* pid in the output */
-    bool is_known;   /* `pid` is valid */
-    ttr_id name;     /* name in the last descriptor */
-    ttr_id provider; /* provider of its tracks unless they have another */
+    uint64_t uuid;   /* 0 until the descriptor is written */
+    int32_t pid;     /* pid in the output; valid if `is_known` */
+    bool is_known;   /* `pid` is assigned */
+    ttr_id name;     /* name in the last written descriptor */
+    ttr_id provider; /* provider of the process's tracks; other providers are written per event */
 };
 
 struct thread_state {
     struct slice_track slice_track;
-    uint64_t round; /* perfetto.round when the names were last checked */
-    uint64_t tid;   /* tid in the output */
+    uint64_t round; /* value of perfetto.round when the names were last compared */
+    uint64_t tid;   /* tid in the output; may differ from the tid of the thread */
     uint32_t process;
     bool is_known, is_in_tree;
-    ttr_id name;      /* name in the last descriptor */
+    ttr_id name;      /* name in the last written descriptor */
     ttr_id tree_name; /* name last written to the kernel process tree */
 };
 
@@ -104,10 +107,10 @@ struct counter_track {
 };
 
 struct async_track {
-    int64_t end; /* latest time of its events */
+    int64_t end; /* latest time of an event on the track */
     uint32_t uuid;
-    int32_t depth; /* number of begins minus ends */
-    uint32_t next; /* next free track of the same process and name */
+    int32_t depth; /* number of begins minus number of ends */
+    uint32_t next; /* index of the next free track with the same process and name */
     ttr_id provider, thread;
 };
 
@@ -115,14 +118,14 @@ struct mapping_state {
     uint64_t start, size, offset;
     uint32_t process;
     ttr_id path, build_id;
-    uint32_t iid; /* 0 if not written since the last clearing */
+    uint32_t iid; /* interning id; 0 if not written since the dictionaries were last cleared */
 };
 
 struct module_state {
     ttr_id name, build_id;
 };
 
-/* A growing array of zeroed items. */
+/* Growing array; new items are zero. */
 struct table {
     void *items;
     size_t n;
@@ -131,28 +134,30 @@ struct table {
 struct perfetto {
     struct ttr_writer *out;
     struct buffer *to;      /* equals &out->buffer */
-    struct buffer interned; /* interned entries for the open packet */
+    struct buffer interned; /* interned entries to be added to the open packet */
     struct buffer scratch;
     uint64_t offset;         /* file offset of the current event */
-    int64_t base;            /* ns, subtracted from all times */
-    bool is_begun, has_base; /* is_begun: the first packet is written; has_base: `base` is valid */
+    int64_t base;            /* ns that are subtracted from all times */
+    bool is_begun, has_base; /* is_begun: the first packet was written; has_base: `base` is valid */
     bool has_time;           /* the current event has a time */
     uint64_t round;
     uint32_t next_uuid;
-    uint32_t next_iid, entries; /* entries: number interned since the last clearing */
-    uint8_t flags;              /* sequence flags of the open packet */
+    /* entries: number of entries interned since the dictionaries were last cleared */
+    uint32_t next_iid, entries;
+    uint8_t flags; /* SEQUENCE_ flags of the open packet */
     int32_t next_pid;
 
-    struct table strings;   /* items of struct string_use by ttr_id */
-    struct table threads;   /* items of struct thread_state by ttr_id */
-    struct table processes; /* items of struct process_state by process index of the context */
-    struct pair_map pids;   /* maps a pid in the output to its process index */
+    struct table strings; /* struct string_use per string, indexed by ttr_id */
+    struct table threads; /* struct thread_state per thread, indexed by ttr_id */
+    /* struct process_state per process, indexed by process index of the context */
+    struct table processes;
+    struct pair_map pids; /* (pid in the output, 0) to process index */
 
     struct counter_track *counters;
     size_t counters_n, counters_capacity;
     struct key_map counter_index;
     struct async_track *asyncs;
-    size_t asyncs_n, asyncs_capacity; /* [0] means none */
+    size_t asyncs_n, asyncs_capacity; /* index 0 means no track */
     struct key_map async_index;
     struct pair_map async_free;
 
@@ -164,37 +169,38 @@ struct perfetto {
     uint32_t mapping_round, empty_mapping;
     struct slice_track nowhere, objects, gaps;
 
-    uint64_t *seen; /* names used so far in the open objects, to number duplicates */
+    uint64_t *seen; /* names used in the objects that are open; duplicates get a number */
     size_t seen_n, seen_capacity;
-    /* for objects with many fields: maps (object, name) to the number of its uses */
-    struct key_map often;
-    uint32_t objects_n; /* number of objects in the current event */
-    ttr_id keys[21];    /* names of attributes, by enum attribute_key */
+    /* (object, name) to number of uses; only for objects with many fields */
+    struct key_map name_counts;
+    uint32_t objects_n; /* number of objects in the current event so far */
+    ttr_id keys[21];    /* interned attribute names, indexed by enum attribute_key */
     ttr_id null_text;
 };
 
-/* Positions of the open packet and of the track event in it. */
+/* Buffer offsets of the open packet and of the track event inside it. */
 struct open_event {
     size_t packet, event;
 };
 
 /* --- perfetto_packet.c --- */
 
-/* Begin and end a packet.  The end adds the entries that were interned since the begin. */
+/* Begin and end a packet. perfetto_end_packet() also adds the entries that were interned meanwhile.
+ */
 size_t perfetto_begin_packet(struct perfetto *p);
 size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
 
-/* Begins a packet with a track event on track `uuid`.  The caller adds the name. */
+/* Begins a packet with a track event on track `uuid`. The caller must add the name. */
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
                                        uint64_t uuid);
 void perfetto_end_event(struct perfetto *p, struct open_event open);
 
-/* Slow path of perfetto_intern. */
+/* Slow path of perfetto_intern(): assigns an id, or adds the string to the dictionary. */
 uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary);
 
-/* Returns the interning id of a known string in a dictionary, never 0. Adds the string to the
- * packet if it is new. */
+/* Returns the interning id of a string, never 0. Adds the string to the packet if the dictionary
+ * does not contain it. */
 static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
     const struct string_use *uses = p->strings.items;
@@ -204,17 +210,18 @@ static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dicti
     return uses[id].iid;
 }
 
-/* Returns an unused interning id for something other than a string. */
+/* Returns an unused interning id for an entry that is not a string. */
 uint32_t perfetto_new_iid(struct perfetto *p);
 
-/* Appends a text as a string field.  Bytes that are not UTF-8 become U+FFFD and count as a loss. */
+/* Appends a text as a string field. Replaces bytes that are not UTF-8 by U+FFFD, and counts a loss.
+ */
 void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
-/* Returns the properties of a string, NULL if out of memory. */
+/* Returns the properties of a string; NULL if memory is exhausted. */
 struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id);
 
-/* Returns item `index` and grows the table if needed.  Returns NULL, with the buffer failed, if out
- * of memory. */
+/* Returns item `index`, and grows the table if needed. If memory is exhausted, sets the buffer's
+ * `failed` and returns NULL. */
 void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
 
 static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss loss)
@@ -224,48 +231,50 @@ static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss lo
 
 /* --- perfetto_tracks.c --- */
 
-/* A process or thread id that the format cannot hold. */
+/* A pid or tid that was replaced in the output, since the format cannot store it. */
 struct renumbered {
-    const char *what; /* "pid" or "tid" */
+    const char *what; /* "pid" or "tid", for the text */
     uint64_t real, written;
 };
 
-/* Appends a name as a string field, followed by the real id if the output has another: "worker (tid
- * 9223372036854775817)". */
+/* Appends a name as a string field. If the id was replaced in the output, appends the real id:
+ * "worker (tid 9223372036854775817)". */
 void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
                        const struct renumbered *number);
 
-/* Return a process or thread whose track is described with its current names, NULL if out of
- * memory. */
+/* Return the state of a process or thread; its descriptor with the current names has been written.
+ * Return NULL if memory is exhausted. */
 struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index);
 struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id);
 
-/* Returns a thread with its tid and pid for the output, without describing its track. */
+/* Returns the state of a thread, and assigns its tid and pid in the output. Writes no descriptor.
+ */
 struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id);
 
-/* Returns the described slice track of an event's thread, NULL if out of memory. */
+/* Returns the slice track of an event's thread, and writes its descriptor if needed. Returns NULL
+ * if memory is exhausted. */
 struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event);
 
-/* Returns a named track for events without a thread. */
+/* Returns a track with a fixed name, for events without a thread. */
 struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
                                           const char *name);
 
-/* Returns the track for a span: that of the thread, or the additional one if the span does not
- * nest. */
+/* Returns the uuid of the track for a span: that of the thread, or the second track if the span
+ * does not nest with earlier ones. */
 uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slice_track,
                                     int64_t begin, int64_t end);
 
-/* Returns the track of one series of a counter. */
+/* Returns the track for one field of a counter event. */
 struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
                                              const ttr_field *field);
 
-/* Returns the track of an async event; `change` is +1 for a begin and -1 for an end. */
+/* Returns the track of an async event. `change` is +1 for a begin, -1 for an end, else 0. */
 struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change);
 
 /* Initializes the track tables. */
 void perfetto_init_tracks(struct perfetto *p);
 
-/* Describes all tracks again that received a name after their last descriptor. */
+/* Writes new descriptors for all tracks that were renamed after their last descriptor. */
 void perfetto_describe_renamed_tracks(struct perfetto *p);
 void perfetto_free_tracks(struct perfetto *p);
 
@@ -295,34 +304,34 @@ enum attribute_key {
     KEY_EVENT_VERSION
 };
 
-/* Appends all fields as debug annotations.  `skip` is a top-level field that is written elsewhere,
- * or NULL. Byte fields are cut to `most` bytes. */
+/* Appends all fields as debug annotations. `skip`: a top-level field that is not appended, or NULL.
+ * Fields of bytes are truncated to `most` bytes. */
 void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most);
 
-/* Appends the attributes of an event that its track does not imply, and forgets the names used in
- * the event. */
+/* Appends the attributes of an event that differ from those of its track. Also resets the names
+ * used in the event. */
 void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
                                    const struct slice_track *slice_track);
 void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_thread(struct perfetto *p, ttr_id thread);
 
-/* Returns how many attributes a packet without annotations loses, not counting name and category.
- */
+/* Returns the number of attributes of an event that are lost in a packet without annotations; name
+ * and category are not included. */
 unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event);
 
-/* Interns the names of attributes.  Returns false if out of memory. */
+/* Interns the names of attributes. Returns false if memory is exhausted. */
 bool perfetto_intern_attribute_keys(struct perfetto *p);
 
 /* --- perfetto_kernel.c --- */
 
-/* Write scheduling and sample packets.  Return false if the event must be written as an instant
- * instead. */
+/* Write scheduling and sample packets. Return false, and write nothing, if the event must be
+ * written as an instant instead. */
 bool perfetto_write_switch(struct perfetto *p, const ttr_event *event);
 bool perfetto_write_wake(struct perfetto *p, const ttr_event *event);
 bool perfetto_write_sample(struct perfetto *p, const ttr_event *event);
 
-/* Store a module or mapping, so that frames of later samples can refer to it. */
+/* Store a module or mapping. Frames of later samples refer to it. */
 void perfetto_store_module(struct perfetto *p, const ttr_event *event);
 void perfetto_store_mapping(struct perfetto *p, const ttr_event *event);
 

@@ -15,8 +15,8 @@
 #include "formats/perfetto/perfetto.h"
 
 #define DEPTH_MAX 32
-/* Number of names in an object up to which duplicates are found by linear search; a hash table
- * avoids quadratic time beyond. */
+/* Number of names in an object beyond which duplicates are found by a hash table instead of linear
+ * search. */
 #define LINEAR_SEARCH_MAX 32
 
 static const char *const key_texts[21] = {
@@ -31,13 +31,13 @@ static const char *const key_texts[21] = {
 
 /* An open object or array. */
 struct level {
-    size_t mark;       /* position of its message in the buffer */
-    size_t seen_begin; /* index of its first name in p->seen */
-    uint32_t object;   /* its number in the event; 0 is the event itself */
+    size_t mark;       /* buffer offset of the message of the object */
+    size_t seen_begin; /* index in p->seen of the object's first name */
+    uint32_t object;   /* number of the object within the event; 0: the event itself */
     bool is_array;
 };
 
-struct walk {
+struct annotation_writer {
     struct perfetto *p;
     struct level levels[DEPTH_MAX + 1];
     unsigned depth;
@@ -57,19 +57,19 @@ bool perfetto_intern_attribute_keys(struct perfetto *p)
 
 /* --- Names --- */
 
-/* Counts a use of a name in the hash table.  Returns the number of earlier uses. */
+/* Counts a use of a name in the hash table. Returns how often the object used it before. */
 static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uint64_t name)
 {
     uint64_t key = hash_pair(name, object);
-    uint32_t *there = key_map_get(&p->often, key);
+    uint32_t *there = key_map_get(&p->name_counts, key);
     if (there)
         return (*there)++;
-    p->to->failed |= !key_map_put(&p->often, key, 1);
+    p->to->failed |= !key_map_put(&p->name_counts, key, 1);
     return 0;
 }
 
-/* Counts a use of a name in the object whose names start at p->seen[begin].  Returns the number of
- * earlier uses. */
+/* Counts a use of a name in the object with names from p->seen[begin] on. Returns how often the
+ * object used it before. */
 static unsigned count_name_use(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
 {
     unsigned n = 0;
@@ -136,15 +136,15 @@ static void add_hex(struct perfetto *p, const uint8_t *bytes, size_t n)
     protobuf_end_message(p->to, mark);
 }
 
-static void add_bytes(struct walk *walk, const ttr_value *value)
+static void add_bytes(struct annotation_writer *annotation_writer, const ttr_value *value)
 {
     size_t n = value->text.n;
-    perfetto_count_loss(walk->p, LOSS_BYTES);
-    if (n > walk->most) {
-        n = walk->most;
-        perfetto_count_loss(walk->p, LOSS_BLOB);
+    perfetto_count_loss(annotation_writer->p, LOSS_BYTES);
+    if (n > annotation_writer->most) {
+        n = annotation_writer->most;
+        perfetto_count_loss(annotation_writer->p, LOSS_BLOB);
     }
-    add_hex(walk->p, (const uint8_t *)value->text.p, n);
+    add_hex(annotation_writer->p, (const uint8_t *)value->text.p, n);
 }
 
 static void add_number(struct perfetto *p, const ttr_value *value)
@@ -168,9 +168,9 @@ static void add_text(struct perfetto *p, const ttr_value *value)
         perfetto_append_text(p, p->to, ANNOTATION_TEXT, value->text);
 }
 
-static void append_value(struct walk *walk, const ttr_value *value)
+static void append_value(struct annotation_writer *annotation_writer, const ttr_value *value)
 {
-    struct perfetto *p = walk->p;
+    struct perfetto *p = annotation_writer->p;
     switch (value->type) {
     case TTR_TYPE_BOOL:
         protobuf_write_bool(p->to, ANNOTATION_BOOL, value->v.u != 0);
@@ -188,7 +188,7 @@ static void append_value(struct walk *walk, const ttr_value *value)
         add_text(p, value);
         break;
     case TTR_TYPE_BYTES:
-        add_bytes(walk, value);
+        add_bytes(annotation_writer, value);
         break;
     default:
         perfetto_count_loss(p, LOSS_NULL);
@@ -196,7 +196,7 @@ static void append_value(struct walk *walk, const ttr_value *value)
     }
 }
 
-static size_t begin_entry(struct perfetto *p, enum attribute_key key)
+static size_t begin_annotation(struct perfetto *p, enum attribute_key key)
 {
     size_t mark = protobuf_begin_message(p->to, ANNOTATION_DICT);
     protobuf_write_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, p->keys[key], IN_KEYS));
@@ -205,7 +205,7 @@ static size_t begin_entry(struct perfetto *p, enum attribute_key key)
 
 static void add_label_list(struct perfetto *p, const ttr_fields *fields, const ttr_value *value)
 {
-    size_t list = begin_entry(p, KEY_LABELS);
+    size_t list = begin_annotation(p, KEY_LABELS);
     ttr_text label;
     for (uint32_t i = 0; i < value->count && ttr_fields_label(fields, value, i, &label); i++) {
         size_t mark = protobuf_begin_message(p->to, ANNOTATION_ARRAY);
@@ -215,16 +215,16 @@ static void add_label_list(struct perfetto *p, const ttr_fields *fields, const t
     protobuf_end_message(p->to, list);
 }
 
-/* Appends a number with its labels as a dictionary. */
-static void append_labelled_number(struct walk *walk, const ttr_fields *fields,
-                                   const ttr_value *value)
+/* Appends a number as a dictionary of the value and its labels. */
+static void append_labelled_number(struct annotation_writer *annotation_writer,
+                                   const ttr_fields *fields, const ttr_value *value)
 {
-    struct perfetto *p = walk->p;
-    size_t mark = begin_entry(p, KEY_VALUE);
-    append_value(walk, value);
+    struct perfetto *p = annotation_writer->p;
+    size_t mark = begin_annotation(p, KEY_VALUE);
+    append_value(annotation_writer, value);
     protobuf_end_message(p->to, mark);
     if (value->hint == TTR_DISPLAY_ENUM && value->count > 0) {
-        mark = begin_entry(p, KEY_LABEL);
+        mark = begin_annotation(p, KEY_LABEL);
         perfetto_append_text(p, p->to, ANNOTATION_TEXT, value->text);
         protobuf_end_message(p->to, mark);
     }
@@ -232,7 +232,7 @@ static void append_labelled_number(struct walk *walk, const ttr_fields *fields,
         add_label_list(p, fields, value);
 }
 
-static bool is_labelled(const ttr_value *value)
+static bool has_labels(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     return is_number && (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
@@ -240,48 +240,50 @@ static bool is_labelled(const ttr_value *value)
 
 /* --- Iteration over the fields --- */
 
-static void close_level(struct walk *walk)
+static void close_level(struct annotation_writer *annotation_writer)
 {
-    struct level *level = &walk->levels[walk->depth--];
-    walk->p->seen_n = level->seen_begin;
-    protobuf_end_message(walk->p->to, level->mark);
+    struct level *level = &annotation_writer->levels[annotation_writer->depth--];
+    annotation_writer->p->seen_n = level->seen_begin;
+    protobuf_end_message(annotation_writer->p->to, level->mark);
 }
 
-static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_field *field)
+static void add_field(struct annotation_writer *annotation_writer, const ttr_fields *fields,
+                      const ttr_field *field)
 {
-    struct perfetto *p = walk->p;
-    while (walk->depth > field->depth)
-        close_level(walk);
-    struct level *level = &walk->levels[walk->depth];
+    struct perfetto *p = annotation_writer->p;
+    while (annotation_writer->depth > field->depth)
+        close_level(annotation_writer);
+    struct level *level = &annotation_writer->levels[annotation_writer->depth];
     bool is_nested = field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT;
-    if (field->depth > DEPTH_MAX || (is_nested && walk->depth == DEPTH_MAX)) {
+    if (field->depth > DEPTH_MAX || (is_nested && annotation_writer->depth == DEPTH_MAX)) {
         perfetto_count_loss(p, LOSS_DEEP);
         return;
     }
     if (field->depth == 0 &&
         (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
         perfetto_count_loss(p, LOSS_CONTEXT);
-    uint32_t number = walk->depth == 0  ? EVENT_ANNOTATIONS
-                      : level->is_array ? ANNOTATION_ARRAY
-                                        : ANNOTATION_DICT;
+    uint32_t number = annotation_writer->depth == 0 ? EVENT_ANNOTATIONS
+                      : level->is_array             ? ANNOTATION_ARRAY
+                                                    : ANNOTATION_DICT;
     size_t mark = protobuf_begin_message(p->to, number);
     if (!level->is_array)
         add_name(p, level->seen_begin, level->object, field);
     if (!is_nested || field->value.count == 0) {
-        if (is_labelled(&field->value))
-            append_labelled_number(walk, fields, &field->value);
+        if (has_labels(&field->value))
+            append_labelled_number(annotation_writer, fields, &field->value);
         else if (!is_nested)
-            append_value(walk, &field->value);
+            append_value(annotation_writer, &field->value);
         protobuf_end_message(p->to, mark);
         return;
     }
-    walk->levels[++walk->depth] = (struct level){.mark = mark,
-                                                 .seen_begin = p->seen_n,
-                                                 .object = ++p->objects_n,
-                                                 .is_array = field->value.type == TTR_TYPE_ARRAY};
+    annotation_writer->levels[++annotation_writer->depth] =
+        (struct level){.mark = mark,
+                       .seen_begin = p->seen_n,
+                       .object = ++p->objects_n,
+                       .is_array = field->value.type == TTR_TYPE_ARRAY};
 }
 
-static bool is_named(const ttr_field *field, const char *name)
+static bool has_name(const ttr_field *field, const char *name)
 {
     return name && field->depth == 0 && field->name.n == strlen(name) &&
            memcmp(field->name.p, name, field->name.n) == 0;
@@ -289,24 +291,24 @@ static bool is_named(const ttr_field *field, const char *name)
 
 void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most)
 {
-    struct walk walk;
+    struct annotation_writer annotation_writer;
     ttr_fields fields;
     ttr_field field;
     ttr_fields_begin(p->out->t, event, &fields);
     if (!ttr_fields_next(&fields, &field))
         return;
-    walk.p = p;
-    walk.depth = 0;
-    walk.most = most;
-    walk.levels[0] = (struct level){0};
+    annotation_writer.p = p;
+    annotation_writer.depth = 0;
+    annotation_writer.most = most;
+    annotation_writer.levels[0] = (struct level){0};
     bool is_skipping = false;
     do {
-        is_skipping = field.depth ? is_skipping : is_named(&field, skip);
+        is_skipping = field.depth ? is_skipping : has_name(&field, skip);
         if (!is_skipping)
-            add_field(&walk, &fields, &field);
+            add_field(&annotation_writer, &fields, &field);
     } while (ttr_fields_next(&fields, &field));
-    while (walk.depth)
-        close_level(&walk);
+    while (annotation_writer.depth)
+        close_level(&annotation_writer);
 }
 
 /* --- Attributes --- */
@@ -426,7 +428,7 @@ void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
     add_id16(p, KEY_RELATED, event->related);
     p->seen_n = 0;
     p->objects_n = 0;
-    key_map_clear(&p->often);
+    key_map_clear(&p->name_counts);
 }
 
 unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event)

@@ -123,7 +123,7 @@ enum stack_sample { SAMPLE_TASK = 1, SAMPLE_EXECUTION = 3, SAMPLE_CALLSTACK_IID 
 enum sample_task { SAMPLE_PID = 2, SAMPLE_TID = 3 };
 enum sample_execution { SAMPLE_CPU = 2 };
 
-enum callstack { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 }; /* frames are ordered outermost first */
+enum callstack { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 }; /* the outermost frame is first */
 enum frame { FRAME_IID = 1, FRAME_MAPPING = 3, FRAME_RELATIVE_PC = 4 };
 enum mapping {
     MAPPING_IID = 1,

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Maximum number of stored mappings; frames in later ones have no mapping. */
+/* Limit of stored mappings. A frame in a later mapping is written without mapping. */
 #define MAPPINGS_MAX 16384
 
 /* --- Scheduling --- */
@@ -19,7 +19,7 @@
 struct task {
     ttr_id thread;
     unsigned state;
-    int32_t priority; /* 0 if unknown */
+    int32_t priority; /* 0 if not recorded */
 };
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
@@ -29,7 +29,7 @@ static void add_comm(struct perfetto *p, uint32_t field, const struct thread_sta
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Adds a thread to the kernel process tree if it is new or has another name. */
+/* Adds a thread to the kernel process tree if it is not there, or has another name there. */
 static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
                                 const ttr_thread *thread)
 {
@@ -74,15 +74,15 @@ static void write_task_state(struct perfetto *p, const ttr_event *event, const s
     perfetto_end_packet(p, packet);
 }
 
-static unsigned state_of(struct perfetto *p, unsigned tag)
+static unsigned thread_state_of(struct perfetto *p, unsigned tag)
 {
     static const uint8_t states[] = {
         [TTR_THREAD_NEW] = STATE_RUNNABLE,      [TTR_THREAD_RUNNING] = STATE_RUNNABLE,
         [TTR_THREAD_SUSPENDED] = STATE_STOPPED, [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
         [TTR_THREAD_DYING] = STATE_WAITING,     [TTR_THREAD_DEAD] = STATE_DESTROYED,
     };
-    /* Approximations: a "created" thread may be unknown to the reader, and after "dead" readers
-     * accept only "destroyed". */
+    /* These states are approximated: readers may not know "created", and expect only "destroyed"
+     * after "dead". */
     if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
         perfetto_count_loss(p, LOSS_SCHED_STATE);
     return tag < sizeof states ? states[tag] : STATE_WAITING;
@@ -99,7 +99,7 @@ static bool read_priority_field(const ttr_field *field, const char *name, int32_
     return true;
 }
 
-/* Counts the attributes and fields that these packets cannot hold as lost. */
+/* Counts losses for the attributes and fields that scheduling and sample packets cannot store. */
 static void count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
                              unsigned fields)
 {
@@ -130,7 +130,7 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
                   !read_priority_field(&field, "incoming_priority", &in.priority);
     count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, others);
     if (out.thread) {
-        out.state = state_of(p, event->tag);
+        out.state = thread_state_of(p, event->tag);
         write_task_state(p, event, &out);
     }
     write_task_state(p, event, &in);
@@ -166,7 +166,8 @@ static uint32_t event_process_index(const struct perfetto *p, const ttr_event *e
                                                          : UINT32_MAX;
 }
 
-static uint64_t number_field(const struct perfetto *p, const ttr_event *event, const char *name)
+static uint64_t read_number_field(const struct perfetto *p, const ttr_event *event,
+                                  const char *name)
 {
     ttr_field field;
     bool is_there =
@@ -205,9 +206,9 @@ void perfetto_store_mapping(struct perfetto *p, const ttr_event *event)
     if (!mapping)
         return;
     *mapping = (struct mapping_state){.process = process,
-                                      .start = number_field(p, event, "start"),
-                                      .size = number_field(p, event, "size")};
-    mapping->offset = number_field(p, event, "address_in_module");
+                                      .start = read_number_field(p, event, "start"),
+                                      .size = read_number_field(p, event, "size")};
+    mapping->offset = read_number_field(p, event, "address_in_module");
     const uint32_t *known = pair_map_get(&p->module_index, process, event->link);
     if (known) {
         const struct module_state *module = (const struct module_state *)p->modules.items + *known;
@@ -218,7 +219,7 @@ void perfetto_store_mapping(struct perfetto *p, const ttr_event *event)
     p->mapping_round++;
 }
 
-/* Returns the last added mapping that contains an address, NULL if none. */
+/* Returns the latest mapping that contains an address; NULL if there is none. */
 static struct mapping_state *find_mapping(struct perfetto *p, uint32_t process, uint64_t address)
 {
     struct mapping_state *mappings = p->mappings.items;
@@ -248,8 +249,8 @@ static uint32_t intern_mapping(struct perfetto *p, struct mapping_state *mapping
     return mapping->iid;
 }
 
-/* Returns the iid of an empty mapping for frames outside of all mappings; their addresses are
- * absolute. */
+/* Returns the iid of an empty mapping. It is used for frames outside of all mappings; their
+ * addresses are absolute. */
 static uint32_t intern_empty_mapping(struct perfetto *p)
 {
     if (p->empty_mapping)
@@ -282,7 +283,8 @@ static uint32_t intern_frame(struct perfetto *p, uint32_t process, uint64_t addr
     return iid;
 }
 
-/* Interns the call stack whose addresses are in p->seen, innermost first. */
+/* Interns the call stack in p->seen, which has the addresses from the innermost frame outwards.
+ * Returns its iid. */
 static uint32_t intern_callstack(struct perfetto *p, uint32_t process)
 {
     uint64_t scope = (uint64_t)process << 32 | p->mapping_round, second = p->seen_n;
@@ -305,7 +307,7 @@ static uint32_t intern_callstack(struct perfetto *p, uint32_t process)
     return iid;
 }
 
-static void push_address(struct perfetto *p, uint64_t address)
+static void add_address(struct perfetto *p, uint64_t address)
 {
     if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1,
                        sizeof *p->seen))
@@ -314,7 +316,7 @@ static void push_address(struct perfetto *p, uint64_t address)
         p->seen[p->seen_n++] = address;
 }
 
-/* Collects the addresses of field "frames" in p->seen.  Returns the number of other fields. */
+/* Stores the elements of the field "frames" in p->seen. Returns the number of other fields. */
 static unsigned collect_frames(struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
@@ -330,7 +332,7 @@ static unsigned collect_frames(struct perfetto *p, const ttr_event *event)
             is_found |= is_inside;
             others += !is_inside;
         } else if (is_inside && field.depth == 1 && field.value.type == TTR_TYPE_UINT) {
-            push_address(p, field.value.v.u);
+            add_address(p, field.value.v.u);
         }
     }
     return others;

@@ -39,20 +39,20 @@ static bool is_inside(const struct perfetto_nest_span *span, int64_t begin, int6
     return span->begin >= begin && span->end <= end && (span->begin != begin || span->end != end);
 }
 
-/* Returns whether a listed span starts with the new one but ends first. It was written first, so
- * Perfetto would nest the new one inside it. */
+/* Returns whether a listed span has the same start as the new one, but an earlier end. Such a span
+ * is already written, so Perfetto would nest the new one inside it. */
 static bool is_shorter_with_same_begin(const struct perfetto_nest_span *span, int64_t begin)
 {
     return span->begin == begin && span->end > begin;
 }
 
-/* Reduces the list to the chain around the newest span; the others are merged into the forgotten
+/* Removes all spans from the list that do not enclose the newest span; adds them to the forgotten
  * range. */
 static void forget_finished_spans(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
-    /* Reverse the parent links of the chain in place, so that it can be followed inwards while the
-     * list is compacted. */
+    /* Reverses the parent links of the chain in place, to follow the chain inwards while the list
+     * is compacted. */
     int32_t at = (int32_t)nest->n - 1, behind = -1;
     while (at >= 0) {
         int32_t outer = nest->spans[at].parent;
@@ -84,7 +84,7 @@ static void forget_finished_spans(struct perfetto_nest *nest)
     nest->n = to;
 }
 
-/* Returns whether a span without an enclosing span clashes with no forgotten span. */
+/* Returns whether a span that no listed span encloses avoids all forgotten spans. */
 static bool avoids_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
@@ -110,7 +110,8 @@ static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
         nest->capacity = grown;
         return true;
     }
-    /* The chain itself fills the list, which no real trace does.  Keep its outer half. */
+    /* Even the chain of enclosing spans fills the list; no real trace has that depth. Keep the
+     * outer half. */
     nest->n = NEST_MAX / 2;
     struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
     last->inner_end = last->end;
@@ -135,7 +136,8 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
            (nest->spans[around].begin != begin || nest->spans[around].end != end))
         around = nest->spans[around].parent;
     if (around >= 0 && nest->spans[around].begin == begin && nest->spans[around].end == end)
-        /* Equal to a listed span: the inner spans of one are inside the other too. */
+        /* The span equals a listed span, so spans inside the listed one are inside this one, too.
+         */
         inner_end =
             nest->spans[around].inner_end > inner_end ? nest->spans[around].inner_end : inner_end;
     else if (around >= 0 &&
@@ -147,8 +149,8 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     if (n == nest->capacity) {
         if (!reserve_span(nest, alloc))
             return NEST_NO_MEMORY;
-        /* reserve_span keeps the spans around the newest. The span around this one is among them,
-         * or ended before it. */
+        /* reserve_span() keeps all spans that enclose the newest one. The span that encloses this
+         * one is either among them, or ended earlier. */
         for (around = (int32_t)nest->n - 1; around >= 0 && nest->spans[around].end <= begin;)
             around--;
     }

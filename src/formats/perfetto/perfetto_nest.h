@@ -20,7 +20,7 @@
 
 struct perfetto_nest_span {
     int64_t begin, end;
-    int64_t inner_end; /* latest end of spans inside it that left the list */
+    int64_t inner_end; /* latest end of the inner spans that were removed from the list */
     int32_t parent;    /* index of the enclosing span, -1 if none */
 };
 
@@ -29,13 +29,13 @@ struct perfetto_nest {
     struct perfetto_nest_span *spans; /* sorted by start; outer before inner */
     size_t n, capacity;
     bool has_forgotten;
-    bool reaches_back; /* some span started before an earlier one */
+    bool reaches_back; /* some span had an earlier start than its predecessor */
     int64_t forgotten_begin, forgotten_end;
 };
 
 enum nest_result { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 
-/* Adds a span, unless it clashes with those that were added before. */
+/* Adds a span unless it overlaps an earlier one without nesting. */
 enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
                                    int64_t begin, int64_t end);
 

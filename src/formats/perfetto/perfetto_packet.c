@@ -26,7 +26,7 @@
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Number of interned entries that causes a clearing. */
+/* Number of interned entries after which the dictionaries are cleared. */
 #define ENTRIES_MAX 65536
 
 static const uint8_t dictionary_fields[DICTIONARIES] = {
@@ -54,7 +54,7 @@ void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index,
 
 /* --- Texts --- */
 
-/* Appends a text with U+FFFD for each byte that is not part of a valid character. */
+/* Appends a text; each byte that is not part of a valid UTF-8 character becomes U+FFFD. */
 static void append_repaired_utf8(struct buffer *to, ttr_text text)
 {
     const uint8_t *at = (const uint8_t *)text.p;
@@ -97,7 +97,7 @@ uint32_t perfetto_new_iid(struct perfetto *p)
     return ++p->next_iid;
 }
 
-static void examine_string(struct perfetto *p, struct string_use *use, ttr_id id)
+static void compute_string_properties(struct perfetto *p, struct string_use *use, ttr_id id)
 {
     ttr_text text = ttr_text_get(p->out->t, id);
     use->is_known = true;
@@ -109,7 +109,7 @@ struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id)
 {
     struct string_use *use = perfetto_table_item(p, &p->strings, id, sizeof *use);
     if (use && !use->is_known)
-        examine_string(p, use, id);
+        compute_string_properties(p, use, id);
     return use;
 }
 
@@ -144,7 +144,7 @@ uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dict
     return use->iid;
 }
 
-/* Marks mappings, frames and call stacks as not written. */
+/* Marks all mappings, frames and call stacks as not written, so that they are interned again. */
 static void clear_frames(struct perfetto *p)
 {
     struct mapping_state *mappings = p->mappings.items;
@@ -157,7 +157,7 @@ static void clear_frames(struct perfetto *p)
     pair_map_init(&p->callstacks, &p->out->t->counted);
 }
 
-static void clear_state(struct perfetto *p)
+static void clear_dictionaries(struct perfetto *p)
 {
     struct string_use *uses = p->strings.items;
     for (size_t i = 0; i < p->strings.n; i++) {
@@ -173,12 +173,12 @@ static void clear_state(struct perfetto *p)
 
 #define PACKET_HEAD_SIZE_MAX (4 + 1 + PROTOBUF_VARINT_MAX)
 
-/* Stores the tag, one byte for the length, and the sequence id.  Returns the position after them.
- */
+/* Stores the start of a packet: tag, one byte for the length, sequence id. Returns the position
+ * after them. */
 static uint8_t *store_packet_head(struct perfetto *p, uint8_t *at)
 {
     if (p->entries > ENTRIES_MAX)
-        clear_state(p);
+        clear_dictionaries(p);
     *at++ = TRACE_PACKET << 3 | 2;
     at++;
     *at++ = PACKET_SEQUENCE_ID << 3;
@@ -196,7 +196,7 @@ size_t perfetto_begin_packet(struct perfetto *p)
     return mark;
 }
 
-/* Converts a time to ns since the base; earlier times become 0 and count as lost. */
+/* Converts a time to ns since the base. A time before the base becomes 0 and counts as a loss. */
 static uint64_t time_since_base(struct perfetto *p, int64_t time)
 {
     if (time >= p->base)
@@ -222,7 +222,7 @@ size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)
     return mark;
 }
 
-/* Appends the interned entries and the flags of the open packet. */
+/* Appends the entries interned for the open packet, and its flags. */
 static void append_interned_state(struct perfetto *p)
 {
     p->to->failed |= p->interned.failed;

@@ -20,7 +20,7 @@
 #include "formats/perfetto/perfetto.h"
 
 #define FIRST_PID 1000000000
-/* A name that no thread has: the descriptor is not written yet. */
+/* Pseudo name that no thread has: the descriptor is not written yet. */
 #define NAME_NOT_WRITTEN UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
@@ -63,7 +63,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
 
 /* --- Processes --- */
 
-static int32_t choose_pid(struct perfetto *p, uint64_t pid, uint32_t index)
+static int32_t assign_pid(struct perfetto *p, uint64_t pid, uint32_t index)
 {
     bool is_usable = pid > 0 && pid <= INT32_MAX && !pair_map_get(&p->pids, pid, 0);
     while (!is_usable) {
@@ -75,20 +75,21 @@ static int32_t choose_pid(struct perfetto *p, uint64_t pid, uint32_t index)
     return (int32_t)pid;
 }
 
-static struct process_state *process_numbers(struct perfetto *p, uint32_t index)
+static struct process_state *assign_process_pid(struct perfetto *p, uint32_t index)
 {
     struct process_state *state = perfetto_table_item(p, &p->processes, index, sizeof *state);
     if (!state || state->is_known)
         return state;
     uint64_t pid = p->out->t->processes[index].pid;
     state->is_known = true;
-    state->pid = choose_pid(p, pid, index);
+    state->pid = assign_pid(p, pid, index);
     if ((uint64_t)state->pid != pid)
         perfetto_count_loss(p, LOSS_THREAD_ID);
     return state;
 }
 
-static void describe_process(struct perfetto *p, const struct process_state *state, uint32_t index)
+static void write_process_descriptor(struct perfetto *p, const struct process_state *state,
+                                     uint32_t index)
 {
     struct renumbered number = {"pid", p->out->t->processes[index].pid, (uint64_t)state->pid};
     size_t packet = perfetto_begin_packet(p);
@@ -105,7 +106,7 @@ static void describe_process(struct perfetto *p, const struct process_state *sta
 
 struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index)
 {
-    struct process_state *state = process_numbers(p, index);
+    struct process_state *state = assign_process_pid(p, index);
     if (!state)
         return NULL;
     ttr_id name = p->out->t->processes[index].name;
@@ -113,16 +114,16 @@ struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t ind
         return state;
     state->uuid = state->uuid ? state->uuid : p->next_uuid++;
     state->name = name;
-    describe_process(p, state, index);
+    write_process_descriptor(p, state, index);
     return state;
 }
 
-/* Returns the described process of an event, NULL if it has none.  The provider of the process is
- * that of its first event. */
+/* Returns the process of an event, with a written descriptor; NULL if the event has no process. The
+ * first event of a process determines its provider. */
 static const struct process_state *process_of_event(struct perfetto *p, uint32_t index,
                                                     const ttr_event *event)
 {
-    struct process_state *state = index == UINT32_MAX ? NULL : process_numbers(p, index);
+    struct process_state *state = index == UINT32_MAX ? NULL : assign_process_pid(p, index);
     if (!state)
         return NULL;
     if (!state->uuid)
@@ -130,7 +131,7 @@ static const struct process_state *process_of_event(struct perfetto *p, uint32_t
     return perfetto_describe_process(p, index);
 }
 
-/* Adds the provider to a track descriptor unless the process has the same one. */
+/* Adds the provider to a track descriptor unless it is the provider of the process. */
 static void add_provider(struct perfetto *p, const struct process_state *process, ttr_id provider)
 {
     if (!process || process->provider != provider)
@@ -139,10 +140,10 @@ static void add_provider(struct perfetto *p, const struct process_state *process
 
 /* --- Threads --- */
 
-static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
+static uint64_t assign_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
 {
-    /* Readers treat tid 0 as the idle thread. That is right for a thread of scheduling without a
-     * process, but not for one of a process. */
+    /* Readers treat tid 0 as the idle thread. So tid 0 is kept for a scheduled thread without a
+     * process, but replaced in a process. */
     if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
         return thread->tid;
     perfetto_count_loss(p, LOSS_THREAD_ID);
@@ -156,9 +157,10 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
         return NULL;
     const struct thread *thread = &p->out->t->threads[id];
     if (!state->is_known)
-        state->tid = thread->tid_known ? choose_tid(p, thread, id) : 0;
+        state->tid = thread->tid_known ? assign_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
-        /* The process became known: for readers this is another thread from now on. */
+        /* The pid became known: the thread gets a new track, since readers cannot change the
+         * process of a track. */
         state->slice_track.uuid = 0;
         state->slice_track.nest.n = 0;
         state->is_in_tree = false;
@@ -168,7 +170,8 @@ struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
     return state;
 }
 
-static void describe_thread(struct perfetto *p, const struct thread_state *state, uint64_t tid)
+static void write_thread_descriptor(struct perfetto *p, const struct thread_state *state,
+                                    uint64_t tid)
 {
     const struct process_state *process = perfetto_describe_process(p, state->process);
     struct renumbered number = {"tid", tid, state->tid};
@@ -187,7 +190,7 @@ static void describe_thread(struct perfetto *p, const struct thread_state *state
     perfetto_end_packet(p, packet);
 }
 
-/* A pseudo thread that represents its process uses the track of the process. */
+/* Assigns the track of the process to a pseudo thread that represents that process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
     const struct process_state *process = perfetto_describe_process(p, state->process);
@@ -211,11 +214,12 @@ struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id)
         return state;
     state->slice_track.uuid = state->slice_track.uuid ? state->slice_track.uuid : p->next_uuid++;
     state->name = thread.thread_name;
-    describe_thread(p, state, thread.tid);
+    write_thread_descriptor(p, state, thread.tid);
     return state;
 }
 
-static void describe_child(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+static void write_child_descriptor(struct perfetto *p, uint64_t uuid, uint64_t parent,
+                                   const char *name)
 {
     size_t packet = perfetto_begin_packet(p);
     size_t track = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
@@ -232,7 +236,7 @@ struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track
 {
     if (!slice_track->uuid) {
         slice_track->uuid = p->next_uuid++;
-        describe_child(p, slice_track->uuid, 0, name);
+        write_child_descriptor(p, slice_track->uuid, 0, name);
     }
     return slice_track;
 }
@@ -269,12 +273,13 @@ uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slic
     if (answer != NEST_CLASHES)
         return slice_track->uuid;
     perfetto_count_loss(p, LOSS_SPAN);
-    if (!slice_track->aside_uuid || begin < slice_track->aside_end) {
-        slice_track->aside_uuid = p->next_uuid++;
-        describe_child(p, slice_track->aside_uuid, slice_track->uuid, "spans that do not nest");
+    if (!slice_track->overflow_uuid || begin < slice_track->overflow_end) {
+        slice_track->overflow_uuid = p->next_uuid++;
+        write_child_descriptor(p, slice_track->overflow_uuid, slice_track->uuid,
+                               "spans that do not nest");
     }
-    slice_track->aside_end = end;
-    return slice_track->aside_uuid;
+    slice_track->overflow_end = end;
+    return slice_track->overflow_uuid;
 }
 
 /* --- Counters --- */
@@ -287,7 +292,8 @@ static uint32_t event_process_index(const struct perfetto *p, const ttr_event *e
                                                          : UINT32_MAX;
 }
 
-/* Appends "name", "name:field" or "name:field#id", depending on what the counter has. */
+/* Appends the name of a counter track: "name", "name:field" or "name:field#id", depending on the
+ * counter. */
 static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
 {
     struct buffer whole;
@@ -305,8 +311,8 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
     buffer_free(&whole);
 }
 
-static void describe_counter(struct perfetto *p, const struct counter_track *track,
-                             const ttr_event *event, ttr_text field)
+static void write_counter_descriptor(struct perfetto *p, const struct counter_track *track,
+                                     const ttr_event *event, ttr_text field)
 {
     const struct process_state *process = process_of_event(p, event_process_index(p, event), event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
@@ -347,14 +353,14 @@ struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event
                                     .provider = event->provider,
                                     .category = event->category,
                                     .thread = event->thread};
-    describe_counter(p, track, event, field->name);
+    write_counter_descriptor(p, track, event, field->name);
     return track;
 }
 
 /* --- Async --- */
 
-static void describe_async(struct perfetto *p, const struct async_track *track,
-                           const struct process_state *process, ttr_id name)
+static void write_async_descriptor(struct perfetto *p, const struct async_track *track,
+                                   const struct process_state *process, ttr_id name)
 {
     size_t packet = perfetto_begin_packet(p);
     size_t descriptor = protobuf_begin_message(p->to, PACKET_TRACK_DESCRIPTOR);
@@ -367,9 +373,9 @@ static void describe_async(struct perfetto *p, const struct async_track *track,
     perfetto_end_packet(p, packet);
 }
 
-/* Returns a reusable track of the same process and name that ended by then, or a new one; 0 if out
- * of memory. */
-static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
+/* Returns a free track with the same process and name on which no event is later than this one;
+ * else a new track. Returns 0 if memory is exhausted. */
+static uint32_t find_async_track(struct perfetto *p, const ttr_event *event, uint32_t process)
 {
     uint32_t *first = pair_map_get(&p->async_free, process, event->name);
     if (first && *first && p->asyncs[*first].end <= event->time) {
@@ -386,12 +392,12 @@ static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t 
     struct async_track *track = &p->asyncs[++p->asyncs_n];
     *track =
         (struct async_track){.uuid = p->next_uuid++, .provider = event->provider, .end = INT64_MIN};
-    describe_async(p, track, process_of_event(p, process, event), event->name);
+    write_async_descriptor(p, track, process_of_event(p, process, event), event->name);
     return (uint32_t)p->asyncs_n;
 }
 
-/* Makes a track available for another id of the same process and name. */
-static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
+/* Frees a track, so that another id of the same process and name can use it. */
+static void release_async_track(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
 {
     const uint32_t *first = pair_map_get(&p->async_free, process, name);
     p->asyncs[index].next = first ? *first : 0;
@@ -404,7 +410,7 @@ struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *ev
     uint32_t process = event_process_index(p, event);
     uint64_t key = hash_pair(hash_pair((uint64_t)process << 32 | event->name, 0), event->link);
     const uint32_t *known = key_map_get(&p->async_index, key);
-    uint32_t index = known ? *known : find_async(p, event, process);
+    uint32_t index = known ? *known : find_async_track(p, event, process);
     if (!index)
         return NULL;
     struct async_track *track = &p->asyncs[index];
@@ -412,7 +418,7 @@ struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *ev
     track->end = event->time > track->end ? event->time : track->end;
     if (track->depth <= 0) {
         (void)key_map_remove(&p->async_index, key);
-        retire_async(p, process, event->name, index);
+        release_async_track(p, process, event->name, index);
     } else if (!known && !key_map_put(&p->async_index, key, index)) {
         p->to->failed = true;
     }

@@ -15,7 +15,7 @@
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* bytes of a blob that are kept, as hexadecimal digits */
+/* limit of the bytes of a blob that are written, as hexadecimal digits */
 #define BLOB_BYTES_MAX 4096
 
 /* --- Parts of an event --- */
@@ -29,7 +29,7 @@ static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
     p->to->n = (size_t)(protobuf_write_varint(at, iid) - p->to->bytes);
 }
 
-/* Appends the categories of a comma-separated list. */
+/* Appends each category of a comma-separated list. */
 static void add_category_list(struct perfetto *p, ttr_text list)
 {
     while (list.n) {
@@ -64,15 +64,15 @@ static void add_name(struct perfetto *p, ttr_id id, const char *otherwise)
         protobuf_write_string(p->to, EVENT_NAME, otherwise);
 }
 
-static void add_rest(struct perfetto *p, const ttr_event *event,
-                     const struct slice_track *slice_track)
+static void add_remaining_fields(struct perfetto *p, const ttr_event *event,
+                                 const struct slice_track *slice_track)
 {
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_event_attributes(p, event, slice_track);
 }
 
-static struct open_event begin_named(struct perfetto *p, const ttr_event *event, unsigned type,
-                                     const char *otherwise)
+static struct open_event begin_named_event(struct perfetto *p, const ttr_event *event,
+                                           unsigned type, const char *otherwise)
 {
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     struct open_event open =
@@ -84,8 +84,8 @@ static struct open_event begin_named(struct perfetto *p, const ttr_event *event,
 
 /* --- Slices --- */
 
-static void write_plain(struct perfetto *p, const ttr_event *event, unsigned type,
-                        const char *otherwise)
+static void write_track_event(struct perfetto *p, const ttr_event *event, unsigned type,
+                              const char *otherwise)
 {
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
@@ -93,23 +93,23 @@ static void write_plain(struct perfetto *p, const ttr_event *event, unsigned typ
     struct open_event open = perfetto_begin_event(p, event->time, type, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, otherwise);
-    add_rest(p, event, slice_track);
+    add_remaining_fields(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
-/* Writes an end, which closes the innermost slice.  It has no name, because a name would have to
- * match. */
+/* Writes an end, which closes the innermost open slice. An end with a name would close only a slice
+ * of the same name. */
 static void write_end(struct perfetto *p, const ttr_event *event)
 {
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_END, slice_track->uuid);
-    add_rest(p, event, slice_track);
+    add_remaining_fields(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
-static int64_t end_of(const ttr_event *event)
+static int64_t end_time_of(const ttr_event *event)
 {
     int64_t room = INT64_MAX - (event->time > 0 ? event->time : 0);
     return event->duration > (uint64_t)room ? event->time + room
@@ -121,12 +121,12 @@ static void write_span(struct perfetto *p, const ttr_event *event)
     struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
-    int64_t end = end_of(event);
+    int64_t end = end_time_of(event);
     uint64_t uuid = perfetto_choose_span_track(p, slice_track, event->time, end);
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_BEGIN, uuid);
     add_category(p, event->category);
     add_name(p, event->name, NULL);
-    add_rest(p, event, slice_track);
+    add_remaining_fields(p, event, slice_track);
     perfetto_end_event(p, open);
     perfetto_end_event(p, perfetto_begin_event(p, end, TYPE_END, uuid));
 }
@@ -153,14 +153,15 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
-        perfetto_add_u64(p, KEY_TID, thread.tid); /* the track belongs to the process */
+        /* the track belongs to the process, so the tid is an annotation */
+        perfetto_add_u64(p, KEY_TID, thread.tid);
     perfetto_add_event_attributes(p, event, &slice_track);
     perfetto_end_event(p, open);
 }
 
-/* Returns a flow id.  Perfetto's flow ids are global, those of the model belong to an input, a
- * category and a name. */
-static uint64_t flow_id(const ttr_event *event)
+/* Returns a flow id that is unique in the file. In the source, a flow id is unique only within an
+ * input, a category and a name. */
+static uint64_t global_flow_id(const ttr_event *event)
 {
     uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
     uint64_t id = hash_pair(scope, event->link);
@@ -178,7 +179,7 @@ static void write_flow(struct perfetto *p, const ttr_event *event)
     add_name(p, event->name, "flow");
     protobuf_write_fixed64(p->to,
                            event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS,
-                           flow_id(event));
+                           global_flow_id(event));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_u64(p, KEY_ID, event->link);
     perfetto_add_event_attributes(p, event, slice_track);
@@ -232,7 +233,7 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
     }
     if (written == 0) {
         perfetto_count_loss(p, LOSS_COUNTER_EMPTY);
-        write_plain(p, event, TYPE_INSTANT, "counter");
+        write_track_event(p, event, TYPE_INSTANT, "counter");
         return;
     }
     for (; others; others--)
@@ -241,8 +242,8 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
 
 /* --- Log and blob --- */
 
-/* Interns a message. A text that is not a known string gets an id that is used only once. */
-static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
+/* Interns a log message. A text that is not an interned string gets a new id for this one use. */
+static uint32_t intern_log_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
         return perfetto_intern(p, value->text_id, IN_LOG_BODIES);
@@ -258,7 +259,7 @@ static void add_log_message(struct perfetto *p, const ttr_event *event, const tt
 {
     static const uint8_t priorities[] = {0,           LOG_VERBOSE, LOG_DEBUG, LOG_INFO,
                                          LOG_WARNING, LOG_ERROR,   LOG_FATAL};
-    uint32_t body = intern_body(p, value);
+    uint32_t body = intern_log_body(p, value);
     size_t mark = protobuf_begin_message(p->to, EVENT_LOG_MESSAGE);
     protobuf_write_u64(p->to, LOG_BODY_IID, body);
     if (event->level && event->level < sizeof priorities)
@@ -274,7 +275,7 @@ static void write_log(struct perfetto *p, const ttr_event *event)
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
-    struct open_event open = begin_named(p, event, TYPE_INSTANT, "log");
+    struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "log");
     if (has_message)
         add_log_message(p, event, &field.value);
     perfetto_add_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
@@ -287,7 +288,7 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
-    struct open_event open = begin_named(p, event, TYPE_INSTANT, "blob");
+    struct open_event open = begin_named_event(p, event, TYPE_INSTANT, "blob");
     perfetto_add_fields(p, event, NULL, BLOB_BYTES_MAX);
     perfetto_add_u64(p, KEY_TYPE, event->tag);
     perfetto_add_event_attributes(p, event, slice_track);
@@ -296,8 +297,8 @@ static void write_blob(struct perfetto *p, const ttr_event *event)
 
 /* --- What belongs to no thread --- */
 
-static void write_global(struct perfetto *p, const ttr_event *event,
-                         struct slice_track *slice_track, const char *name)
+static void write_global_instant(struct perfetto *p, const ttr_event *event,
+                                 struct slice_track *slice_track, const char *name)
 {
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
     add_category(p, event->category);
@@ -319,10 +320,11 @@ static void write_global(struct perfetto *p, const ttr_event *event,
 static void write_gap(struct perfetto *p, const ttr_event *event)
 {
     perfetto_count_loss(p, LOSS_GAP);
-    write_global(p, event, perfetto_global_track(p, &p->gaps, "lost events"), "lost events");
+    write_global_instant(p, event, perfetto_global_track(p, &p->gaps, "lost events"),
+                         "lost events");
 }
 
-/* Returns whether the descriptor of its process or thread contains the complete event. */
+/* Returns whether an object event only repeats the descriptor of its process or thread. */
 static bool is_complete_in_track(const struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
@@ -348,19 +350,19 @@ static void write_object(struct perfetto *p, const ttr_event *event)
     else if (event->tag == TTR_OBJECT_MAPPING)
         perfetto_store_mapping(p, event);
     perfetto_count_loss(p, LOSS_OBJECT);
-    write_global(p, event, perfetto_global_track(p, &p->objects, "objects"), NULL);
+    write_global_instant(p, event, perfetto_global_track(p, &p->objects, "objects"), NULL);
 }
 
 /* --- Scheduling events without a CPU --- */
 
-static void write_without_cpu(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
+static void write_as_instant(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
 {
     ttr_thread from;
     const struct slice_track *slice_track = perfetto_slice_track(p, event);
     if (!slice_track)
         return;
     perfetto_count_loss(p, loss);
-    struct open_event open = begin_named(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
+    struct open_event open = begin_named_event(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_SWITCH) {
         perfetto_add_u64(p, KEY_TYPE, event->tag);
@@ -377,10 +379,10 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
     p->has_time = !(event->flags & TTR_EVENT_NO_TIME);
     switch (event->kind) {
     case TTR_KIND_INSTANT:
-        write_plain(p, event, TYPE_INSTANT, NULL);
+        write_track_event(p, event, TYPE_INSTANT, NULL);
         break;
     case TTR_KIND_BEGIN:
-        write_plain(p, event, TYPE_BEGIN, NULL);
+        write_track_event(p, event, TYPE_BEGIN, NULL);
         break;
     case TTR_KIND_END:
         write_end(p, event);
@@ -403,15 +405,15 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
         break;
     case TTR_KIND_SWITCH:
         if (!perfetto_write_switch(p, event))
-            write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
+            write_as_instant(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_WAKE:
         if (!perfetto_write_wake(p, event))
-            write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
+            write_as_instant(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_SAMPLE:
         if (!perfetto_write_sample(p, event))
-            write_without_cpu(p, event, LOSS_SAMPLE_EMPTY);
+            write_as_instant(p, event, LOSS_SAMPLE_EMPTY);
         break;
     case TTR_KIND_LOG:
         write_log(p, event);
@@ -427,6 +429,6 @@ void perfetto_write_event(struct perfetto *p, const ttr_event *event)
         break;
     default:
         perfetto_count_loss(p, LOSS_KIND);
-        write_plain(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
+        write_track_event(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
     }
 }

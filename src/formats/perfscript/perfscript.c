@@ -19,24 +19,26 @@
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define HEAD_ROOM 128u /* bytes of the columns of a line without its names */
+#define HEAD_ROOM 128u /* greatest length of a line's columns without names */
 #define COMM_WIDTH 16u
-#define NAME_WIDTH 20u /* trace-cmd: columns of the event name, colon not counted */
+#define NAME_WIDTH 20u /* trace-cmd: width of the event name column, without the colon */
 #define WIDTH_MAX 1024u
 
 struct perfscript_line_attributes {
-    uint32_t width; /* columns of event names */
+    uint32_t width; /* width of the event name column, in characters */
     bool is_known, has_reads;
     bool has_ticks; /* times are printed as plain numbers */
 };
 
 struct perfscript {
     bool is_trace_cmd;
-    bool has_escaped_controls;                /* control characters are escaped as "\x1b" */
-    struct buffer escaped;                    /* scratch: the current lines with escapes */
-    struct perfscript_line_attributes *lines; /* by index of the source */
+    bool has_escaped_controls; /* control characters are escaped as "\x1b" */
+    /* scratch buffer: lines with control characters escaped */
+    struct buffer escaped;
+    struct perfscript_line_attributes *lines; /* line attributes per source, indexed by source */
     size_t lines_n, lines_capacity;
-    struct perfscript_line_attributes spare; /* used if `lines` cannot grow for a source */
+    /* used for a source if memory for `lines` is exhausted */
+    struct perfscript_line_attributes spare;
     struct perfscript_counters counters;
 };
 
@@ -57,7 +59,8 @@ static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Columns --- */
 
-/* Returns the thread that an event happened on.  For switches and wake-ups that is `link`. */
+/* Returns the thread to print for an event. For switches and wake-ups this is `link`, the thread
+ * that the event happened on. */
 static ttr_id printed_thread_of(const ttr_event *event)
 {
     bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
@@ -65,7 +68,7 @@ static ttr_id printed_thread_of(const ttr_event *event)
     return is_linked ? (ttr_id)event->link : event->thread;
 }
 
-static uint32_t cpu_of(const ttr_event *event)
+static uint32_t printed_cpu_of(const ttr_event *event)
 {
     return event->kind == TTR_KIND_WAKE && event->link ? event->tag : event->cpu;
 }
@@ -83,8 +86,8 @@ static char *emit_right_aligned(char *at, ttr_text text, size_t width)
     return emit_piece(at, text);
 }
 
-/* Appends a number padded to `width`: with zeros or spaces on the left, or ('-') spaces on the
- * right. */
+/* Appends a number padded to `width` characters: with zeros or spaces on the left, or with spaces
+ * on the right if `with` is '-'. */
 static char *emit_padded_number(char *at, uint64_t x, unsigned width, char with)
 {
     char text[NUMBER_MAX];
@@ -98,7 +101,7 @@ static char *emit_padded_number(char *at, uint64_t x, unsigned width, char with)
     return at;
 }
 
-/* Appends a thread id; -1 is printed for a thread that has exited, as in the kernel. */
+/* Appends a thread id; -1 for a thread that has exited, as the kernel prints it. */
 static char *emit_tid(char *at, uint64_t tid, bool is_left)
 {
     if (tid <= INT32_MAX || tid > UINT32_MAX)
@@ -111,8 +114,9 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
     return is_left ? emit_spaces(at, blanks) : at;
 }
 
-/* Returns the name of a thread; a thread without a name is printed by its id. */
-static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
+/* Returns the name to print for a thread. The idle thread and threads without a name get the
+ * placeholder of the imitated program, which `room` may store. */
+static ttr_text printed_name_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
     const struct perfscript *writer = out->ctx;
     if (thread->tid == 0)
@@ -128,7 +132,7 @@ static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, 
     return (ttr_text){room, (size_t)(end - room)};
 }
 
-static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
+static bool is_perf_event(const struct ttr_writer *out, const ttr_event *event)
 {
     ttr_source source;
     return ttr_source_get(out->t, event->source, &source) && strcmp(source.format, "perf") == 0;
@@ -139,7 +143,7 @@ static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *e
 {
     const struct perfscript *writer = out->ctx;
     bool is_own =
-        !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_of_perf(out, event));
+        !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_perf_event(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
@@ -156,11 +160,11 @@ static char *emit_cpu(char *at, const ttr_event *event)
 {
     if (!(event->flags & TTR_EVENT_HAS_CPU))
         return at;
-    at = emit_padded_number(emit_constant(at, "["), cpu_of(event), 3, '0');
+    at = emit_padded_number(emit_constant(at, "["), printed_cpu_of(event), 3, '0');
     return emit_constant(at, "] ");
 }
 
-/* Returns the entry of a source, or the spare one if memory is exhausted. */
+/* Returns the line attributes of a source; the spare entry if memory is exhausted. */
 static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
                                                              uint16_t source)
 {
@@ -199,14 +203,14 @@ static const struct perfscript_line_attributes *line_attributes_of(struct ttr_wr
     return lines;
 }
 
-/* Appends the columns before the event name. */
+/* Appends the columns that precede the event name. */
 static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
     const struct perfscript *writer = out->ctx;
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
     bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
-    ttr_text comm = has_thread ? comm_of(out, &thread, room) : (ttr_text){"", 0};
+    ttr_text comm = has_thread ? printed_name_of(out, &thread, room) : (ttr_text){"", 0};
     char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + comm.n), *at = begin;
     if (!begin)
         return;
@@ -289,7 +293,7 @@ static void add_value(struct buffer *to, const ttr_value *value)
     buffer_add(to, text, (size_t)(at - text));
 }
 
-/* Appends fields as name=value; elements of arrays and structs as bare values. */
+/* Appends fields as name=value; elements of arrays and members of structs as bare values. */
 static void add_fields_as_text(struct ttr_writer *out, const ttr_event *event)
 {
     ttr_fields fields;
@@ -311,7 +315,7 @@ static void add_fields_as_text(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Samples --- */
 
-/* Appends what a sample without a tracepoint has: its period, and its address or callchain. */
+/* Appends the text of a sample without a tracepoint: period, and address or callchain. */
 static void add_sample_text(struct ttr_writer *out, const ttr_event *event,
                             const struct perfscript_counter *counter)
 {
@@ -328,7 +332,7 @@ static void add_sample_text(struct ttr_writer *out, const ttr_event *event,
             (size_t)(emit_constant(emit_padded_number(at, period.value.v.u, 10, ' '), " ") - at));
 }
 
-static void add_place(struct ttr_writer *out, const ttr_event *event)
+static void add_symbol_offset(struct ttr_writer *out, const ttr_event *event)
 {
     uint64_t address;
     if (ttr_event_frames(out->t, event, &address, 1) == 0)
@@ -350,8 +354,8 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
         out->buffer.n--;
 }
 
-/* Appends the line of an event.  `counter` is NULL unless the line is for one counter of a sample.
- */
+/* Appends the line of an event. `counter` is NULL unless the line is printed for one of several
+ * counters of a sample. */
 static void add_event_line(struct ttr_writer *out, const ttr_event *event,
                            const struct perfscript_counter *counter)
 {
@@ -372,7 +376,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
     if (has_chain)
         perfscript_add_chain(out, event, printed_thread_of(event));
     else if (is_sample && !writer->is_trace_cmd)
-        add_place(out, event);
+        add_symbol_offset(out, event);
     buffer_add_byte(&out->buffer, '\n');
 }
 
@@ -389,7 +393,8 @@ static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
     buffer_commit(&out->buffer, (size_t)(at - begin));
 }
 
-/* Writes an event.  A sample with counter values gets a line per counter that has advanced. */
+/* Writes an event. For a sample with counter values, writes a line per counter that has advanced.
+ */
 static void write_perfscript_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perfscript *writer = out->ctx;
@@ -443,16 +448,17 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
     }
 }
 
-/* Returns whether the imitated program prints the event by default: of perf records only samples.
- */
+/* Returns whether the imitated program prints the event by default; perf script prints only
+ * samples. */
 static bool is_printed_event(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct perfscript *writer = out->ctx;
     if (event->kind == TTR_KIND_GAP)
-        return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
+        return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU &&
+               !is_perf_event(out, event);
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_OBJECT)
         return false;
-    return event->kind == TTR_KIND_SAMPLE || event->provider || !is_of_perf(out, event);
+    return event->kind == TTR_KIND_SAMPLE || event->provider || !is_perf_event(out, event);
 }
 
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)

@@ -12,7 +12,7 @@
 
 /* --- perfscript_sched.c --- */
 
-/* Appends the text of a switch or wake-up in the form of trace-cmd.  Returns false for other
+/* Appends the text of a switch or wake-up in the notation of trace-cmd. Returns false for other
  * events. */
 bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_text name);
 
@@ -27,7 +27,7 @@ void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id
 
 /* --- perfscript_counters.c --- */
 
-/* The last value of each counter. */
+/* Last value of each counter, to compute increases. */
 struct perfscript_counters {
     const struct alloc *alloc;
     struct pair_map by_id; /* (id, source) to index in `value` */
@@ -38,13 +38,13 @@ struct perfscript_counters {
 
 struct perfscript_counter {
     ttr_text event;
-    uint64_t period; /* increase since the previous sample; 0 = no line is printed */
+    uint64_t period; /* increase since the previous sample; if 0, no line is printed */
 };
 
 void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc);
 void perfscript_counters_free(struct perfscript_counters *counters);
 
-/* Starts the iteration over the counters of a sample.  Returns false if it has none. */
+/* Starts an iteration over the counter values of a sample. Returns false if the sample has none. */
 bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event,
                                ttr_fields *fields);
 bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields,

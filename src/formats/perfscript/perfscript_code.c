@@ -5,22 +5,22 @@
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 
-#define CODE_ROOM 128u  /* bytes of a line without its names */
+#define CODE_ROOM 128u  /* greatest length of a line without its names */
 #define FRAMES_MAX 127u /* perf prints at most 127 frames */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
-static bool begins_with(ttr_text text, const char *word)
+static bool text_begins_with(ttr_text text, const char *word)
 {
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Appends the file as perf names it: its path; the kernel without the part after the brackets; a
- * kernel module without a build id as "[snd_pcm]" for "/lib/.../snd-pcm.ko.xz". */
+/* Appends a file as perf prints it: the path; for the kernel only the name in brackets; for a
+ * kernel module without a build id "[snd_pcm]" instead of "/lib/.../snd-pcm.ko.xz". */
 static char *emit_file(char *at, ttr_text path, bool has_build_id)
 {
-    if (begins_with(path, "memfd:"))
+    if (text_begins_with(path, "memfd:"))
         *at++ = '/';
-    const char *end = begins_with(path, "[kernel.") ? memchr(path.p, ']', path.n) : NULL;
+    const char *end = text_begins_with(path, "[kernel.") ? memchr(path.p, ']', path.n) : NULL;
     const char *suffix =
         path.n && *path.p == '/' && !has_build_id ? memmem(path.p, path.n, ".ko", 3) : NULL;
     if (end)
@@ -40,10 +40,10 @@ static char *emit_file(char *at, ttr_text path, bool has_build_id)
 /* Returns whether a mapping has no file, so that its addresses are printed as memory addresses. */
 static bool is_anonymous_mapping(ttr_text path)
 {
-    return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") ||
-           begins_with(path, "/SYSV") || begins_with(path, "/tmp/perf-") ||
-           begins_with(path, "//anon") || begins_with(path, "/dev/zero") ||
-           begins_with(path, "/anon_hugepage");
+    return path.n == 0 || text_begins_with(path, "[stack") || text_begins_with(path, "[heap]") ||
+           text_begins_with(path, "/SYSV") || text_begins_with(path, "/tmp/perf-") ||
+           text_begins_with(path, "//anon") || text_begins_with(path, "/dev/zero") ||
+           text_begins_with(path, "/anon_hugepage");
 }
 
 /* Iteration over the addresses of an event; kernel addresses come first. */
@@ -52,11 +52,12 @@ struct address_iter {
     const ttr_event *event;
     ttr_id thread;
     bool is_chain;
-    bool is_user; /* an address was in user space; so are all later ones */
+    bool is_user; /* an address in user space was found, so all further addresses are there */
 };
 
-/* Returns the mapping that holds an address.  Kernel addresses are in the upper half (not on 32-bit
- * machines); a kernel that hides its addresses declares a mapping of the complete address space. */
+/* Returns the mapping that contains an address. On 64-bit machines, kernel addresses are in the
+ * upper half. A kernel that hides its addresses declares a mapping of the complete address space.
+ */
 static const struct symbol_range *find_mapping_of(struct address_iter *iter, uint64_t address)
 {
     const ttr *t = iter->out->t;
@@ -69,30 +70,33 @@ static const struct symbol_range *find_mapping_of(struct address_iter *iter, uin
     return is_kernel && iter->is_user ? NULL : mapping;
 }
 
-static const struct symbol_module *module_of(const struct ttr_writer *out,
-                                             const struct symbol_range *mapping)
+static const struct symbol_module *find_module_at(const struct ttr_writer *out,
+                                                  const struct symbol_range *mapping)
 {
     return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
-/* Returns the file of a module, as the trace has it. */
-static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module *module)
+/* Returns the path of a module as recorded in the trace. */
+static ttr_text file_of_module(const struct ttr_writer *out, const struct symbol_module *module)
 {
     if (!module)
         return (ttr_text){"", 0};
     ttr_text name = ttr_text_get(out->t, module->name), path = ttr_text_get(out->t, module->path);
-    return path.n == 0 || begins_with(name, "memfd:") || begins_with(name, "[anon") ? name : path;
+    return path.n == 0 || text_begins_with(name, "memfd:") || text_begins_with(name, "[anon")
+               ? name
+               : path;
 }
 
-/* Appends "            1234 name+0x10 (file)".  Callchains print file addresses for user code. */
+/* Appends "            1234 name+0x10 (file)". In callchains, user addresses are offsets in the
+ * file. */
 static void add_code_line(struct address_iter *iter, uint64_t address)
 {
     struct ttr_writer *out = iter->out;
     ttr_symbol symbol = {.name = 0};
     (void)ttr_symbol_get(out->t, iter->thread, address, iter->event->time, &symbol);
     const struct symbol_range *mapping = find_mapping_of(iter, address);
-    const struct symbol_module *module = module_of(out, mapping);
-    ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
+    const struct symbol_module *module = find_module_at(out, mapping);
+    ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of_module(out, module);
     bool has_build_id =
         module && pair_map_get(&out->t->symbols.build_ids, module->path, module->source);
     bool is_in_file = iter->is_chain && mapping && iter->is_user && !is_anonymous_mapping(file);

@@ -17,7 +17,8 @@ void perfscript_counters_free(struct perfscript_counters *counters)
     alloc_free(counters->alloc, counters->value, counters->capacity, sizeof *counters->value);
 }
 
-/* Returns the last value of a counter, 0 for a new one.  NULL if memory is exhausted. */
+/* Returns the last value of a counter; it is 0 for a new one. Returns NULL if memory is exhausted.
+ */
 static uint64_t *find_last_value(struct perfscript_counters *counters, uint64_t id, uint16_t source)
 {
     const uint32_t *known = pair_map_get(&counters->by_id, id, source);
@@ -69,7 +70,7 @@ bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *
         if (!value)
             return false;
         counter->period =
-            /* perf ignores counters of an unknown event */
+            /* perf ignores the counters of unknown events */
             counter->event.n ? field.value.v.u - *value : 0;
         *value = field.value.v.u;
         return true;

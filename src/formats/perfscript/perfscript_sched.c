@@ -32,7 +32,7 @@ static void add_number(const struct words *words, int64_t x)
     buffer_add(words->to, text, number_format_i64(text, x));
 }
 
-/* Appends "COMM:PID" and the priority in brackets.  Returns false if the event lacks the pid. */
+/* Appends "COMM:PID" and the priority in brackets. Returns false if the event has no pid field. */
 static bool add_sched_thread(const struct words *words, const char *comm, const char *pid,
                              const char *priority)
 {
@@ -55,7 +55,7 @@ static bool add_sched_thread(const struct words *words, const char *comm, const 
     return true;
 }
 
-static void add_state(const struct words *words)
+static void add_thread_state(const struct words *words)
 {
     static const char states[] = "SDTtZXxW";
     uint64_t state;
@@ -110,7 +110,7 @@ bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_te
     }
     if (!add_sched_thread(&words, "prev_comm", "prev_pid", "prev_prio"))
         return true;
-    add_state(&words);
+    add_thread_state(&words);
     buffer_add_text(words.to, " ==> ");
     (void)add_sched_thread(&words, "next_comm", "next_pid", "next_prio");
     return true;

@@ -1,5 +1,5 @@
-/* Colours of the text output, as ECMA-48 escape sequences, which every terminal knows. None is
- * longer than COLOR_SIZE_MAX bytes. */
+/* Colours of the text output: ECMA-48 escape sequences, which all common terminals support. Each
+ * has at most COLOR_SIZE_MAX bytes. */
 #ifndef TRACETTA_FORMATS_TEXT_COLOR_H
 #define TRACETTA_FORMATS_TEXT_COLOR_H
 

@@ -1,5 +1,6 @@
-/* Fields as text, and escaping. A comma is needed unless the last byte is a blank or '[', which
- * only an opened list ends with. Left out: nesting below 64 levels is flattened. */
+/* Prints fields as text, and escapes strings. A comma is written before each field except the first
+ * of a list, that is, unless the previous byte is a blank or '['. Nesting below 64 levels is
+ * printed as flat. */
 #include "formats/text/text_fields.h"
 
 #include "base/find_zero.h"
@@ -8,9 +9,10 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-#define BEFORE_NAME 32u /* upper bound of bytes for separators and colours around a name */
+/* bytes; upper bound of separators and colours before and after a field name */
+#define BEFORE_NAME 32u
 
-struct walk {
+struct field_printer {
     const ttr *t;
     struct buffer *to;
     struct text_cache *texts;
@@ -27,8 +29,8 @@ static void add_hex_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, sizeof text);
 }
 
-/* Returns the length of the prefix that needs no escaping. */
-static size_t plain_run(const uint8_t *p, size_t n)
+/* Returns the number of bytes at the start of `p` that need no escaping. */
+static size_t count_plain_bytes(const uint8_t *p, size_t n)
 {
     size_t at = 0;
     while (at < n) {
@@ -59,7 +61,7 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     while (n > 0) {
-        size_t run = plain_run(p, n);
+        size_t run = count_plain_bytes(p, n);
         buffer_add(to, p, run);
         p += run;
         n -= run;
@@ -75,9 +77,9 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
     return 0;
 }
 
-/* Returns a bit for each of 16 bytes that plain_run must check. */
+/* Returns a bit mask of the bytes, among 16, that may need escaping. */
 #ifdef __SSE2__
-static inline uint32_t specials_of_16(const uint8_t *p)
+static inline uint32_t find_special_bytes(const uint8_t *p)
 {
     typedef int8_t sixteen __attribute__((vector_size(16)));
     sixteen x;
@@ -87,7 +89,7 @@ static inline uint32_t specials_of_16(const uint8_t *p)
                   (x == '"'))); /* as int8_t, bytes from 0x80 on are negative */
 }
 #else
-static inline uint32_t specials_of_16(const uint8_t *p)
+static inline uint32_t find_special_bytes(const uint8_t *p)
 {
     uint32_t bits = 0;
     for (unsigned i = 0; i < 16; i++)
@@ -96,18 +98,18 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes, padded with blanks; `at` has room for 16. Returns their
- * specials_of_16. */
-static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
+/* Copies fewer than 16 bytes to `at`, which has room for 16, and pads them with blanks. Returns the
+ * mask of find_special_bytes. */
+static inline uint32_t copy_last_bytes(char *at, const uint8_t *p, size_t n)
 {
     uint8_t rest[16];
     memset(rest, ' ', sizeof rest);
     memcpy(rest, p, n);
     memcpy(at, rest, sizeof rest);
-    return specials_of_16(rest);
+    return find_special_bytes(rest);
 }
 
-/* Appends a text in quotes, 16 bytes at a time; escapes it only if needed. */
+/* Appends a text in quotes. Copies 16 bytes at a time and escapes only special bytes. */
 static void add_quoted(struct buffer *to, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
@@ -119,10 +121,10 @@ static void add_quoted(struct buffer *to, ttr_text text)
     *at++ = '"';
     for (; n >= 16 && !specials; n -= 16, p += 16, at += 16) {
         memcpy(at, p, 16);
-        specials = specials_of_16(p);
+        specials = find_special_bytes(p);
     }
     if (!specials)
-        specials = copy_rest(at, p, n);
+        specials = copy_last_bytes(at, p, n);
     if (__builtin_expect(!specials, 1)) {
         at[n] = '"';
         buffer_commit(to, text.n + 2);
@@ -143,9 +145,9 @@ static void add_bytes(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* Appends a number in the trace's base: 0x1f, 017, 0b101. Negative numbers are shown as two's
- * complement. */
-static void add_in_base(struct buffer *to, const ttr_value *value, unsigned base)
+/* Appends a number in the base that the trace declares: 0x1f, 017, 0b101. Negative numbers are
+ * printed in two's complement. */
+static void add_number_in_base(struct buffer *to, const ttr_value *value, unsigned base)
 {
     unsigned bits = value->bits ? value->bits : 64, shift = base == 16 ? 4 : base == 8 ? 3 : 1;
     uint64_t x = value->v.u & UINT64_MAX >> (64 - bits);
@@ -157,7 +159,7 @@ static void add_in_base(struct buffer *to, const ttr_value *value, unsigned base
     buffer_add(to, at, (size_t)(text + sizeof text - at));
 }
 
-static size_t put_decimal(const ttr *t, char *at, const ttr_value *value)
+static size_t emit_decimal(const ttr *t, char *at, const ttr_value *value)
 {
     ttr_thread thread;
     if (value->type == TTR_TYPE_INT)
@@ -171,56 +173,57 @@ static size_t put_decimal(const ttr *t, char *at, const ttr_value *value)
     return number_format_u64(at, value->v.u);
 }
 
-static void add_number(struct walk *walk, const ttr_value *value)
+static void add_number(struct field_printer *field_printer, const ttr_value *value)
 {
-    /* Flags are hexadecimal if the trace declares no base. */
+    /* Flags without a declared base are printed in hexadecimal. */
     unsigned base = value->base == 0 && value->hint == TTR_DISPLAY_FLAGS ? 16 : value->base;
     if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT &&
         value->bits <= 64) {
-        add_in_base(walk->to, value, base);
+        add_number_in_base(field_printer->to, value, base);
         return;
     }
-    char *at = (char *)buffer_room(walk->to, NUMBER_MAX);
+    char *at = (char *)buffer_room(field_printer->to, NUMBER_MAX);
     if (at)
-        buffer_commit(walk->to, put_decimal(walk->t, at, value));
+        buffer_commit(field_printer->to, emit_decimal(field_printer->t, at, value));
 }
 
-/* Appends the labels of a value, which precede its number: RED (1), READ|WRITE (0x3). */
-static bool add_labels(struct walk *walk, const ttr_value *value)
+/* Appends the labels of a value, before its number: RED (1), READ|WRITE (0x3). Returns false if the
+ * value has no labels. */
+static bool add_labels(struct field_printer *field_printer, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     for (uint32_t i = 0; is_labelled && i < value->count; i++) {
         ttr_text label;
-        if (!ttr_event_label(walk->fields, value, i, &label))
+        if (!ttr_event_label(field_printer->fields, value, i, &label))
             break;
-        buffer_add_text(walk->to, i ? "|" : "");
-        (void)text_escape(walk->to, label.p, label.n);
+        buffer_add_text(field_printer->to, i ? "|" : "");
+        (void)text_escape(field_printer->to, label.p, label.n);
     }
     return is_labelled && value->count > 0;
 }
 
-static void open_level(struct walk *walk, bool is_array)
+static void open_level(struct field_printer *field_printer, bool is_array)
 {
-    if (walk->depth == DEPTH_MAX) {
-        buffer_add_text(walk->to, "...");
+    if (field_printer->depth == DEPTH_MAX) {
+        buffer_add_text(field_printer->to, "...");
         return;
     }
-    buffer_add_text(walk->to, is_array ? "[" : "{ ");
-    walk->is_array[++walk->depth] = is_array;
+    buffer_add_text(field_printer->to, is_array ? "[" : "{ ");
+    field_printer->is_array[++field_printer->depth] = is_array;
 }
 
-static void close_level(struct walk *walk)
+static void close_level(struct field_printer *field_printer)
 {
-    struct buffer *to = walk->to;
-    if (walk->is_array[walk->depth--])
+    struct buffer *to = field_printer->to;
+    if (field_printer->is_array[field_printer->depth--])
         buffer_add_byte(to, ']');
     else
         buffer_add_text(to, to->n && to->bytes[to->n - 1] == ' ' ? "}" : " }");
 }
 
-static void add_value(struct walk *walk, const ttr_value *value)
+static void add_value(struct field_printer *field_printer, const ttr_value *value)
 {
-    struct buffer *to = walk->to;
+    struct buffer *to = field_printer->to;
     bool is_labelled = false;
     switch (value->type) {
     case TTR_TYPE_NULL:
@@ -233,10 +236,10 @@ static void add_value(struct walk *walk, const ttr_value *value)
         add_bytes(to, value->text);
         return;
     case TTR_TYPE_ARRAY:
-        open_level(walk, true);
+        open_level(field_printer, true);
         return;
     case TTR_TYPE_STRUCT:
-        open_level(walk, false);
+        open_level(field_printer, false);
         return;
     case TTR_TYPE_TEXT:
         if (value->hint == TTR_DISPLAY_DECIMAL && number_is_integer(value->text.p, value->text.n))
@@ -245,59 +248,64 @@ static void add_value(struct walk *walk, const ttr_value *value)
             add_quoted(to, value->text);
         return;
     default:
-        is_labelled = add_labels(walk, value);
+        is_labelled = add_labels(field_printer, value);
         buffer_add_text(to, is_labelled ? " (" : "");
-        add_number(walk, value);
+        add_number(field_printer, value);
         buffer_add_text(to, is_labelled ? ")" : "");
     }
 }
 
-/* Writes the separator before a field. Each group of fields has its own braces. */
-static inline char *put_separator(char *at, const struct walk *walk, const ttr_field *field)
+/* Writes the separator before a field: comma, or the braces between two groups of fields. Returns
+ * the end. */
+static inline char *emit_separator(char *at, const struct field_printer *field_printer,
+                                   const ttr_field *field)
 {
-    const char last = walk->to->n ? at[-1] : ' ';
-    if (!walk->is_open)
+    const char last = field_printer->to->n ? at[-1] : ' ';
+    if (!field_printer->is_open)
         return emit_constant(at, " { ");
-    if (field->depth == 0 && field->group != walk->group)
+    if (field->depth == 0 && field->group != field_printer->group)
         return emit_constant(at, " } { ");
     return last != ' ' && last != '[' ? emit_constant(at, ", ") : at;
 }
 
-/* Appends a name that has no id, so it is not in the cache of escaped names. */
-static void add_other_name(struct walk *walk, ttr_text name)
+/* Appends a field name that has no text id, so it cannot be taken from the cache of escaped names.
+ */
+static void add_uncached_name(struct field_printer *field_printer, ttr_text name)
 {
-    struct buffer *to = walk->to;
-    if (walk->with_color)
+    struct buffer *to = field_printer->to;
+    if (field_printer->with_color)
         buffer_add_text(to, COLOR_FIELD);
     (void)text_escape(to, name.p, name.n);
-    if (walk->with_color)
+    if (field_printer->with_color)
         buffer_add_text(to, COLOR_OFF);
     buffer_add(to, " = ", 3);
 }
 
-static void add_field(struct walk *walk, const ttr_field *field)
+static void add_field(struct field_printer *field_printer, const ttr_field *field)
 {
-    struct buffer *to = walk->to;
-    while (walk->depth > field->depth)
-        close_level(walk);
-    const bool is_named = !walk->is_array[walk->depth], is_known = is_named && field->name_id;
+    struct buffer *to = field_printer->to;
+    while (field_printer->depth > field->depth)
+        close_level(field_printer);
+    const bool is_named = !field_printer->is_array[field_printer->depth],
+               is_known = is_named && field->name_id;
     const ttr_text name =
-        is_known ? text_cache_get(walk->texts, walk->t, field->name_id)->text : (ttr_text){"", 0};
+        is_known ? text_cache_get(field_printer->texts, field_printer->t, field->name_id)->text
+                 : (ttr_text){"", 0};
     const ttr_value *value = &field->value;
     char *const begin =
                     (char *)buffer_room(to, BEFORE_NAME + name.n + TEXT_CACHE_PADDING + NUMBER_MAX),
                 *at = begin;
     if (!begin)
         return;
-    at = put_separator(at, walk, field);
+    at = emit_separator(at, field_printer, field);
     if (is_known) {
-        at = walk->with_color ? emit_constant(at, COLOR_FIELD) : at;
+        at = field_printer->with_color ? emit_constant(at, COLOR_FIELD) : at;
         at = emit_cached_piece(at, name);
-        at = walk->with_color ? emit_constant(at, COLOR_OFF) : at;
+        at = field_printer->with_color ? emit_constant(at, COLOR_OFF) : at;
         at = emit_constant(at, " = ");
     }
-    walk->is_open = true;
-    walk->group = field->group;
+    field_printer->is_open = true;
+    field_printer->group = field->group;
     const bool is_plain = (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT) &&
                           value->hint == TTR_DISPLAY_NONE &&
                           (value->base == 0 || value->base == 10) && (is_known || !is_named);
@@ -307,23 +315,23 @@ static void add_field(struct walk *walk, const ttr_field *field)
     if (is_plain)
         return;
     if (is_named && !is_known)
-        add_other_name(walk, field->name);
-    add_value(walk, value);
+        add_uncached_name(field_printer, field->name);
+    add_value(field_printer, value);
 }
 
 void text_add_fields(struct ttr_writer *out, struct text_cache *texts, ttr_field_buffer *fields,
                      const ttr_event *event, bool with_color)
 {
     struct buffer *to = &out->buffer;
-    struct walk walk = {
+    struct field_printer field_printer = {
         .t = out->t, .to = to, .texts = texts, .fields = fields, .with_color = with_color};
     const ttr_field *field;
     for (uint32_t n = ttr_event_fields(fields, event, &field); n > 0;
          n = ttr_event_fields_next(fields, &field))
         for (uint32_t i = 0; i < n; i++)
-            add_field(&walk, &field[i]);
-    while (walk.depth > 0)
-        close_level(&walk);
-    if (walk.is_open)
+            add_field(&field_printer, &field[i]);
+    while (field_printer.depth > 0)
+        close_level(&field_printer);
+    if (field_printer.is_open)
         buffer_add(to, " }", 2);
 }

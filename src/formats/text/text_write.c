@@ -13,7 +13,7 @@
 #include "model/activity.h"
 #include "model/output.h"
 
-/* upper bounds in bytes for a line without names and fields: words and colours; numbers */
+/* bytes; upper bounds for a line without names and fields: words and colours, and numbers */
 #define LINE_TEXT 512
 #define LINE_NUMBERS (16 * NUMBER_MAX + 2 * ACTIVITY_TEXT_MAX)
 
@@ -21,25 +21,25 @@ enum time_style { TIME_AUTO, TIME_ISO, TIME_SECONDS, TIME_NS, TIME_DELTA };
 
 struct text {
     struct text_cache texts;
-    ttr_field_buffer *fields; /* NULL if fields are not shown */
+    ttr_field_buffer *fields; /* NULL if fields are not printed */
     enum time_style style;
     bool with_names, with_numbers, with_color, has_last;
     int64_t last_time;
-    int64_t second;  /* the second that `prefix` was made for */
-    size_t prefix_n; /* bytes; 0: not made yet */
+    int64_t second;  /* Unix second that `prefix` is valid for */
+    size_t prefix_n; /* bytes; 0 = `prefix` is not valid */
     char prefix[NUMBER_MAX + 1];
 };
 
-/* The escaped names of an event. */
+/* Escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* Sets *choice to the index of the option's value in a NULL-terminated list; 0, the default, if the
- * option is not set. */
-static ttr_status read_choice(const struct ttr_writer *out, const char *key,
-                              const char *const *words, unsigned *choice, ttr_error *error)
+/* Sets *choice to the index of the option's value in a NULL-terminated list of words. Sets 0, the
+ * default, if the option is not set. */
+static ttr_status parse_choice(const struct ttr_writer *out, const char *key,
+                               const char *const *words, unsigned *choice, ttr_error *error)
 {
     const char *value = output_option(out, key);
     *choice = 0;
@@ -63,13 +63,13 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     struct text *ctx = out->ctx;
     unsigned style, fields, names, numbers;
     text_cache_init(&ctx->texts, &out->t->counted, text_escape);
-    ttr_status status = read_choice(out, "time", styles, &style, error);
+    ttr_status status = parse_choice(out, "time", styles, &style, error);
     if (status == TTR_OK)
-        status = read_choice(out, "fields", answers, &fields, error);
+        status = parse_choice(out, "fields", answers, &fields, error);
     if (status == TTR_OK)
-        status = read_choice(out, "names", answers, &names, error);
+        status = parse_choice(out, "names", answers, &names, error);
     if (status == TTR_OK)
-        status = read_choice(out, "numbers", refusals, &numbers, error);
+        status = parse_choice(out, "numbers", refusals, &numbers, error);
     if (status != TTR_OK)
         return status;
     ctx->style = (enum time_style)style;
@@ -80,9 +80,9 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     return fields == 0 && !ctx->fields ? fail_memory(error) : TTR_OK;
 }
 
-/* Formats the part of a time before its fraction: "[2022-04-21 10:11:12.". number_format_iso ends
- * with nine digits and a Z. */
-static void make_prefix(struct text *ctx, int64_t second, int64_t time)
+/* Formats the start of a time, up to the decimal point: "[2022-04-21 10:11:12.". Cuts off the nine
+ * digits and the Z that number_format_iso appends. */
+static void format_time_prefix(struct text *ctx, int64_t second, int64_t time)
 {
     ctx->second = second;
     ctx->prefix[0] = '[';
@@ -92,21 +92,21 @@ static void make_prefix(struct text *ctx, int64_t second, int64_t time)
         *divider = ' ';
 }
 
-static char *put_iso(char *at, struct text *ctx, int64_t time)
+static char *emit_iso_time(char *at, struct text *ctx, int64_t time)
 {
     int64_t second = time / 1000000000 - (time % 1000000000 < 0), part = time % 1000000000;
     if (ctx->prefix_n == 0 || ctx->second != second)
-        make_prefix(ctx, second, time);
+        format_time_prefix(ctx, second, time);
     memcpy(at, ctx->prefix, ctx->prefix_n);
     at += ctx->prefix_n;
     number_format_9_digits(at, (uint32_t)(part < 0 ? part + 1000000000 : part));
     return at + 9;
 }
 
-static char *put_time(char *at, struct text *ctx, int64_t time)
+static char *emit_time(char *at, struct text *ctx, int64_t time)
 {
     if (ctx->style == TIME_ISO)
-        return emit_constant(put_iso(at, ctx, time), "] ");
+        return emit_constant(emit_iso_time(at, ctx, time), "] ");
     at = emit_constant(at, "[");
     if (ctx->style == TIME_NS)
         at = emit_i64(at, time);
@@ -115,15 +115,15 @@ static char *put_time(char *at, struct text *ctx, int64_t time)
     return emit_constant(at, "] ");
 }
 
-static char *put_delta(char *at, const struct text *ctx, int64_t time)
+static char *emit_time_difference(char *at, const struct text *ctx, int64_t time)
 {
     int64_t last = ctx->has_last ? ctx->last_time : time;
     at = emit_constant(at, time < last ? "(-" : "(+");
     return emit_constant(emit_seconds(at, time_distance(time, last)), ") ");
 }
 
-/* Returns true if the event has a time to show. Events without a time use the time of the event
- * before them. The first known time also selects the style of times. */
+/* Returns true if a time can be printed: that of the event or, if the event has none, that of the
+ * previous event. The first known time selects the style of all times. */
 static bool choose_time_style(struct text *ctx, const ttr_event *event)
 {
     bool has_time = ctx->has_last || !(event->flags & TTR_EVENT_NO_TIME);
@@ -132,8 +132,9 @@ static bool choose_time_style(struct text *ctx, const ttr_event *event)
     return has_time;
 }
 
-/* Only the last event counts once it is decided how times are shown. */
-static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
+/* Skips a batch of events that are not printed. Only the last event matters once the style of times
+ * is chosen, because time differences refer to it. */
+static void text_skip_batch(struct ttr_writer *out, const ttr_batch *batch)
 {
     struct text *ctx = out->ctx;
     uint32_t i = ctx->has_last ? batch->n : 0;
@@ -148,20 +149,20 @@ static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
     }
 }
 
-static char *put_times(char *at, struct text *ctx, const ttr_event *event)
+static char *emit_times(char *at, struct text *ctx, const ttr_event *event)
 {
     const bool has_time = choose_time_style(ctx, event);
     if (ctx->with_color)
         at = emit_constant(at, COLOR_TIME);
     if (ctx->style != TIME_DELTA)
-        at = has_time ? put_time(at, ctx, event->time) : emit_constant(at, "[no time] ");
-    at = put_delta(at, ctx, event->time);
+        at = has_time ? emit_time(at, ctx, event->time) : emit_constant(at, "[no time] ");
+    at = emit_time_difference(at, ctx, event->time);
     ctx->last_time = event->time;
     ctx->has_last = has_time;
     return ctx->with_color ? emit_constant(at, COLOR_OFF) : at;
 }
 
-static char *put_names(char *at, const struct text *ctx, const struct names *names)
+static char *emit_names(char *at, const struct text *ctx, const struct names *names)
 {
     at = emit_piece(at, names->provider);
     if (names->provider.n || names->category.n)
@@ -173,7 +174,7 @@ static char *put_names(char *at, const struct text *ctx, const struct names *nam
     return emit_constant(at, ctx->with_color ? COLOR_OFF " " : " ");
 }
 
-static char *put_kind(char *at, const struct text *ctx, unsigned kind)
+static char *emit_event_kind(char *at, const struct text *ctx, unsigned kind)
 {
     static const char *const colors[TTR_KIND_COUNT] = {
         COLOR_MOMENT,  COLOR_MOMENT, COLOR_SPAN,    COLOR_SPAN,    COLOR_SPAN,
@@ -187,16 +188,16 @@ static char *put_kind(char *at, const struct text *ctx, unsigned kind)
     return emit_constant(at, ctx->with_color ? COLOR_OFF " " : " ");
 }
 
-static char *put_ids(char *at, const ttr_thread *thread)
+static char *emit_thread_ids(char *at, const ttr_thread *thread)
 {
     at = thread->pid_known ? emit_u64(at, thread->pid) : emit_constant(at, "-");
     at = emit_constant(at, "/");
     return thread->tid_known ? emit_u64(at, thread->tid) : emit_constant(at, "-");
 }
 
-static char *put_thread(char *at, const struct names *names)
+static char *emit_thread(char *at, const struct names *names)
 {
-    at = put_ids(at, &names->known);
+    at = emit_thread_ids(at, &names->known);
     if (!names->process.n && !names->thread.n)
         return at;
     at = emit_piece(emit_constant(at, " ("), names->process);
@@ -204,21 +205,22 @@ static char *put_thread(char *at, const struct names *names)
     return emit_constant(at, ")");
 }
 
-static bool has_shown_id(const ttr_event *event)
+static bool is_id_printed(const ttr_event *event)
 {
     bool is_linked = event->kind >= TTR_KIND_ASYNC_BEGIN && event->kind <= TTR_KIND_FLOW_END;
     return is_linked || event->kind == TTR_KIND_OBJECT ||
            (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
-/* Returns true for processes and threads, whose id is a pid or tid and therefore decimal. */
+/* Returns true for process and thread objects, whose ids are pids and tids and are printed in
+ * decimal. */
 static bool has_decimal_id(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
            (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
 }
 
-static char *put_tag(char *at, const ttr_event *event)
+static char *emit_event_tag(char *at, const ttr_event *event)
 {
     static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
     static const char *const objects[] = {"other",   "process", "thread",
@@ -233,27 +235,27 @@ static char *put_tag(char *at, const ttr_event *event)
     return event->tag ? emit_u64(emit_constant(at, " tag="), event->tag) : at;
 }
 
-static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
+static char *emit_attributes(char *at, const ttr *t, const ttr_event *event)
 {
     ttr_thread from;
     if (event->flags & TTR_EVENT_HAS_CPU)
         at = emit_u64(emit_constant(at, " cpu="), event->cpu);
     if (event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration))
         at = emit_seconds(emit_constant(at, " dur="), event->duration);
-    if (has_shown_id(event) && !has_decimal_id(event))
+    if (is_id_printed(event) && !has_decimal_id(event))
         at = emit_hex(emit_constant(at, " id="), event->link);
-    else if (has_shown_id(event))
+    else if (is_id_printed(event))
         at = emit_u64(emit_constant(at, " id="), event->link);
     if (event->kind == TTR_KIND_GAP && event->tag != TTR_GAP_PACKETS)
         at = event->link ? emit_u64(emit_constant(at, " lost="), event->link)
                          : emit_constant(at, " lost=unknown");
     bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     if (is_thread && event->link <= UINT32_MAX && ttr_thread_get(t, (ttr_id)event->link, &from))
-        at = put_ids(emit_constant(at, " from="), &from);
-    return put_tag(at, event);
+        at = emit_thread_ids(emit_constant(at, " from="), &from);
+    return emit_event_tag(at, event);
 }
 
-static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t pid)
+static char *emit_activity(char *at, const char *key, const uint8_t *id, uint64_t pid)
 {
     if (!id)
         return at;
@@ -261,7 +263,7 @@ static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t
     return at + activity_format_id(at, id, pid);
 }
 
-static char *put_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
+static char *emit_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
 {
     static const char *const levels[] = {"none",    "trace", "debug", "info",
                                          "warning", "error", "fatal"};
@@ -279,12 +281,12 @@ static char *put_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
         at = emit_hex(emit_constant(at, " keyword="), event->keyword);
     if (event->opcode)
         at = emit_u64(emit_constant(at, " opcode="), event->opcode);
-    at = put_activity(at, " activity=", event->activity, pid);
-    return put_activity(at, " related=", event->related, pid);
+    at = emit_activity(at, " activity=", event->activity, pid);
+    return emit_activity(at, " related=", event->related, pid);
 }
 
-/* " event=80/1" */
-static char *put_number(char *at, const ttr *t, const ttr_event *event)
+/* Writes the event's number and version, such as " event=80/1". Returns the end. */
+static char *emit_event_number(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     if (!ttr_event_number(t, event, &number, &version))
@@ -298,7 +300,8 @@ static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct
     struct text *ctx = out->ctx;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         &names->known); /* on failure `known` stays zeroed: no thread is shown */
+                         /* on failure names->known stays zeroed, so no thread is printed */
+                         &names->known);
     names->provider = text_cache_get(&ctx->texts, out->t, event->provider)->text;
     names->category = text_cache_get(&ctx->texts, out->t, event->category)->text;
     names->name = text_cache_get(&ctx->texts, out->t, event->name)->text;
@@ -320,14 +323,14 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
-    at = put_times(at, ctx, event);
-    at = put_names(at, ctx, &names);
-    at = put_kind(at, ctx, event->kind);
-    at = put_thread(at, &names);
-    at = put_attributes(at, out->t, event);
-    at = put_rare_attributes(at, event, names.known.pid);
+    at = emit_times(at, ctx, event);
+    at = emit_names(at, ctx, &names);
+    at = emit_event_kind(at, ctx, event->kind);
+    at = emit_thread(at, &names);
+    at = emit_attributes(at, out->t, event);
+    at = emit_rare_attributes(at, event, names.known.pid);
     if (ctx->with_numbers)
-        at = put_number(at, out->t, event);
+        at = emit_event_number(at, out->t, event);
     if (names.source.n)
         at = emit_piece(emit_constant(at, " source="), names.source);
     buffer_commit(&out->buffer, (size_t)(at - begin));
@@ -368,7 +371,7 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct text),
     .create = text_create,
     .write = text_write,
-    .pass = text_pass,
+    .pass = text_skip_batch,
     .finish = text_finish,
     .drop = text_drop,
 };

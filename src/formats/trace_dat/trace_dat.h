@@ -1,35 +1,36 @@
-/* The trace.dat reader: its parts, what they share, and the functions that each of them offers.
- * trace_dat_format.h draws the bytes.
+/* The trace.dat reader: shared types, and the functions that its files offer to each other.
+ * trace_dat_format.h has the byte layout.
  *
- *   trace_dat_read.c      opening; the loop that merges the events of all CPUs by time
- *   trace_dat_head.c      version 6: one header, tables of CPUs
- *   trace_dat_sections.c  version 7: sections, found by options; salvage if the options are missing
- *   trace_dat_options.c   contents of options, common to both versions
- *   trace_dat_lanes.c     a lane: the pages of one CPU in one buffer, one after the other
- *   trace_dat_bytes.c     reading at any offset; decompression
+ *   trace_dat_read.c         opening; the loop that merges the events of all CPUs by time
+ *   trace_dat_head.c         version 6: one header, tables of CPUs
+ *   trace_dat_sections.c     version 7: sections, found by options; salvage if the options are
+ * missing trace_dat_options.c      contents of options, common to both versions
+ *   trace_dat_cpu_buffers.c  CPU buffers: reads pages, returns their events one by one
+ *   trace_dat_bytes.c        reading at any offset; decompression
  *
- * A trace has one or several buffers (trace-cmd calls the others instances).  The ring buffer pages
- * of a CPU in a buffer are contiguous in the file, so the events of different CPUs have to be
- * merged:
+ * A trace has one or several ring buffers (trace-cmd calls all but the main one instances). A ring
+ * buffer has one CPU buffer per CPU: pages that are contiguous in the file. So the events of all
+ * CPU buffers have to be merged:
  *
- *   lane CPU 0  | page: time, events | page | page ...      one decoded event ahead  -+
- *   lane CPU 1  | page | page ...                                                     +- heap ->
- * batch lane CPU 2  | u32 chunks | u32 packed, u32 unpacked, zstd | ...                  -+
+ *   CPU buffer 0  | page: time, events | page | page ...               one decoded event  -+
+ *   CPU buffer 1  | page | page ...                                                        +- heap
+ * -> batch CPU buffer 2  | u32 chunks | u32 packed, u32 unpacked, zstd | ... -+
  *
- * Order of calls: trace_dat_open finds the version, reads the description of the tracepoints and
- * adds a lane per CPU (trace_dat_lane_add).  trace_dat_next emits the earliest event and advances
- * its lane by trace_dat_lane_next.  That returns false at the end of a page buffer, and the lane is
- * then stuck.  Reading more pages may overwrite events of the batch, so trace_dat_lane_continue
- * does it only while the batch is empty.
+ * Order of calls: trace_dat_open() finds the version, reads the description of the tracepoints and
+ * adds the CPU buffers (trace_dat_cpu_buffer_add()). trace_dat_next() emits the earliest event, and
+ * advances its CPU buffer by trace_dat_cpu_buffer_next(). If that returns false, the pages in
+ * memory have no more events, and the CPU buffer needs a refill. Reading pages may overwrite events
+ * of the batch, so trace_dat_cpu_buffer_refill() is called only while the batch is empty.
  *
- * Algorithm: k-way merge by a binary heap of lanes, O(log lanes) per event.  Memory: 256 KiB per
- * lane, at most 8 MiB for all.
+ * Algorithm: k-way merge by a binary heap, O(log n) per event for n CPU buffers. Memory: 256 KiB
+ * per CPU buffer, at most 8 MiB in all.
  *
- * Invariants: every lane is in the heap, stuck, or at its end; events point into the buffer of
- * their lane until the batch is consumed.
+ * Invariants: each CPU buffer is in the heap, needs a refill, or is at its end. Events point into
+ * the memory of their CPU buffer until the batch is consumed.
  *
- * The whole file must be readable at any offset, so the input of a pipe or a compressed file is
- * first stored in a temporary file.  Left out: writing; times of a guest as those of its host. */
+ * The complete file must be readable at any offset, so the input of a pipe or a compressed file is
+ * first stored in a temporary file. Left out: writing; conversion of a guest's times to those of
+ * the host. */
 #ifndef TRACETTA_TRACE_DAT_H
 #define TRACETTA_TRACE_DAT_H
 
@@ -42,37 +43,38 @@
 
 extern const struct format format_trace_dat;
 
-/* The ring buffer pages of one CPU in one buffer, and the next event in them. */
-struct trace_dat_lane {
-    uint64_t at, left; /* file offset and size of the bytes that were not read yet */
-    uint32_t chunks;   /* compressed chunks that were not read yet */
+/* A CPU buffer: the pages of one CPU in one ring buffer, and the next event in them. */
+struct trace_dat_cpu_buffer {
+    uint64_t at, left; /* file offset and size of the bytes that are not read yet */
+    uint32_t chunks;   /* compressed chunks that are not read yet */
     uint32_t cpu, page_bytes;
     ttr_id track;
-    bool is_compressed, is_begun; /* is_begun: the count of chunks was read */
-    uint8_t *buffer;              /* pages that are in memory, uncompressed */
-    /* of `buffer`: allocated bytes, bytes in use, offset of the next page */
+    bool is_compressed, has_chunk_count; /* has_chunk_count: the number of chunks was read */
+    uint8_t *buffer;                     /* uncompressed pages in memory */
+    /* allocated bytes of `buffer`, bytes in use, offset of the next page */
     size_t capacity, n, next;
     /* file offset of `buffer`, or of the chunk that it was decompressed from */
     uint64_t offset;
     struct ring_buffer_page page; /* the current page */
-    /* the next event; if is_gap, the time and number of lost events */
+    /* next event; if is_gap, only its time is valid */
     struct ring_buffer_event event;
-    bool is_gap;   /* a gap before the current page is next */
-    bool is_stuck; /* no event in memory: trace_dat_lane_continue must read on */
+    /* the next event is a gap before the current page; `page.lost` counts the lost events */
+    bool is_gap;
+    bool needs_refill; /* no event is left in memory: call trace_dat_cpu_buffer_refill() */
 };
 
-/* Contents of options, of both versions. */
+/* Values of the options of either version. */
 struct trace_dat_options {
-    int64_t add_ns; /* nanoseconds added to times */
-    bool is_dated;  /* times with add_ns are Unix times */
-    /* of TSC2NSEC: ns = ticks * multiplier >> shift; 0 = ticks are nanoseconds */
+    int64_t add_ns;      /* nanoseconds added to times */
+    bool has_unix_times; /* times with add_ns are nanoseconds since 1970 */
+    /* option TSC2NSEC: ns = ticks * multiplier >> shift; 0 if ticks are nanoseconds */
     uint32_t multiplier, shift;
-    uint32_t cpus;    /* CPUCOUNT; 0 if the option is missing */
-    bool has_clock;   /* TRACECLOCK is present */
-    bool is_guest;    /* TIME_SHIFT is present: the trace of a virtual machine */
+    uint32_t cpus;    /* option CPUCOUNT; 0 if missing */
+    bool has_clock;   /* option TRACECLOCK is present */
+    bool is_guest;    /* option TIME_SHIFT is present, so the trace is from a virtual machine */
     bool has_buffers; /* version 7: a BUFFER option is present */
     char clock[32];
-    /* version 7: file offsets of sections by their number; 0 = missing */
+    /* version 7: file offset of each section, by section number; 0 if missing */
     uint64_t section[TRACE_DAT_BUFFER_TEXT + 1];
 };
 
@@ -84,18 +86,18 @@ struct trace_dat_reader {
     uint64_t size; /* file size in bytes */
     struct tracing_data data;
     struct trace_dat_options options;
-    struct buffer bytes,
-        /* `bytes`: a part of the file that is being parsed; `inflated`: a decompressed section */
-        inflated;
-    struct trace_dat_lane *lane;
-    size_t lanes_n, lanes_capacity;
-    uint64_t lanes_bytes; /* bytes of the file in all lanes */
-    uint32_t *heap;       /* indices of lanes that have an event, a binary heap by its time */
+    /* `bytes`: a range of the file that is being parsed; `inflated`: a decompressed section */
+    struct buffer bytes, inflated;
+    struct trace_dat_cpu_buffer *cpu_buffer;
+    size_t cpu_buffers_n, cpu_buffers_capacity;
+    uint64_t cpu_buffers_bytes; /* total file bytes in all CPU buffers */
+    /* binary heap by event time: indices of the CPU buffers that have a next event */
+    uint32_t *heap;
     size_t heap_n;
     char compression[16]; /* "none", "zlib", "zstd" */
-    uint64_t last;        /* ticks of the event emitted last */
-    uint64_t kernel_lost; /* events lost according to the statistics of all buffers */
-    uint64_t page_lost;   /* events lost according to pages; those are already emitted as gaps */
+    uint64_t last;        /* ticks of the last emitted event */
+    uint64_t kernel_lost; /* lost events according to the statistics of all ring buffers */
+    uint64_t page_lost;   /* lost events according to pages; already emitted as gaps */
 };
 
 /* --- trace_dat_read.c --- */
@@ -108,19 +110,19 @@ bool trace_dat_describe(struct input *in, size_t i, struct event_class *about,
 
 /* --- trace_dat_bytes.c --- */
 
-/* Makes the whole file readable at any offset, and sets reader->size. */
+/* Ensures that the file is readable at any offset, and sets reader->size. */
 TTR_MUST ttr_status trace_dat_make_seekable(struct trace_dat_reader *reader);
 
 /* Copies up to n bytes at a file offset.  *got is less than n only at the end of the file. */
 TTR_MUST ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t offset, void *to,
                                       size_t n, size_t *got);
 
-/* Loads up to n bytes at a file offset into reader->bytes; fewer at the end of the file. */
+/* Loads up to n bytes at a file offset into reader->bytes; fewer if the file ends. */
 TTR_MUST ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n);
 
-/* Decompresses to exactly `to_n` bytes and returns the number produced.  It is less if the input is
- * cut or damaged: zlib emits everything before the damage, zstd only complete blocks of up to 128
- * KiB. */
+/* Decompresses up to `to_n` bytes, and returns the number of bytes. Returns fewer than `to_n` if
+ * the input is truncated or damaged: zlib emits all bytes before the damage, zstd only complete
+ * blocks of up to 128 KiB. */
 size_t trace_dat_inflate(const struct trace_dat_reader *reader, const void *from, size_t from_n,
                          void *to, size_t to_n);
 
@@ -134,29 +136,35 @@ TTR_MUST ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader);
 
 /* --- trace_dat_options.c --- */
 
-/* Parses an option that both versions have; the cursor is at its data. */
+/* Parses an option that both versions have. The cursor is at the data of the option. */
 TTR_MUST ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option,
                                            struct cursor c);
 
-/* Sets the clock from the text of trace_clock: the name in brackets, or the complete text. */
+/* Sets the clock from the text of trace_clock: the name in brackets, or the complete text if it has
+ * no brackets. */
 void trace_dat_parse_clock(struct trace_dat_reader *reader, ttr_text text);
 
 /* Reads characters up to a zero byte or the end of the cursor. */
 ttr_text trace_dat_read_string(struct cursor *c);
 
-/* --- trace_dat_lanes.c --- */
+/* --- trace_dat_cpu_buffers.c --- */
 
-/* Adds a lane for the pages of a CPU in a buffer; "" is the main buffer.  Reads no page yet. */
-TTR_MUST ttr_status trace_dat_lane_add(struct trace_dat_reader *reader,
-                                       const struct trace_dat_lane *lane, ttr_text buffer);
+/* Adds the CPU buffer of a CPU in a ring buffer; the main ring buffer has the name "". Reads no
+ * page yet. */
+TTR_MUST ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
+                                             const struct trace_dat_cpu_buffer *cpu_buffer,
+                                             ttr_text buffer);
 
-/* Advances to the next event in memory.  Returns false, and sets is_stuck, if there is none. */
-bool trace_dat_lane_next(struct trace_dat_reader *reader, struct trace_dat_lane *lane);
+/* Advances to the next event in memory. Returns false, and sets needs_refill, if no event is left
+ * there. */
+bool trace_dat_cpu_buffer_next(struct trace_dat_reader *reader,
+                               struct trace_dat_cpu_buffer *cpu_buffer);
 
-/* Continues a stuck lane: reads pages and reports damage.  Call it only while the batch is empty.
- * *has_event is false if the lane is at its end. */
-TTR_MUST ttr_status trace_dat_lane_continue(struct trace_dat_reader *reader,
-                                            struct trace_dat_lane *lane, bool *has_event);
+/* Reads more pages of a CPU buffer until it has an event, and reports damage. Call only while the
+ * batch is empty. *has_event is false if the end is reached. */
+TTR_MUST ttr_status trace_dat_cpu_buffer_refill(struct trace_dat_reader *reader,
+                                                struct trace_dat_cpu_buffer *cpu_buffer,
+                                                bool *has_event);
 
 /* --- trace_dat_diagnostics.c --- */
 extern const ttr_diagnostic_info trace_dat_diagnostics[];

@@ -9,7 +9,7 @@
 #define HOLD_BYTES ((size_t)1 << 20)
 #define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
 
-/* Stores an input that cannot be read at any offset in a temporary file. */
+/* Copies an input that is not seekable to a temporary file. */
 static ttr_status store_in_spill(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
@@ -73,7 +73,8 @@ ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, u
     return status;
 }
 
-/* Feeds zstd in pieces: given a complete but damaged frame at once, it produces nothing. */
+/* Decompresses with zstd in small pieces: if a damaged frame is passed at once, zstd emits nothing.
+ */
 static size_t inflate_zstd(const void *from, size_t from_n, void *to, size_t to_n)
 {
     ZSTD_inBuffer in = {from, 0, 0};

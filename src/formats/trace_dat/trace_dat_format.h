@@ -27,27 +27,27 @@
 #ifndef TRACETTA_TRACE_DAT_FORMAT_H
 #define TRACETTA_TRACE_DAT_FORMAT_H
 
-/* Numbers of options; those from HEADER_INFO on are also the ids of sections. */
+/* Option numbers. From HEADER_INFO on, they are also section ids. */
 enum trace_dat_parse_option {
     TRACE_DAT_DONE = 0,
-    TRACE_DAT_DATE = 1,    /* text: microseconds to add to times */
-    TRACE_DAT_CPUSTAT = 2, /* text: statistics of the buffer of a CPU */
-    /* 6: u64 offset, name\0; 7: also clock\0, u32 page bytes, u32 cpus x { u32 cpu, u64 offset, u64
-     * bytes } */
+    TRACE_DAT_DATE = 1,    /* text: microseconds that are added to times */
+    TRACE_DAT_CPUSTAT = 2, /* text: statistics of the ring buffer of a CPU */
+    /* version 6: u64 offset, name\0; version 7: also clock\0, u32 page bytes, u32 cpus x { u32 cpu,
+     * u64 offset, u64 bytes } */
     TRACE_DAT_BUFFER = 3,
     TRACE_DAT_TRACECLOCK = 4, /* text: available clocks, the one in use in brackets */
     TRACE_DAT_UNAME = 5,
     TRACE_DAT_HOOK = 6,
-    TRACE_DAT_OFFSET = 7,   /* text: nanoseconds to add to times */
+    TRACE_DAT_OFFSET = 7,   /* text: nanoseconds that are added to times */
     TRACE_DAT_CPUCOUNT = 8, /* u32 */
     TRACE_DAT_VERSION = 9,  /* text: version of trace-cmd */
     TRACE_DAT_PROCMAPS = 10,
     TRACE_DAT_TRACEID = 11,    /* u64 */
-    TRACE_DAT_TIME_SHIFT = 12, /* shifts from the times of a guest to those of its host */
+    TRACE_DAT_TIME_SHIFT = 12, /* offsets between the clock of a guest and that of its host */
     TRACE_DAT_GUEST = 13,
     TRACE_DAT_TSC2NSEC = 14, /* u32 multiplier, u32 shift, u64 offset */
     TRACE_DAT_STRINGS = 15,
-    TRACE_DAT_HEADER_INFO = 16, /* from here on: u64 offset of the section */
+    TRACE_DAT_HEADER_INFO = 16, /* this option and all later ones: u64 offset of the section */
     TRACE_DAT_FTRACE_EVENTS = 17,
     TRACE_DAT_EVENT_FORMATS = 18,
     TRACE_DAT_KALLSYMS = 19,
@@ -57,14 +57,14 @@ enum trace_dat_parse_option {
 };
 
 enum {
-    TRACE_DAT_MARK = 10,      /* bytes of "options \0" and of the other marks */
+    TRACE_DAT_MARK = 10,      /* bytes of "options \0"; the other marks have the same length */
     TRACE_DAT_SECTION = 16,   /* bytes of a section header */
-    TRACE_DAT_COMPRESSED = 1, /* bit of the flags of a section */
+    TRACE_DAT_COMPRESSED = 1, /* flag of a section: its data are compressed */
     TRACE_DAT_OPTION_HEAD = 6,
     TRACE_DAT_CHUNK_HEAD = 8,
-    TRACE_DAT_CPUS_MAX = 65536, /* limits from here on: greater numbers are damage */
+    TRACE_DAT_CPUS_MAX = 65536, /* this limit and all later ones: greater numbers are damage */
     TRACE_DAT_PAGE_MAX = 1 << 24,
-    TRACE_DAT_SECTION_MAX = 1 << 28, /* bytes of a section after decompression */
+    TRACE_DAT_SECTION_MAX = 1 << 28, /* bytes of a decompressed section */
     TRACE_DAT_CHUNK_MAX = 1 << 24,
     TRACE_DAT_OPTIONS_MAX = 1024 /* sections of options */
 };

@@ -4,7 +4,7 @@
 
 #define FIRST_LOAD ((uint64_t)1 << 20)
 
-/* A buffer other than the main one; its table of CPUs is at `offset`. */
+/* A ring buffer other than the main one; its table of CPUs is at file offset `offset`. */
 struct other_buffer {
     uint64_t offset;
     char name[64];
@@ -21,8 +21,8 @@ static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *w
                             "the file ends inside %s: its events cannot be found", where);
 }
 
-/* Loads the start of the file until it holds the complete description of tracepoints.  *end is set
- * to the offset after it, 0 if the file ends within it. */
+/* Loads the start of the file up to the end of the description of tracepoints. *end is set to the
+ * offset of that end, or 0 if the file is truncated there. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
     struct tracing_data probe = {.odd = reader->data.odd, .ctx = reader->data.ctx};
@@ -82,24 +82,25 @@ static bool is_header_mark(const uint8_t *p, const char *mark)
     return p && memcmp(p, mark, TRACE_DAT_MARK) == 0;
 }
 
-/* Parses the table of CPUs after "flyrecord", and adds a lane for each. */
+/* Parses the table of CPUs after "flyrecord", and adds a CPU buffer for each entry. */
 static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor *c, uint32_t cpus,
                                   const char *buffer)
 {
     ttr_status status = TTR_OK;
     for (uint32_t cpu = 0; cpu < cpus && status == TTR_OK; cpu++) {
-        struct trace_dat_lane lane = {.cpu = cpu, .page_bytes = reader->data.page_bytes};
-        lane.at = tracing_data_read_number(&reader->data, c, 8);
-        lane.left = tracing_data_read_number(&reader->data, c, 8);
+        struct trace_dat_cpu_buffer cpu_buffer = {.cpu = cpu,
+                                                  .page_bytes = reader->data.page_bytes};
+        cpu_buffer.at = tracing_data_read_number(&reader->data, c, 8);
+        cpu_buffer.left = tracing_data_read_number(&reader->data, c, 8);
         if (c->failed)
             return report_cut_head(reader, "its table of CPUs");
-        status = trace_dat_lane_add(reader, &lane, (ttr_text){buffer, strlen(buffer)});
+        status = trace_dat_cpu_buffer_add(reader, &cpu_buffer, (ttr_text){buffer, strlen(buffer)});
     }
     return status;
 }
 
-/* Parses the header of a buffer, main or other: options if present, then its table of CPUs.  *cpus
- * is set to the size of the main table. */
+/* Parses the header of a ring buffer: options if present, then the table of CPUs. *cpus is set to
+ * the size of the main table. */
 static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cursor *c,
                                       uint32_t *cpus, const char *name, struct instances *instances)
 {
@@ -132,13 +133,15 @@ static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cu
         return input_add_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
                                 "a machine of %u CPUs is impossible", *cpus);
     status = parse_cpu_table(reader, c, *cpus, name);
-    if (stored < *cpus) /* the entry count is rounded up for readers that ignore option CPUCOUNT */
+    /* for readers that do not know CPUCOUNT, the table is larger than the number of CPUs */
+    if (stored < *cpus)
         (void)cursor_skip(c, 16);
     return status;
 }
 
-/* Loads the bytes from the table of a buffer on. */
-static ttr_status load_from(struct trace_dat_reader *reader, uint64_t offset, struct cursor *c)
+/* Loads the bytes from file offset `offset` on, where the table of a ring buffer starts. */
+static ttr_status load_buffer_table(struct trace_dat_reader *reader, uint64_t offset,
+                                    struct cursor *c)
 {
     ttr_status status = trace_dat_load_at(reader, offset, FIRST_LOAD * 64);
     *c = cursor_init(reader->bytes.bytes, reader->bytes.n, offset);
@@ -167,7 +170,7 @@ ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
     status = tracing_data_parse(&reader->data, &c, reader->error);
     if (status != TTR_OK || end == 0)
         return status == TTR_OK ? report_cut_head(reader, "the description of its events") : status;
-    status = load_from(reader, end, &c);
+    status = load_buffer_table(reader, end, &c);
     if (status != TTR_OK)
         return status;
     uint32_t cpus = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
@@ -175,7 +178,7 @@ ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
     if (status == TTR_OK && reader->options.has_clock && !c.failed)
         status = parse_clock_text(reader, &c);
     for (size_t i = 0; i < instances.n && status == TTR_OK; i++) {
-        status = load_from(reader, instances.item[i].offset, &c);
+        status = load_buffer_table(reader, instances.item[i].offset, &c);
         struct instances none = {.n = 0};
         if (status == TTR_OK)
             status = parse_buffer_header(reader, &c, &cpus, instances.item[i].name, &none);

@@ -30,7 +30,7 @@ void trace_dat_parse_clock(struct trace_dat_reader *reader, ttr_text text)
     reader->options.clock[text.n] = 0;
 }
 
-/* Parses a number in the notation of C ("0x1f", "-12").  Returns false if it is malformed. */
+/* Parses a number as C writes it ("0x1f", "-12"). Returns false if the text is malformed. */
 static bool parse_c_number(ttr_text text, int64_t *value)
 {
     bool is_negative = text.n && text.p[0] == '-';
@@ -64,10 +64,10 @@ static void parse_time_offset(struct trace_dat_reader *reader, struct cursor *c,
                              "the %s is not a number; it is not applied to times", what);
         return;
     }
-    reader->options.is_dated |= unit != 1;
+    reader->options.has_unix_times |= unit != 1;
 }
 
-/* TSC2NSEC: u32 multiplier, u32 shift, u64 offset, from TSC ticks to nanoseconds. */
+/* TSC2NSEC: u32 multiplier, u32 shift, u64 offset; they convert TSC ticks to nanoseconds. */
 static void parse_tsc2nsec(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
@@ -90,7 +90,7 @@ static bool add_option_text(struct trace_dat_reader *reader, const char *name, t
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
-/* Returns the number after "\nKEY: " in the statistics of a CPU, 0 if it is missing. */
+/* Returns the number after "\nKEY: " in the statistics of a CPU; 0 if the key is missing. */
 static uint64_t find_statistic(ttr_text text, const char *key)
 {
     const char *at = text.n ? memmem(text.p, text.n, key, strlen(key)) : NULL;

@@ -1,4 +1,4 @@
-/* Opening of a trace.dat, and the merge of the events of all lanes by time. */
+/* Opening of a trace.dat, and the merge of the events of all CPU buffers by time. */
 #include "base/clock_math.h"
 #include "base/status.h"
 #include "base/wide.h"
@@ -6,17 +6,17 @@
 
 /* --- Events --- */
 
-static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
+static struct tracepoint_raw record_of_event(const void *ctx, const ttr_event *event)
 {
     (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = raw_of, .padding = 3};
+static const struct tracepoint_container container = {.raw = record_of_event, .padding = 3};
 
-/* Converts ticks to nanoseconds by TSC2NSEC; without it ticks are nanoseconds. */
-static int64_t ticks_of_lane_to_ns(const struct trace_dat_reader *reader, uint64_t ticks,
-                                   bool *clamped)
+/* Converts ticks to nanoseconds by the option TSC2NSEC. Without that option, ticks are nanoseconds.
+ */
+static int64_t tsc_to_ns(const struct trace_dat_reader *reader, uint64_t ticks, bool *clamped)
 {
     uint128 ns = ticks;
     if (reader->options.multiplier)
@@ -25,98 +25,100 @@ static int64_t ticks_of_lane_to_ns(const struct trace_dat_reader *reader, uint64
     return add_saturated(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->options.add_ns, clamped);
 }
 
-static void set_event_location(struct trace_dat_reader *reader, const struct trace_dat_lane *lane,
-                               ttr_event *event)
+static void set_event_origin(struct trace_dat_reader *reader,
+                             const struct trace_dat_cpu_buffer *cpu_buffer, ttr_event *event)
 {
     bool clamped = false;
-    event->ticks = lane->event.time;
-    event->time = ticks_of_lane_to_ns(reader, lane->event.time, &clamped);
+    event->ticks = cpu_buffer->event.time;
+    event->time = tsc_to_ns(reader, cpu_buffer->event.time, &clamped);
     event->flags = TTR_EVENT_HAS_CPU | (clamped ? TTR_EVENT_CLAMPED : 0);
-    event->cpu = lane->cpu;
-    event->track = lane->track;
-    event->offset = lane->offset;
-    if (!lane->is_compressed && lane->event.p)
-        event->offset += (uint64_t)(lane->event.p - lane->buffer);
+    event->cpu = cpu_buffer->cpu;
+    event->track = cpu_buffer->track;
+    event->offset = cpu_buffer->offset;
+    if (!cpu_buffer->is_compressed && cpu_buffer->event.p)
+        event->offset += (uint64_t)(cpu_buffer->event.p - cpu_buffer->buffer);
 }
 
-/* Emits the next event of a lane.  Returns false if memory is exhausted. */
-static bool emit_lane_event(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+/* Emits the next event of a CPU buffer. Returns false if memory is exhausted. */
+static bool emit_next_event(struct trace_dat_reader *reader,
+                            struct trace_dat_cpu_buffer *cpu_buffer)
 {
     struct input *in = reader->in;
     ttr_event *event = input_add_event(in);
-    set_event_location(reader, lane, event);
-    if (lane->event.time < reader->last)
+    set_event_origin(reader, cpu_buffer, event);
+    if (cpu_buffer->event.time < reader->last)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, event->offset, "trace_dat.backward",
                              "the time of an event of CPU %u is before that of the one before it",
-                             lane->cpu);
-    reader->last = lane->event.time;
-    if (lane->is_gap) {
+                             cpu_buffer->cpu);
+    reader->last = cpu_buffer->event.time;
+    if (cpu_buffer->is_gap) {
         event->kind = TTR_KIND_GAP;
-        event->link = lane->page.lost;
-        reader->page_lost += lane->page.lost;
+        event->link = cpu_buffer->page.lost;
+        reader->page_lost += cpu_buffer->page.lost;
         return true;
     }
-    struct tracepoint_raw raw = {lane->event.p, lane->event.n};
+    struct tracepoint_raw raw = {cpu_buffer->event.p, cpu_buffer->event.n};
     uint32_t id;
     const char *why;
     if (!tracepoint_decode_record(reader->data.all, raw, event, &id, &why))
         return false;
     if (tracepoints_is_plausible(reader->data.all, raw))
-        ring_buffer_confirm(&lane->page);
+        ring_buffer_confirm(&cpu_buffer->page);
     if (why)
         input_add_diagnostic(in, TTR_SEVERITY_ODD, event->offset, "trace_dat.event",
                              "an event of number %u: %s; the fields that fit are emitted", id, why);
     return true;
 }
 
-/* --- Merge: binary heap of lanes by the time of their next event; equal times by CPU --- */
+/* --- Merge: binary heap of CPU buffers by the time of their next event; equal times by CPU --- */
 
-static bool is_lane_before(const struct trace_dat_reader *reader, uint32_t a, uint32_t b)
+static bool has_earlier_event(const struct trace_dat_reader *reader, uint32_t a, uint32_t b)
 {
-    uint64_t x = reader->lane[a].event.time, y = reader->lane[b].event.time;
+    uint64_t x = reader->cpu_buffer[a].event.time, y = reader->cpu_buffer[b].event.time;
     return x < y || (x == y && a < b);
 }
 
-static void lane_heap_sift_down(struct trace_dat_reader *reader)
+static void heap_sift_down(struct trace_dat_reader *reader)
 {
     uint32_t *heap = reader->heap, moved = heap[0];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < reader->heap_n; at = child) {
-        if (child + 1 < reader->heap_n && is_lane_before(reader, heap[child + 1], heap[child]))
+        if (child + 1 < reader->heap_n && has_earlier_event(reader, heap[child + 1], heap[child]))
             child++;
-        if (!is_lane_before(reader, heap[child], moved))
+        if (!has_earlier_event(reader, heap[child], moved))
             break;
         heap[at] = heap[child];
     }
     heap[at] = moved;
 }
 
-static void lane_heap_add(struct trace_dat_reader *reader, uint32_t lane)
+static void heap_add_cpu_buffer(struct trace_dat_reader *reader, uint32_t cpu_buffer)
 {
     size_t at = reader->heap_n++;
-    for (; at > 0 && is_lane_before(reader, lane, reader->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && has_earlier_event(reader, cpu_buffer, reader->heap[(at - 1) / 2]);
+         at = (at - 1) / 2)
         reader->heap[at] = reader->heap[(at - 1) / 2];
-    reader->heap[at] = lane;
+    reader->heap[at] = cpu_buffer;
 }
 
-/* Continues each stuck lane, and adds it to the heap if it has an event. */
-static ttr_status continue_stuck_lanes(struct trace_dat_reader *reader)
+/* Refills the CPU buffers without events in memory. Adds those that have events to the heap. */
+static ttr_status refill_cpu_buffers(struct trace_dat_reader *reader)
 {
-    for (uint32_t i = 0; i < reader->lanes_n; i++) {
+    for (uint32_t i = 0; i < reader->cpu_buffers_n; i++) {
         bool has_event;
-        if (!reader->lane[i].is_stuck)
+        if (!reader->cpu_buffer[i].needs_refill)
             continue;
-        ttr_status status = trace_dat_lane_continue(reader, &reader->lane[i], &has_event);
+        ttr_status status = trace_dat_cpu_buffer_refill(reader, &reader->cpu_buffer[i], &has_event);
         if (status != TTR_OK)
             return status;
         if (has_event)
-            lane_heap_add(reader, i);
+            heap_add_cpu_buffer(reader, i);
     }
     return TTR_OK;
 }
 
-/* Emits one gap for events that the kernel counted as lost, but no page did: dropped ones, those
- * overwritten after the last page, and pages that record a loss without a number. */
+/* Emits one gap for lost events that the kernel counted, but that no page records: dropped events,
+ * events overwritten after the last page, and pages that record a loss without a count. */
 static void emit_final_gap(struct trace_dat_reader *reader)
 {
     uint64_t rest =
@@ -129,7 +131,7 @@ static void emit_final_gap(struct trace_dat_reader *reader)
     event->kind = TTR_KIND_GAP;
     event->flags = TTR_EVENT_NO_TIME;
     event->ticks = reader->last;
-    event->time = ticks_of_lane_to_ns(reader, reader->last, &clamped);
+    event->time = tsc_to_ns(reader, reader->last, &clamped);
     event->link = rest;
     event->offset = reader->size;
 }
@@ -139,34 +141,34 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
     struct trace_dat_reader *reader = in->ctx;
     reader->error = error;
     tracepoints_begin_batch(reader->data.all);
-    ttr_status status = continue_stuck_lanes(reader);
+    ttr_status status = refill_cpu_buffers(reader);
     if (status != TTR_OK)
         return status;
     while (in->n < in->batch && reader->heap_n) {
-        struct trace_dat_lane *lane = &reader->lane[reader->heap[0]];
-        if (!emit_lane_event(reader, lane))
+        struct trace_dat_cpu_buffer *cpu_buffer = &reader->cpu_buffer[reader->heap[0]];
+        if (!emit_next_event(reader, cpu_buffer))
             return fail_memory(error);
-        if (trace_dat_lane_next(reader, lane)) {
-            lane_heap_sift_down(reader);
+        if (trace_dat_cpu_buffer_next(reader, cpu_buffer)) {
+            heap_sift_down(reader);
             continue;
         }
         reader->heap[0] = reader->heap[--reader->heap_n];
         if (reader->heap_n)
-            lane_heap_sift_down(reader);
-        break; /* reading the next page may overwrite the one that holds the events of the batch */
+            heap_sift_down(reader);
+        break; /* the batch must end: its events may be in the page that the refill overwrites */
     }
     if (in->n)
         return TTR_OK;
     emit_final_gap(reader);
     if (in->n)
         return TTR_OK;
-    status = input_fill(in, reader->size, 0, error); /* everything was read */
+    status = input_fill(in, reader->size, 0, error); /* sets the final input size */
     return status == TTR_OK ? TTR_END : status;
 }
 
 /* --- Opening --- */
 
-static void note_odd_format(void *ctx, uint64_t offset, const char *what)
+static void report_odd_format(void *ctx, uint64_t offset, const char *what)
 {
     struct trace_dat_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.format", "%s", what);
@@ -199,13 +201,13 @@ static ttr_status add_trace_clock(struct trace_dat_reader *reader)
                             ? ((uint128)1000000000 << options->shift) / options->multiplier
                             : 1000000000;
     ttr_clock clock = {.name = options->clock[0] ? options->clock : "local",
-                       .is_anchored = options->is_dated,
+                       .is_anchored = options->has_unix_times,
                        .anchor_ns = options->add_ns,
                        .frequency = frequency > INT64_MAX ? INT64_MAX : (uint64_t)frequency};
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* Returns whether trace-cmd prints times of the clock as plain numbers instead of seconds. */
+/* Returns whether trace-cmd prints times of this clock as plain numbers instead of seconds. */
 static bool prints_ticks(const struct trace_dat_options *options)
 {
     return !options->multiplier &&
@@ -237,7 +239,7 @@ static ttr_status add_trace_attributes(struct trace_dat_reader *reader)
     return TTR_OK;
 }
 
-static ttr_status read_any_head(struct trace_dat_reader *reader)
+static ttr_status read_file_head(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
     ttr_status status = trace_dat_load_at(reader, 0, 64);
@@ -274,20 +276,20 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
-    reader->data.odd = note_odd_format;
+    reader->data.odd = report_odd_format;
     reader->data.ctx = reader;
     spill_init(&reader->spill);
     buffer_init(&reader->bytes, &reader->t->counted);
     buffer_init(&reader->inflated, &reader->t->counted);
     ttr_status status = trace_dat_make_seekable(reader);
     if (status == TTR_OK)
-        status = read_any_head(reader);
+        status = read_file_head(reader);
     if (status == TTR_OK)
         status = add_trace_clock(reader);
     if (status == TTR_OK)
         status = add_trace_attributes(reader);
-    if (status == TTR_OK && reader->lanes_n) {
-        reader->heap = alloc_zero(&reader->t->counted, reader->lanes_n, sizeof *reader->heap);
+    if (status == TTR_OK && reader->cpu_buffers_n) {
+        reader->heap = alloc_zero(&reader->t->counted, reader->cpu_buffers_n, sizeof *reader->heap);
         status = reader->heap ? TTR_OK : fail_memory(error);
     }
     return status;
@@ -305,10 +307,10 @@ void trace_dat_close(struct input *in)
     const struct alloc *alloc = &in->base.t->counted;
     if (!reader->in)
         return;
-    for (size_t i = 0; i < reader->lanes_n; i++)
-        alloc_free(alloc, reader->lane[i].buffer, reader->lane[i].capacity, 1);
-    alloc_free(alloc, reader->heap, reader->heap ? reader->lanes_n : 0, sizeof *reader->heap);
-    alloc_free(alloc, reader->lane, reader->lanes_capacity, sizeof *reader->lane);
+    for (size_t i = 0; i < reader->cpu_buffers_n; i++)
+        alloc_free(alloc, reader->cpu_buffer[i].buffer, reader->cpu_buffer[i].capacity, 1);
+    alloc_free(alloc, reader->heap, reader->heap ? reader->cpu_buffers_n : 0, sizeof *reader->heap);
+    alloc_free(alloc, reader->cpu_buffer, reader->cpu_buffers_capacity, sizeof *reader->cpu_buffer);
     buffer_free(&reader->bytes);
     buffer_free(&reader->inflated);
     tracepoints_free(reader->data.all);

@@ -1,12 +1,11 @@
-/* Version 7: sections found by options, the description of tracepoints among them.  If the options
- * of the buffers are missing (the recorder died), the sections are searched in the order of the
- * file. */
+/* Version 7: options refer to sections; one of them is the description of tracepoints. If the
+ * options of the ring buffers are missing (the recorder died), sections are searched in file order.
+ */
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* Loads the data of a section, decompressed if needed.  Offsets of the cursor are file offsets if
- * the section is not compressed.  If there is no such section, a note is added and the cursor
- * fails. */
+/* Loads the data of a section, decompressed if needed. If the section is not compressed, cursor
+ * offsets are file offsets. If it is missing, adds a note and sets d->failed. */
 static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id,
                                struct cursor *data)
 {
@@ -63,7 +62,8 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     return status;
 }
 
-/* Sets *is to whether the pages of a buffer are compressed, by the flags of its section. */
+/* Sets *is to whether the pages of a ring buffer are compressed, which the flags of its section
+ * declare. */
 static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset, bool *is)
 {
     uint8_t head[4];
@@ -77,7 +77,7 @@ static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset
 
 static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cursor c)
 {
-    struct trace_dat_lane lane = {0};
+    struct trace_dat_cpu_buffer cpu_buffer = {0};
     uint64_t place = c.offset, offset = tracing_data_read_number(&reader->data, &c, 8);
     ttr_text name = trace_dat_read_string(&c), clock = trace_dat_read_string(&c);
     uint64_t pages = tracing_data_read_number(&reader->data, &c, 4),
@@ -88,17 +88,17 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
     reader->options.has_buffers = true;
     if (name.n == 0 || !reader->options.clock[0])
         trace_dat_parse_clock(reader, clock);
-    ttr_status status = is_compressed(reader, offset, &lane.is_compressed);
-    lane.page_bytes = (uint32_t)pages;
+    ttr_status status = is_compressed(reader, offset, &cpu_buffer.is_compressed);
+    cpu_buffer.page_bytes = (uint32_t)pages;
     for (uint64_t i = 0; i < cpus && status == TTR_OK; i++) {
-        lane.cpu = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
-        lane.at = tracing_data_read_number(&reader->data, &c, 8);
-        lane.left = tracing_data_read_number(&reader->data, &c, 8);
+        cpu_buffer.cpu = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
+        cpu_buffer.at = tracing_data_read_number(&reader->data, &c, 8);
+        cpu_buffer.left = tracing_data_read_number(&reader->data, &c, 8);
         if (c.failed)
             return input_add_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
                                     "the table of a buffer ends after %llu of %llu CPUs",
                                     (unsigned long long)i, (unsigned long long)cpus);
-        status = trace_dat_lane_add(reader, &lane, name);
+        status = trace_dat_cpu_buffer_add(reader, &cpu_buffer, name);
     }
     return status;
 }
@@ -121,8 +121,8 @@ static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option,
     return trace_dat_parse_option(reader, option, part);
 }
 
-/* Parses all sections of options; each ends with the offset of the next.  Their data is copied,
- * since parsing loads other sections. */
+/* Parses all sections of options. Each of them ends with the offset of the next. Their data are
+ * copied, since parsing loads other sections. */
 static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_t offset,
                                         struct buffer *copy)
 {
@@ -194,12 +194,13 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 
 /* --- Salvage without BUFFER options (TRACE-DAT-SALVAGE) --- */
 
-#define SALVAGED_SECTIONS_MAX 4096u /* sections that are searched */
+#define SALVAGED_SECTIONS_MAX 4096u /* limit of sections that are examined */
 
-/* Adds compressed pages at `at` as a lane of the next CPU, and sets *end to their end.  *end is 0
- * if there are none. */
+/* Adds compressed pages at file offset `at` as CPU buffer of the next CPU. *end is set to the
+ * offset after them, or 0 if there are none. */
 static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
-                                         struct trace_dat_lane *lane, uint64_t at, uint64_t *end)
+                                         struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
+                                         uint64_t *end)
 {
     uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
     size_t got;
@@ -211,35 +212,37 @@ static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
         c = cursor_init(bytes, got, next);
         next += TRACE_DAT_CHUNK_HEAD + tracing_data_read_number(&reader->data, &c, 4);
     }
-    lane->at = at;
-    lane->left = (next < reader->size ? next : reader->size) - at;
+    cpu_buffer->at = at;
+    cpu_buffer->left = (next < reader->size ? next : reader->size) - at;
     *end = chunks && got ? next : 0;
-    if (status != TTR_OK || !*end || lane->left <= 4)
+    if (status != TTR_OK || !*end || cpu_buffer->left <= 4)
         return status;
-    lane->left -= 4; /* the count itself is not included, as trace-cmd does */
-    return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
+    cpu_buffer->left -= 4; /* trace-cmd does not include the count itself */
+    return trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
 }
 
-/* Adds uncompressed pages of all CPUs as lanes.  They are contiguous, each CPU aligned to the page
- * size: a page with a start time before the end of the previous page starts the next CPU. */
-static ttr_status salvage_uncompressed(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
-                                       uint64_t at, uint64_t end)
+/* Adds uncompressed pages of all CPUs as CPU buffers. The CPU buffers are contiguous; each is
+ * aligned to the page size. If a page starts before the end time of the previous page, it is the
+ * first page of the next CPU. */
+static ttr_status salvage_uncompressed(struct trace_dat_reader *reader,
+                                       struct trace_dat_cpu_buffer *cpu_buffer, uint64_t at,
+                                       uint64_t end)
 {
     const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
                                               reader->data.page_data};
     uint64_t before = 0;
-    lane->at = at;
-    for (uint64_t next = at; next < end; next += lane->page_bytes) {
+    cpu_buffer->at = at;
+    for (uint64_t next = at; next < end; next += cpu_buffer->page_bytes) {
         struct ring_buffer_page page;
-        ttr_status status = trace_dat_load_at(reader, next, lane->page_bytes);
+        ttr_status status = trace_dat_load_at(reader, next, cpu_buffer->page_bytes);
         if (status == TTR_OK &&
             !ring_buffer_begin_page(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
             continue;
         if (status == TTR_OK && page.time < before) {
-            lane->left = next - lane->at;
-            status = trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
-            lane->at = next;
-            lane->cpu++;
+            cpu_buffer->left = next - cpu_buffer->at;
+            status = trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
+            cpu_buffer->at = next;
+            cpu_buffer->cpu++;
         }
         if (status != TTR_OK)
             return status;
@@ -248,16 +251,16 @@ static ttr_status salvage_uncompressed(struct trace_dat_reader *reader, struct t
         }
         before = page.time;
     }
-    lane->left = end - lane->at;
-    return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
+    cpu_buffer->left = end - cpu_buffer->at;
+    return trace_dat_cpu_buffer_add(reader, cpu_buffer, (ttr_text){"", 0});
 }
 
 static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64_t at,
                                          bool is_compressed)
 {
-    struct trace_dat_lane lane = {.page_bytes = reader->data.page_bytes,
-                                  .is_compressed = is_compressed};
-    uint64_t page = lane.page_bytes, end = reader->size;
+    struct trace_dat_cpu_buffer cpu_buffer = {.page_bytes = reader->data.page_bytes,
+                                              .is_compressed = is_compressed};
+    uint64_t page = cpu_buffer.page_bytes, end = reader->size;
     ttr_status status = TTR_OK;
     if (page < 64 || page > TRACE_DAT_PAGE_MAX)
         return TTR_OK;
@@ -267,17 +270,18 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
         "the options with the CPUs of these events are missing: the CPUs are numbered from "
         "0, in the order of the file");
     if (!is_compressed)
-        return at < end ? salvage_uncompressed(reader, &lane, at, end) : TTR_OK;
-    for (; at < end && status == TTR_OK && lane.cpu < TRACE_DAT_CPUS_MAX; lane.cpu++) {
+        return at < end ? salvage_uncompressed(reader, &cpu_buffer, at, end) : TTR_OK;
+    for (; at < end && status == TTR_OK && cpu_buffer.cpu < TRACE_DAT_CPUS_MAX; cpu_buffer.cpu++) {
         uint64_t stop;
-        status = salvage_compressed_cpu(reader, &lane, at, &stop);
+        status = salvage_compressed_cpu(reader, &cpu_buffer, at, &stop);
         at = stop ? (stop + page - 1) / page * page : end;
     }
     return status;
 }
 
-/* Iterates over sections in the order of the file, and records those that no option refers to.
- * *events is set to the offset of the data of the events section, unchanged if there is none. */
+/* Iterates over sections in file order, and records the offsets of those that no option refers to.
+ * *events is set to the offset of the data of the events section; it is unchanged if there is none.
+ */
 static ttr_status salvage_section_offsets(struct trace_dat_reader *reader, uint64_t at,
                                           uint64_t *events, bool *is_compressed)
 {
@@ -327,7 +331,7 @@ ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader)
     status = parse_option_sections(reader, offset, &copy);
     buffer_free(&copy);
     uint64_t events = 0;
-    bool is_compressed = false, has_options = reader->lanes_n || reader->options.has_buffers;
+    bool is_compressed = false, has_options = reader->cpu_buffers_n || reader->options.has_buffers;
     if (status == TTR_OK && !has_options)
         status = salvage_section_offsets(reader, sections, &events, &is_compressed);
     for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)

@@ -1,14 +1,14 @@
-/* Registration of trace_pipe_raw: its name, its tables of functions, and its bid.
+/* Registration of trace_pipe_raw: its name, its tables of functions, and its detection.
  *
- * The bid: pages have no magic, so a page counts if its events fill exactly the size that its
+ * Pages have no magic. A page is accepted if its events have exactly the total size that the page
  * header declares. */
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 
 #define BID_BITS_PER_PAGE 12u
-#define BID_BITS_MAX 24u /* below the bid of any format with a magic */
-#define COMMON_BYTES 8u  /* size of the common fields, which every event starts with */
+#define BID_BITS_MAX 24u /* lower than the bid of any format with a magic */
+#define COMMON_BYTES 8u  /* size of the common fields at the start of each event */
 
-/* Checks the events of a page.  Returns false if it cannot be a page. */
+/* Iterates over the events of a page. Returns false if the bytes cannot be a page. */
 static bool is_plausible_page(const struct ring_buffer_layout *layout, const uint8_t *bytes,
                               uint64_t *last)
 {

@@ -21,7 +21,7 @@ struct trace_pipe_raw_reader {
     ttr_error *error;
     struct tracing_data data; /* tracepoints, byte order, layout of pages */
     uint32_t page_bytes, cpu;
-    bool has_cpu, is_in_page; /* is_in_page: `page` has been started and not finished */
+    bool has_cpu, is_in_page; /* is_in_page: `page` was started, and has more events */
     ttr_id track;
     uint64_t at; /* file offset of the next page */
     struct ring_buffer_page page;
@@ -39,8 +39,8 @@ bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *abo
 
 /* --- trace_pipe_raw_read_formats.c --- */
 
-/* Reads formats of events from a file or directory (the option `formats`).  Sets the byte order
- * found there before `data.all` is created. */
+/* Reads event formats from a file or directory (option `formats`). Sets the byte order found there,
+ * and then creates `data.all`. */
 TTR_MUST ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *reader,
                                                 const char *path);
 

@@ -7,16 +7,17 @@
 #include "io/folder.h"
 
 #define FORMAT_MAX ((uint64_t)1 << 20) /* size limit of a format file */
-#define FILE_MAX ((uint64_t)1 << 28)   /* size limit of a file of format texts or a trace */
-#define FOLDERS 3u                     /* directory levels below `events`: SYSTEM/NAME/format */
+/* size limit of a trace, or of a file with several format texts */
+#define FILE_MAX ((uint64_t)1 << 28)
+#define FOLDERS 3u /* directory levels below `events`: SYSTEM/NAME/format */
 
-static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
+static struct tracepoint_raw record_of_event(const void *ctx, const ttr_event *event)
 {
     (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static const struct tracepoint_container container = {.raw = raw_of, .padding = 3};
+static const struct tracepoint_container container = {.raw = record_of_event, .padding = 3};
 
 bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader)
 {
@@ -45,8 +46,8 @@ static ttr_status add_format_text(struct trace_pipe_raw_reader *reader, ttr_text
     return status;
 }
 
-/* Returns the directory two levels above a file: "sched" for "sched/sched_switch/format"; "" if
- * there is none. */
+/* Returns the name of the directory two levels above a file: "sched" for
+ * "sched/sched_switch/format". Returns "" if there is none. */
 static ttr_text system_of_path(const char *name)
 {
     const char *end = strrchr(name, '/');

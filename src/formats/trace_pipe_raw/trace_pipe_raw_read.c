@@ -75,8 +75,8 @@ static bool has_complete_page(const struct trace_pipe_raw_reader *reader)
     return skip <= window->n && window->n - skip >= reader->page_bytes;
 }
 
-/* Emits events of the current page until the batch is full.  Returns false if memory is exhausted.
- */
+/* Emits events of the current page until the batch is full or the page ends. Returns false if
+ * memory is exhausted. */
 static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_damaged)
 {
     struct input *in = reader->in;
@@ -101,9 +101,8 @@ static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
     return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* Resynchronizes after an event that extends over the end of its page, possibly because of a
- * damaged size earlier in the page: continues at the next plausible event, or with the next page.
- */
+/* Resynchronizes after an event that extends beyond its page, possibly because of a damaged size
+ * earlier in the page. Continues at the next plausible event, or with the next page. */
 static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
@@ -147,13 +146,14 @@ ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
 
 /* --- Opening --- */
 
-static ttr_status fail_option_value(struct trace_pipe_raw_reader *reader, const char *key,
-                                    const char *value, const char *expected)
+static ttr_status report_bad_option_value(struct trace_pipe_raw_reader *reader, const char *key,
+                                          const char *value, const char *expected)
 {
     return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
 }
 
-/* Reads a numeric option of at most `most`.  *number is unchanged if the option is not set. */
+/* Reads a numeric option with values up to `most`. *number is unchanged if the option is not set.
+ */
 static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const char *key,
                                      uint64_t most, uint32_t *number, bool *is_given)
 {
@@ -163,7 +163,7 @@ static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const
     if (!text)
         return TTR_OK;
     if (!number_parse_u64(text, strlen(text), &value) || value > most)
-        return fail_option_value(reader, key, text, "a number that can be");
+        return report_bad_option_value(reader, key, text, "a number that can be");
     *number = (uint32_t)value;
     return TTR_OK;
 }
@@ -186,7 +186,8 @@ static bool cpu_of_path(const char *path, uint32_t *cpu)
     return is_found;
 }
 
-/* Chooses byte order and size of `long`: the first layout by which the first page is valid. */
+/* Determines byte order and size of `long`: tries all combinations, and chooses the first one for
+ * which the first page is valid. */
 static void guess_layout(struct trace_pipe_raw_reader *reader)
 {
     static const struct ring_buffer_layout layouts[] = {
@@ -210,7 +211,7 @@ static void guess_layout(struct trace_pipe_raw_reader *reader)
     reader->data.page_data = layouts[found].data;
 }
 
-static void note_odd_format(void *ctx, uint64_t offset, const char *what)
+static void report_odd_format(void *ctx, uint64_t offset, const char *what)
 {
     struct trace_pipe_raw_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_pipe_raw.format", "%s", what);
@@ -222,8 +223,8 @@ static ttr_status read_options(struct trace_pipe_raw_reader *reader)
     ttr_status status = read_number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX,
                                            &reader->page_bytes, &is_given);
     if (status == TTR_OK && (reader->page_bytes < 64 || reader->page_bytes % 4 != 0))
-        return fail_option_value(reader, "page-size", input_option(reader->in, "page-size"),
-                                 "bytes of a page, such as 4096");
+        return report_bad_option_value(reader, "page-size", input_option(reader->in, "page-size"),
+                                       "bytes of a page, such as 4096");
     if (status == TTR_OK)
         status = read_number_option(reader, "cpu", UINT16_MAX, &reader->cpu, &reader->has_cpu);
     if (!reader->has_cpu)
@@ -239,7 +240,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
     reader->t = in->base.t;
     reader->error = error;
     reader->page_bytes = TRACE_PIPE_RAW_PAGE;
-    reader->data.odd = note_odd_format;
+    reader->data.odd = report_odd_format;
     reader->data.ctx = reader;
     ttr_status status = read_options(reader);
     if (status == TTR_OK)

@@ -9,13 +9,14 @@
 #define EACH_WANTED 32u  /* target number of events per input and window */
 #define WANTED_MIN 4096u /* bounds of the target number of events per window */
 #define WANTED_MAX 32768u
-#define WINDOW_PARTS 4u           /* an input may fill a quarter of a window at once */
-#define EACH_ROOM INPUT_BATCH_MIN /* events for which every input has reserved space */
+#define WINDOW_PARTS 4u           /* an input may fill 1 / WINDOW_PARTS of a window by one read */
+#define EACH_ROOM INPUT_BATCH_MIN /* number of events for which each input has reserved space */
 #define LINE 64u                  /* bytes of a cache line */
-#define SPAN_FIRST 1024u          /* ns; the first window */
-#define INDEX_BITS 20u            /* bits of a key for the index of the event */
+#define SPAN_FIRST 1024u          /* length of the first window in ns */
+#define INDEX_BITS 20u            /* low bits of a sort key that hold the index of the event */
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
-#define RANKS ((UINT64_MAX >> INDEX_BITS) - 1) /* highest rank that fits into a key */
+/* number of ranks that fit into the other bits of a key */
+#define RANKS ((UINT64_MAX >> INDEX_BITS) - 1)
 #define SPAN_MAX (RANKS / 4)
 #define DIGIT_BITS 11u
 #define DIGITS (1u << DIGIT_BITS)
@@ -27,7 +28,7 @@ struct batch_lane {
     bool has_ended;
 };
 
-static uint32_t wanted_of(size_t n)
+static uint32_t window_event_target(size_t n)
 {
     if (n >= WANTED_MAX / EACH_WANTED)
         return WANTED_MAX;
@@ -35,9 +36,9 @@ static uint32_t wanted_of(size_t n)
     return wanted < WANTED_MIN ? WANTED_MIN : wanted;
 }
 
-static size_t capacity_of(size_t n)
+static size_t event_capacity(size_t n)
 {
-    return n * EACH_ROOM + 2 * (size_t)wanted_of(n);
+    return n * EACH_ROOM + 2 * (size_t)window_event_target(n);
 }
 
 bool batch_merge_can(ttr_reader *const *in, size_t n)
@@ -45,13 +46,13 @@ bool batch_merge_can(ttr_reader *const *in, size_t n)
     for (size_t i = 0; i < n; i++)
         if (!reader_can_read_until(in[i]))
             return false;
-    return n >= BATCH_MERGE_INPUTS_MIN && capacity_of(n) <= INDEX_MASK;
+    return n >= BATCH_MERGE_INPUTS_MIN && event_capacity(n) <= INDEX_MASK;
 }
 
 bool batch_merge_init(struct batch_merge *merge, const struct alloc *alloc, ttr_reader *const *in,
                       size_t n, uint32_t room)
 {
-    const size_t capacity = capacity_of(n);
+    const size_t capacity = event_capacity(n);
     *merge = (struct batch_merge){.alloc = alloc,
                                   .in = in,
                                   .n = n,
@@ -85,13 +86,14 @@ void batch_merge_free(struct batch_merge *merge)
 
 /* --- Start of a window --- */
 
-/* Subtracts the events of an input beyond its reserved space from the shared surplus. */
-static void charge(struct batch_merge *merge, const struct batch_lane *lane)
+/* Subtracts the events of an input that exceed its reserved space from the surplus that all inputs
+ * share. */
+static void subtract_from_surplus(struct batch_merge *merge, const struct batch_lane *lane)
 {
     merge->surplus -= lane->n > EACH_ROOM ? lane->n - EACH_ROOM : 0;
 }
 
-/* Moves the kept events to the front of the array. */
+/* Moves the events kept from the last window to the front of the array. */
 static void gather_kept(struct batch_merge *merge)
 {
     size_t kept = 0;
@@ -107,7 +109,7 @@ static void gather_kept(struct batch_merge *merge)
                 lane->n * sizeof *merge->ranks);
         lane->at = (uint32_t)merge->used;
         merge->used += lane->n;
-        charge(merge, lane);
+        subtract_from_surplus(merge, lane);
         merge->placed[kept++] = merge->placed[i];
     }
     merge->placed_n = kept;
@@ -134,7 +136,7 @@ static void begin_window(struct batch_merge *merge)
     merge->until = begin > UINT64_MAX - merge->span ? UINT64_MAX : begin + merge->span;
     merge->is_cut = most < merge->until;
     if (merge->is_cut)
-        /* not empty: contains at least rank `begin` */
+        /* a window must not be empty: it contains at least rank `begin` */
         merge->until = most > begin ? most : begin + 1;
     merge->is_shortened = false;
     merge->reading = 0;
@@ -143,18 +145,18 @@ static void begin_window(struct batch_merge *merge)
 
 /* --- Reading --- */
 
-/* Returns the number of events that an input may read at once, so that a burst leaves space for the
- * others. */
-static uint32_t room_of(const struct batch_merge *merge)
+/* Returns the number of events that an input may read at once. It is limited, so that a burst
+ * leaves space for other inputs. */
+static uint32_t read_limit(const struct batch_merge *merge)
 {
-    const uint32_t most = wanted_of(merge->n) / WINDOW_PARTS;
+    const uint32_t most = window_event_target(merge->n) / WINDOW_PARTS;
     return (uint32_t)(EACH_ROOM + (merge->surplus < most ? merge->surplus : most));
 }
 
 /* Sets the lower bound of an input's unread events.  If the input may have more events within the
  * window, the window is shortened to that bound: later inputs need not be read beyond it. */
-static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
-                      const struct reader_partial_read *some)
+static void update_input_bound(struct batch_merge *merge, struct batch_lane *lane,
+                               const struct reader_partial_read *some)
 {
     const uint64_t next = order_time(some->next);
     lane->bound = some->is_stopped && next > lane->last ? next : lane->last;
@@ -178,12 +180,12 @@ static uint64_t rank_events(const struct reader_partial_read *some, uint64_t *ra
 }
 
 /* Reads an input up to the end of the window. */
-static ttr_status read_lane(struct batch_merge *merge, size_t i)
+static ttr_status read_input(struct batch_merge *merge, size_t i)
 {
     struct batch_lane *lane = &merge->lane[i];
     struct reader_partial_read some = {.until = (int64_t)order_time((int64_t)merge->until),
                                        .events = merge->events + merge->used,
-                                       .room = room_of(merge)};
+                                       .room = read_limit(merge)};
     ttr_error ctx;
     ttr_status status = reader_read_until(merge->in[i], &some, &ctx);
     if (status == TTR_AGAIN)
@@ -196,23 +198,23 @@ static ttr_status read_lane(struct batch_merge *merge, size_t i)
     lane->at = (uint32_t)merge->used;
     lane->n = some.n;
     merge->used += some.n;
-    charge(merge, lane);
+    subtract_from_surplus(merge, lane);
     if (some.n)
         merge->placed[merge->placed_n++] = (uint32_t)i;
     lane->last = rank_events(&some, merge->ranks + lane->at,
                              lane->last > merge->begin ? lane->last : merge->begin);
-    set_bound(merge, lane, &some);
+    update_input_bound(merge, lane, &some);
     return TTR_OK;
 }
 
-static ttr_status read_lanes(struct batch_merge *merge)
+static ttr_status read_all_inputs(struct batch_merge *merge)
 {
     for (; merge->reading < merge->n; merge->reading++) {
         const struct batch_lane *lane = &merge->lane[merge->reading];
         if (lane->n || lane->has_ended ||
             (lane->bound >= merge->until && merge->until < UINT64_MAX))
             continue;
-        ttr_status status = read_lane(merge, merge->reading);
+        ttr_status status = read_input(merge, merge->reading);
         if (status != TTR_OK)
             return status;
     }
@@ -221,14 +223,14 @@ static ttr_status read_lanes(struct batch_merge *merge)
 
 /* --- End of a window --- */
 
-/* Position of the last events to return: this rank of this input. */
+/* Position of the last events to return: those of this rank, of inputs up to `lane`. */
 struct window_end {
     uint64_t rank;
     size_t lane;
 };
 
-/* Finds the end of the events that no unread event can precede. */
-static struct window_end end_of_window(const struct batch_merge *merge)
+/* Returns the position up to which no unread event can precede a read one. */
+static struct window_end find_window_end(const struct batch_merge *merge)
 {
     struct window_end end = {.rank = UINT64_MAX, .lane = SIZE_MAX};
     for (size_t i = 0; i < merge->n; i++) {
@@ -239,18 +241,19 @@ static struct window_end end_of_window(const struct batch_merge *merge)
     return end;
 }
 
-/* Collects the keys of the events before the end, input by input, so that a stable sort by rank
+/* Collects the sort keys of the events up to `end`, input by input. A stable sort by rank then
  * orders equal ranks by input. */
 static void collect_keys(struct batch_merge *merge)
 {
-    const struct window_end end = end_of_window(merge);
+    const struct window_end end = find_window_end(merge);
     const uint64_t begin = merge->begin;
     const uint64_t last = end.rank - begin < RANKS ? end.rank : begin + RANKS;
     uint64_t *key = merge->keys;
     merge->key_most = 0;
     for (size_t i = 0; i < merge->n; i++) {
         struct batch_lane *lane = &merge->lane[i];
-        const uint64_t limit = last - begin + (i <= end.lane); /* exclusive upper bound */
+        /* exclusive upper bound of the ranks, relative to `begin` */
+        const uint64_t limit = last - begin + (i <= end.lane);
         const uint64_t *const ranks = merge->ranks + lane->at;
         uint32_t n = 0;
         for (; n < lane->n && ranks[n] - begin < limit; n++)
@@ -264,8 +267,8 @@ static void collect_keys(struct batch_merge *merge)
     merge->returned = 0;
 }
 
-/* Sorts by 22 bits of the keys from bit `shift` on, as two digits of 11 bits, the lower one first.
- */
+/* Sorts by the 22 bits of the keys above bit `shift`, as two digits of 11 bits, the lower digit
+ * first. */
 static void sort_digits(struct batch_merge *merge, unsigned shift)
 {
     uint64_t *const keys = merge->keys, *const to = merge->spare;
@@ -300,10 +303,10 @@ static void sort_keys(struct batch_merge *merge)
         sort_digits(merge, shift);
 }
 
-/* Lengthens the window after few events, shortens it after many. */
+/* Adapts the length of the next window: longer after few events, shorter after many. */
 static void adapt_span(struct batch_merge *merge)
 {
-    const uint64_t wanted = wanted_of(merge->n), n = merge->keys_n,
+    const uint64_t wanted = window_event_target(merge->n), n = merge->keys_n,
                    took = merge->until - merge->begin;
     if (merge->is_shortened && (n < wanted / WINDOW_PARTS || took >= merge->span / WINDOW_PARTS))
         return;
@@ -321,7 +324,7 @@ static ttr_status next_window(struct batch_merge *merge)
 {
     if (merge->reading == merge->n)
         begin_window(merge);
-    ttr_status status = read_lanes(merge);
+    ttr_status status = read_all_inputs(merge);
     if (status != TTR_OK)
         return status;
     collect_keys(merge);

@@ -40,32 +40,34 @@ struct batch_merge {
     const struct alloc *alloc;
     ttr_reader *const *in;
     size_t n;
-    ttr_event *events; /* array of `capacity` events, of which `used` are read */
-    uint64_t *ranks;   /* of these events */
+    ttr_event *events; /* array of `capacity` events; the first `used` have been read */
+    uint64_t *ranks;   /* by index of the event: its rank */
     size_t capacity, used;
-    struct batch_lane *lane; /* by input */
-    uint32_t *placed;        /* inputs with events, in the order of their events in `events` */
+    struct batch_lane *lane; /* state by input */
+    /* numbers of the inputs with events, in the order of their events in `events` */
+    uint32_t *placed;
     size_t placed_n;
-    uint64_t *keys, *spare; /* keys of the events to return, and scratch space for sorting */
+    /* sort keys of the events to return, and scratch space for sorting them */
+    uint64_t *keys, *spare;
     size_t keys_n, returned;
-    uint64_t key_most; /* the highest key */
-    uint32_t *pick;    /* batch of at most `room` indices */
+    uint64_t key_most; /* the largest key */
+    uint32_t *pick;    /* selection of the returned batch: at most `room` indices */
     uint32_t room;
-    size_t reading;        /* next input to read in this window; n = all were read */
-    uint64_t begin, until; /* ranks: first and end (exclusive) of the window */
-    uint64_t span;         /* ns; length of a window that nothing shortens */
-    /* events that inputs may read in total beyond the space reserved for each */
+    size_t reading;        /* number of the next input to read in this window; n = all were read */
+    uint64_t begin, until; /* first rank of the window, and the rank after its last */
+    uint64_t span;         /* length in ns of the next window, unless something shortens it */
+    /* number of events that inputs may read in total beyond their reserved space */
     uint64_t surplus;
-    /* the window was shortened at its start, because inputs have kept events */
+    /* the window is shortened to the unread events of inputs that have kept events */
     bool is_cut;
-    bool is_shortened; /* an input shortened the window */
+    bool is_shortened; /* an input has shortened the window, since it could not return all events */
     bool is_over;
-    ttr_status ending; /* status of the first input that failed, else TTR_END */
+    ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };
 
-/* Returns true if these inputs can be merged this way: at least BATCH_MERGE_INPUTS_MIN, each with
- * reader_read_until.  Call it before they are read. */
+/* Returns true if a windowed merge of these inputs is possible: at least BATCH_MERGE_INPUTS_MIN
+ * inputs, all supporting reader_read_until. Call before anything is read. */
 bool batch_merge_can(ttr_reader *const *in, size_t n);
 
 /* Initializes a merge of n borrowed inputs in batches of at most `room` events.  Returns false if
@@ -74,8 +76,8 @@ TTR_MUST bool batch_merge_init(struct batch_merge *merge, const struct alloc *al
                                ttr_reader *const *in, size_t n, uint32_t room);
 void batch_merge_free(struct batch_merge *merge);
 
-/* Returns the next events, borrowed until the next call; none at the end, where `ending` has the
- * status. TTR_AGAIN if a live input has no data yet. */
+/* Returns the next events, borrowed until the next call. Returns an empty batch at the end;
+ * `ending` then has the status. Returns TTR_AGAIN if a live input has no data yet. */
 TTR_MUST ttr_status batch_merge_next(struct batch_merge *merge, ttr_batch *batch);
 
 #endif

@@ -68,7 +68,7 @@ static ttr_status read_never(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     return TTR_END;
 }
 
-static const struct reader_ops lane_ops = {.next = read_never, .some = read_some};
+static const struct reader_ops lane_ops = {.next = read_never, .read_until = read_some};
 
 struct scene {
     struct lane lane[LANES];

@@ -13,28 +13,29 @@ void input_queue_free(struct input_queue *queue)
     alloc_free(queue->alloc, queue->heap, queue->capacity, sizeof *queue->heap);
 }
 
-static inline bool is_before(const struct input_queue_entry *a, const struct input_queue_entry *b)
+static inline bool entry_is_before(const struct input_queue_entry *a,
+                                   const struct input_queue_entry *b)
 {
     return a->rank < b->rank || (a->rank == b->rank && a->input < b->input);
 }
 
-/* Moves an entry from `hole` towards the root to its position. */
-static void rise(struct input_queue_entry *heap, size_t hole, struct input_queue_entry entry)
+/* Stores an entry by moving the hole towards the root until its parent is not after it. */
+static void sift_up(struct input_queue_entry *heap, size_t hole, struct input_queue_entry entry)
 {
-    while (hole > 0 && is_before(&entry, &heap[(hole - 1) / 2])) {
+    while (hole > 0 && entry_is_before(&entry, &heap[(hole - 1) / 2])) {
         heap[hole] = heap[(hole - 1) / 2];
         hole = (hole - 1) / 2;
     }
     heap[hole] = entry;
 }
 
-/* Moves an entry from the root towards the leaves to its position. */
-static void sink(struct input_queue_entry *heap, size_t n, struct input_queue_entry entry)
+/* Stores an entry at the root by moving the hole towards the leaves until no child precedes it. */
+static void sift_down(struct input_queue_entry *heap, size_t n, struct input_queue_entry entry)
 {
     size_t hole = 0;
     for (size_t child = 1; child < n; child = 2 * hole + 1) {
-        child += child + 1 < n && is_before(&heap[child + 1], &heap[child]);
-        if (!is_before(&heap[child], &entry))
+        child += child + 1 < n && entry_is_before(&heap[child + 1], &heap[child]);
+        if (!entry_is_before(&heap[child], &entry))
             break;
         heap[hole] = heap[child];
         hole = child;
@@ -44,16 +45,16 @@ static void sink(struct input_queue_entry *heap, size_t n, struct input_queue_en
 
 void input_queue_add(struct input_queue *queue, size_t input, uint64_t rank)
 {
-    rise(queue->heap, queue->n++, (struct input_queue_entry){rank, input});
+    sift_up(queue->heap, queue->n++, (struct input_queue_entry){rank, input});
 }
 
 void input_queue_move_top(struct input_queue *queue, uint64_t rank)
 {
-    sink(queue->heap, queue->n, (struct input_queue_entry){rank, queue->heap[0].input});
+    sift_down(queue->heap, queue->n, (struct input_queue_entry){rank, queue->heap[0].input});
 }
 
 void input_queue_drop_top(struct input_queue *queue)
 {
     if (--queue->n > 0)
-        sink(queue->heap, queue->n, queue->heap[queue->n]);
+        sift_down(queue->heap, queue->n, queue->heap[queue->n]);
 }

@@ -15,7 +15,8 @@
  * ends.
  *
  * Events lose TTR_EVENT_RAW and definitions are omitted, since tables of different inputs would
- * mix. They are kept if the format of all inputs separates their tables (struct format, `apart`).
+ * mix. They are kept if the format of all inputs separates their tables (struct format,
+ * `per_source_format`).
  *
  * Cost: at most log2(inputs) comparisons per event; one if consecutive events are of one input. If
  * more than one input is not ordered, ttr_merge passes all inputs to one sorter (sort.h), so that
@@ -43,14 +44,14 @@
 /* Events are aligned to cache lines. */
 #define LINE ((uintptr_t)64)
 
-/* An input in copy mode. */
+/* Input whose events are copied to the output array (copy mode). */
 struct lane {
     ttr_batch batch;
-    uint32_t at; /* index of the next event of the batch */
+    uint32_t at; /* index of the next event in `batch` */
 };
 
-/* An input in select mode: indices in the shared array of its next event and the end of its events.
- * Both are ROW_OVER at its end. */
+/* Input whose events stay in the shared array (select mode): index of its next event, and the index
+ * after its last one. Both are ROW_OVER at the end of the input. */
 struct row {
     uint32_t at, end;
 };
@@ -60,28 +61,30 @@ struct row {
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
-    struct lane *lane;      /* copy mode, else NULL */
-    struct row *row;        /* select mode, else NULL */
+    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers) */
+    struct lane *lane;      /* by input, in copy mode; else NULL */
+    struct row *row;        /* by input, in select mode; else NULL */
     size_t n;
     struct input_queue queue;
     size_t
-        /* input to read before the next event is known, n = none; at the start each input in turn
-         */
+        /* number of the input to read before the next event is known; n = none. At the start every
+         * input is read in turn */
         dry;
-    /* inputs are read one by one: `dry` is the current one, the members below are not used */
+    /* the inputs are read one after another: `dry` is the current one, the members below are unused
+     */
     bool is_one_by_one;
-    bool is_ready;    /* the mode is selected */
-    bool has_windows; /* batch_merge.h is used; the members above are not */
+    bool is_ready;    /* prepare_merge has selected the mode */
+    bool has_windows; /* batch_merge.h merges the inputs; the members above are unused */
     struct batch_merge windows;
-    bool is_filled; /* all inputs were read once */
-    ttr_event *out; /* copy mode: BATCH events; select mode: the shared array */
+    bool is_filled; /* every input was read once */
+    ttr_event *out; /* output events: BATCH events in copy mode, the shared array in select mode */
     void *memory;   /* allocation of `out`, of `events` events, before alignment */
     size_t events;
     uint32_t pick[BATCH];
-    struct pending_names renames; /* thread names of the inputs, applied at their times */
-    ttr_batch rest;               /* rest of a batch that was split at a thread name */
-    ttr_status ending;            /* status of the first input that failed, else TTR_END */
+    /* name changes that the inputs have read, applied at their times */
+    struct pending_names renames;
+    ttr_batch rest;    /* remaining events of a batch that was split at a name change */
+    ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -102,8 +105,8 @@ static void merger_close(ttr_reader *base)
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
-/* Returns the number of events that all inputs can keep in a shared array; 0 if one cannot use it.
- */
+/* Returns the number of events that the buffers of all inputs need in a shared array; 0 if an input
+ * cannot use a caller's buffer. */
 static size_t count_shared_events(const struct merger *merger)
 {
     size_t n = 0;
@@ -116,14 +119,14 @@ static size_t count_shared_events(const struct merger *merger)
     return n <= UINT32_MAX ? n : 0;
 }
 
-static void merger_crowd(ttr_reader *base, uint32_t batch)
+static void merger_set_batch_size(ttr_reader *base, uint32_t batch)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
         reader_set_batch_size(merger->in[i], batch / (uint32_t)merger->n);
 }
 
-static uint32_t buffered_events(size_t n)
+static uint32_t shared_buffer_size(size_t n)
 {
     if (n >= EVENTS_MAX / EVENTS_EACH)
         return EVENTS_MAX;
@@ -136,7 +139,7 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
     if (merger->n > EVENTS_MIN / BATCH)
-        merger_crowd(&merger->base, buffered_events(merger->n));
+        merger_set_batch_size(&merger->base, shared_buffer_size(merger->n));
     merger->has_windows = batch_merge_can(merger->in, merger->n);
     merger->is_ready = merger->has_windows;
     if (merger->has_windows)
@@ -160,27 +163,27 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
     return TTR_OK;
 }
 
-static inline uint64_t rank_of_lane(const struct lane *lane)
+static inline uint64_t next_event_rank_copied(const struct lane *lane)
 {
     return order_time(ttr_batch_at(&lane->batch, lane->at)->time);
 }
 
 /* Returns the rank of the next event of an input. */
-static inline uint64_t rank_of(const struct merger *merger, size_t i)
+static inline uint64_t next_event_rank(const struct merger *merger, size_t i)
 {
     return merger->row ? order_time(merger->out[merger->row[i].at].time)
-                       : rank_of_lane(&merger->lane[i]);
+                       : next_event_rank_copied(&merger->lane[i]);
 }
 
-/* True if the branch-free loop for two inputs applies. */
-static inline bool is_two_inputs(const struct merger *merger)
+/* Returns true if pick_from_two, the branch-free loop for two inputs, applies. */
+static inline bool can_pick_from_two(const struct merger *merger)
 {
-    return merger->n == 2 && merger->row && merger->base.apart;
+    return merger->n == 2 && merger->row && merger->base.per_source_format;
 }
 
 /* Reads the next batch of an input; *has_more is false at its end.  An input that fails counts as
  * ended; its error is returned after the other inputs have ended. */
-static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
+static ttr_status read_input(struct merger *merger, size_t lane, bool *has_more)
 {
     ttr_error ctx;
     ttr_batch batch;
@@ -201,7 +204,7 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
     return status == TTR_AGAIN ? TTR_AGAIN : TTR_OK;
 }
 
-/* Reads the inputs without which the next event is unknown. */
+/* Reads every input whose next event is not known. */
 static ttr_status read_dry_inputs(struct merger *merger)
 {
     bool has_more;
@@ -210,26 +213,26 @@ static ttr_status read_dry_inputs(struct merger *merger)
             merger->is_filled = true;
             return TTR_OK;
         }
-        if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
+        if (read_input(merger, merger->dry, &has_more) != TTR_OK)
             return TTR_AGAIN;
         if (has_more)
-            input_queue_add(&merger->queue, merger->dry, rank_of(merger, merger->dry));
+            input_queue_add(&merger->queue, merger->dry, next_event_rank(merger, merger->dry));
         merger->dry++;
     }
     if (merger->dry == merger->n)
         return TTR_OK;
-    if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
+    if (read_input(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
-    if (!is_two_inputs(merger) && has_more)
-        input_queue_move_top(&merger->queue, rank_of(merger, merger->dry));
-    else if (!is_two_inputs(merger))
+    if (!can_pick_from_two(merger) && has_more)
+        input_queue_move_top(&merger->queue, next_event_rank(merger, merger->dry));
+    else if (!can_pick_from_two(merger))
         input_queue_drop_top(&merger->queue);
     merger->dry = merger->n;
     return TTR_OK;
 }
 
-/* Prefetches the next event of an input: hundreds of inputs exceed the near caches, and each is
- * visited for one event at a time. */
+/* Prefetches the next event of an input. The events of hundreds of inputs exceed the L2 cache, and
+ * each input is visited for one event at a time. */
 static inline void prefetch_event(const ttr_event *next)
 {
     __builtin_prefetch(next->payload);
@@ -240,7 +243,7 @@ static inline void prefetch_event(const ttr_event *next)
 /* Copies events in order until the batch is full or an input must be read. */
 static uint32_t copy_events(struct merger *merger)
 {
-    bool is_mixed = !merger->base.apart;
+    bool is_mixed = !merger->base.per_source_format;
     uint32_t n = 0;
     while (n < BATCH && merger->queue.n > 0) {
         size_t top = input_queue_top(&merger->queue);
@@ -255,13 +258,13 @@ static uint32_t copy_events(struct merger *merger)
             break;
         }
         prefetch_event(ttr_batch_at(&lane->batch, lane->at));
-        input_queue_move_top(&merger->queue, rank_of_lane(lane));
+        input_queue_move_top(&merger->queue, next_event_rank_copied(lane));
     }
     return n;
 }
 
 /* Clears TTR_EVENT_RAW.  Returns false for a definition, which is omitted from a mixed merge. */
-static inline bool strip_mixed(ttr_event *event)
+static inline bool clear_raw_flag(ttr_event *event)
 {
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     return event->kind != TTR_KIND_DEFINITION;
@@ -272,7 +275,7 @@ static inline bool strip_mixed(ttr_event *event)
 static uint32_t pick_events(struct merger *merger)
 {
     struct input_queue *queue = &merger->queue;
-    const bool is_mixed = !merger->base.apart;
+    const bool is_mixed = !merger->base.per_source_format;
     ttr_event *const events = merger->out;
     uint32_t *pick = merger->pick, n = 0;
     while (n < BATCH && queue->n > 0) {
@@ -284,7 +287,7 @@ static uint32_t pick_events(struct merger *merger)
         uint64_t rank;
         do {
             pick[n] = at;
-            n += is_mixed ? strip_mixed(&events[at]) : 1;
+            n += is_mixed ? clear_raw_flag(&events[at]) : 1;
             if (++at == end) {
                 merger->dry = top;
                 return n;
@@ -298,7 +301,8 @@ static uint32_t pick_events(struct merger *merger)
     return n;
 }
 
-/* As pick_events, for two inputs in unpredictable order: without a branch per event. */
+/* Like pick_events, for two inputs whose events alternate unpredictably: has no branch per event.
+ */
 static uint32_t pick_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
@@ -326,7 +330,7 @@ static uint32_t pick_from_two(struct merger *merger)
 /* Returns true if an input may have more events. */
 static bool has_more_events(const struct merger *merger)
 {
-    return is_two_inputs(merger) ? merger->dry != merger->n : merger->queue.n > 0;
+    return can_pick_from_two(merger) ? merger->dry != merger->n : merger->queue.n > 0;
 }
 
 static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
@@ -338,8 +342,9 @@ static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr
     return merger->windows.ending;
 }
 
-/* Returns the batches of the inputs one after another.  An input's memory is freed at its end. */
-static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_error *error)
+/* Returns the next batch, reading the inputs one after another. Frees an input's buffers at its
+ * end. */
+static ttr_status next_unmerged_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_error ctx;
     for (; merger->dry < merger->n; merger->dry++) {
@@ -357,7 +362,7 @@ static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_e
 }
 
 /* Returns the next events in order. */
-static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status next_ordered_batch(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
     ttr_status status = merger->is_ready ? TTR_OK : prepare_merge(merger, error);
@@ -369,9 +374,9 @@ static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_erro
         status = read_dry_inputs(merger);
         if (status != TTR_OK)
             return status;
-        n = is_two_inputs(merger) ? pick_from_two(merger)
-            : merger->row         ? pick_events(merger)
-                                  : copy_events(merger);
+        n = can_pick_from_two(merger) ? pick_from_two(merger)
+            : merger->row             ? pick_events(merger)
+                                      : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
     *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
     if (n > 0)
@@ -389,8 +394,8 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (merger->rest.n)
         *batch = merger->rest;
     else
-        status = merger->is_one_by_one ? next_one_by_one(merger, batch, error)
-                                       : next_ordered(merger, batch, error);
+        status = merger->is_one_by_one ? next_unmerged_batch(merger, batch, error)
+                                       : next_ordered_batch(merger, batch, error);
     if (status == TTR_OK && !merger->is_one_by_one)
         pending_names_split_batch(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
@@ -408,7 +413,8 @@ static void merger_rank(ttr_reader *base, uint32_t *next)
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
-    if (base->reports == merger->n) /* each input has one report */
+    /* shortcut for the common case that each input has one report */
+    if (base->reports == merger->n)
         return index < merger->n && ttr_reader_report(merger->by_report[index], 0, report);
     return report_of_readers(merger->by_report, merger->n, index, report);
 }
@@ -428,10 +434,10 @@ static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
         reader_set_range(merger->in[i], from_ns, to_ns);
 }
 
-static bool merger_scatter(ttr_reader *base)
+static bool merger_allow_stream_order(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    merger->is_one_by_one = base->apart != NULL;
+    merger->is_one_by_one = base->per_source_format != NULL;
     for (size_t i = 0; i < merger->n && merger->is_one_by_one; i++)
         (void)reader_allow_stream_order(merger->in[i]);
     return merger->is_one_by_one;
@@ -452,12 +458,13 @@ static struct diagnostics *merger_notes(ttr_reader *base)
     return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
 }
 
-/* Returns the format that separates the tables of all inputs, or NULL. */
-static const struct format *common_separator(ttr_reader *const *in, size_t n)
+/* Returns the format of all inputs if it keeps their tables separate (struct format_reader,
+ * `per_source_format`), else NULL. */
+static const struct format *common_per_source_format(ttr_reader *const *in, size_t n)
 {
-    const struct format *apart = n ? in[0]->apart : NULL;
+    const struct format *apart = n ? in[0]->per_source_format : NULL;
     for (size_t i = 1; i < n; i++)
-        apart = in[i]->apart == apart ? apart : NULL;
+        apart = in[i]->per_source_format == apart ? apart : NULL;
     return apart;
 }
 
@@ -466,8 +473,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     static const struct reader_ops ops = {.next = merger_next,
                                           .close = merger_close,
                                           .range = merger_range,
-                                          .set_batch_size = merger_crowd,
-                                          .allow_stream_order = merger_scatter,
+                                          .set_batch_size = merger_set_batch_size,
+                                          .allow_stream_order = merger_allow_stream_order,
                                           .kinds = merger_kinds,
                                           .rank = merger_rank,
                                           .report = merger_report,
@@ -494,7 +501,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->by_report = by_report;
     merger->n = n;
     merger->ending = TTR_END;
-    merger->base.apart = common_separator(in, n);
+    merger->base.per_source_format = common_per_source_format(in, n);
     pending_names_init(&merger->renames, t);
     for (size_t i = 0; i < n; i++)
         reader_set_pending_names(list[i], &merger->renames, (uint32_t)i);
@@ -525,7 +532,7 @@ ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
         return sort_readers(t, in, n, &sort_limits_default, error);
     if (unordered == 1)
         in[at] = ttr_sort(in[at], error);
-    if (n == 1 && in[0] && in[0]->apart)
+    if (n == 1 && in[0] && in[0]->per_source_format)
         return in[0];
     if (n == 0 || in[at])
         return merge_ordered(t, in, n, error);

@@ -17,17 +17,17 @@
 
 struct ttr_order_index {
     const struct alloc *alloc;
-    int64_t *floor; /* ns; by block */
+    int64_t *floor; /* by block: minimum time in ns */
     size_t n, capacity;
     unsigned shift; /* a block has 1 << shift events */
     uint64_t events;
-    /* an event is earlier than its predecessor, or of an earlier source at the same time */
+    /* some event is earlier than its predecessor, or has the same time and an earlier source */
     bool has_disorder;
-    int64_t last; /* of the previous event, ns */
+    int64_t last; /* time of the previous event in ns */
     uint16_t last_source;
 };
 
-/* Joins pairs of neighbouring blocks. */
+/* Halves the number of blocks: joins pairs of neighbours. */
 static void join_blocks(ttr_order_index *disorder)
 {
     for (size_t i = 0; i < disorder->n; i++) {
@@ -39,7 +39,7 @@ static void join_blocks(ttr_order_index *disorder)
     disorder->shift++;
 }
 
-static bool add_event(ttr_order_index *disorder, const ttr_event *event)
+static bool index_event(ttr_order_index *disorder, const ttr_event *event)
 {
     if (disorder->events >> disorder->shift == BLOCKS_MAX)
         join_blocks(disorder);
@@ -67,7 +67,7 @@ static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
     bool is_fine = true;
     for (uint32_t i = 0; i < batch->n && is_fine; i++)
         is_fine = ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION ||
-                  add_event(ctx, ttr_batch_at(batch, i));
+                  index_event(ctx, ttr_batch_at(batch, i));
     return is_fine ? TTR_OK : fail_memory(error);
 }
 

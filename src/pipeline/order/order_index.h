@@ -1,8 +1,7 @@
-/* Index of the order of a reader: for each position, the minimum time of all later events.
- *
- * ttr_order_index_find makes it in a first pass over the input.  ttr_sort_indexed uses it in a
- * second pass: an event below the minimum of all later ones is final, and need not wait for the end
- * of the input. */
+/* Order index of a reader: for each position in its sequence of events, the minimum time of all
+ * later events. ttr_order_index_find builds it in a first pass over the input. ttr_sort_indexed
+ * uses it in a second pass: an event earlier than this minimum can be returned at once, without
+ * reading the input to its end. */
 #ifndef TRACETTA_PIPELINE_ORDER_ORDER_INDEX_H
 #define TRACETTA_PIPELINE_ORDER_ORDER_INDEX_H
 
@@ -10,8 +9,8 @@
 
 #include "base/alloc.h"
 
-/* Returns the minimum time, in ns, of all events after the first `taken` (definitions are not
- * counted); INT64_MIN if unknown. */
+/* Returns the minimum time in ns of all events after the first `taken` events, definitions not
+ * counted. Returns INT64_MIN if unknown. */
 int64_t order_index_floor(const ttr_order_index *disorder, uint64_t taken);
 
 #endif

@@ -9,7 +9,7 @@
 struct order_key {
     uint64_t rank;  /* first sort criterion */
     uint32_t minor; /* second sort criterion; equal keys keep their order */
-    uint32_t index; /* of the item */
+    uint32_t index; /* index of the item that the key belongs to */
 };
 
 /* Maps a signed time to an unsigned number with the same order. */

@@ -22,7 +22,7 @@ void reorder_free(struct reorder *window)
     alloc_free(window->alloc, window->free, window->free_room, sizeof *window->free);
 }
 
-static bool grow(struct reorder *window)
+static bool grow_window(struct reorder *window)
 {
     const struct alloc *alloc = window->alloc;
     size_t need = window->n + 1;
@@ -38,7 +38,7 @@ static bool grow(struct reorder *window)
                          sizeof *window->key);
 }
 
-static int64_t end_of(const struct event_ref *event)
+static int64_t span_end(const struct event_ref *event)
 {
     if (event->kind != TTR_KIND_SPAN)
         return event->time;
@@ -48,16 +48,17 @@ static int64_t end_of(const struct event_ref *event)
 
 bool reorder_add(struct reorder *window, const struct event_ref *event)
 {
-    if (window->n == window->key_room && !grow(window))
+    if (window->n == window->key_room && !grow_window(window))
         return false;
     size_t place = window->free_n ? window->free[--window->free_n] : window->n;
     window->event[place] = *event;
     window->key[window->n++] =
-        (struct order_key){.rank = order_time(end_of(event)), .index = (uint32_t)place};
+        (struct order_key){.rank = order_time(span_end(event)), .index = (uint32_t)place};
     return true;
 }
 
-/* Merges the sorted front and the sorted back of the keys; on ties the front comes first. */
+/* Merges two sorted parts of `key`: the front, left from the last call, and the back with new
+ * events. Equal keys of the front come first. */
 static void merge_front_and_back(struct reorder *window)
 {
     const struct order_key *front = window->key, *front_end = front + window->sorted;
@@ -89,8 +90,8 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
             window->key[i].index = spans[k++].index;
 }
 
-/* Returns true if the spans among keys [begin, end), which have equal ends, are not in this order.
- */
+/* Returns true if the spans among keys [begin, end), which have equal ends, are not in the order
+ * that order_ties makes. */
 static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t end)
 {
     int64_t last = INT64_MAX;
@@ -105,8 +106,8 @@ static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t 
     return false;
 }
 
-/* Sorts the ties among the first n keys. */
-static void settle_ties(struct reorder *window, size_t n)
+/* Orders the spans with equal ends among the first n keys. */
+static void order_all_ties(struct reorder *window, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && window->key[end].rank == window->key[begin].rank;)
@@ -126,14 +127,14 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
         merge_front_and_back(window);
     window->sorted = window->n;
     size_t n = is_at_end ? window->n : window->n / 2;
-    /* A tie at the border is kept for the next call, unless almost nothing could be returned then.
-     */
+    /* Spans with equal ends that extend past the limit are kept for the next call, unless almost
+     * nothing could be returned then. */
     size_t before_tie = n;
     while (before_tie > n / 2 && before_tie < window->n &&
            window->key[before_tie].rank == window->key[before_tie - 1].rank)
         before_tie--;
     n = before_tie > n / 2 ? before_tie : n;
-    settle_ties(window, n);
+    order_all_ties(window, n);
     return n;
 }
 

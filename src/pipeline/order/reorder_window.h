@@ -16,13 +16,13 @@
 
 #define REORDER_ROOM 65536u
 
-/* The part of an event that pairing needs. */
+/* The members of an event that the pairing of begins and ends needs. */
 struct event_ref {
     int64_t time;
     uint64_t duration, link, offset;
     ttr_id name, category, provider, thread, track;
-    uint32_t bytes;    /* size of its record */
-    uint32_t activity; /* see span_stream.h */
+    uint32_t bytes;    /* size in bytes of the event's record in the input */
+    uint32_t activity; /* value of enum SPAN_PLAIN etc. or activity number; see span_stream.h */
     uint16_t source;
     uint8_t kind, flags;
 };
@@ -30,8 +30,8 @@ struct event_ref {
 struct reorder {
     const struct alloc *alloc;
     struct event_ref *event;
-    /* [0, sorted) are sorted, the rest is in order of arrival; the rank is the end of the span, ns
-     */
+    /* the first `sorted` keys are sorted, the others in order of arrival; `rank` is the end of the
+     * span in ns */
     struct order_key *key;
     struct order_key *merged, *spare;
     uint32_t *free; /* free indices of `event` */
@@ -50,8 +50,8 @@ static inline bool reorder_is_full(const struct reorder *window)
     return window->n == REORDER_ROOM;
 }
 
-/* Sorts the window.  Returns the number of events that may be removed: half of them, or all at the
- * end of the input. */
+/* Sorts the window. Returns how many events the caller may remove from its front: half of them, or
+ * all at the end of the input. */
 size_t reorder_ready(struct reorder *window, bool is_at_end);
 
 /* Returns the i-th event in order, i < the result of reorder_ready. */

@@ -45,13 +45,17 @@
 #include "pipeline/order/sorted_runs.h"
 
 #define BATCH 256u
-#define MANY_INPUTS_MIN 1024u /* with this many reports, limits are divided by MANY_SHARE */
+/* number of inputs from which on limits are divided by MANY_SHARE */
+#define MANY_INPUTS_MIN 1024u
 #define MANY_SHARE 4u
-#define FIRST_CHECK ((size_t)1024) /* collected events before the first check for final ones */
-#define READY_SHARE_MIN \
-    8u /* fraction of the collected events that must be final if memory is full */
+/* number of collected events at which final ones are first searched */
+#define FIRST_CHECK ((size_t)1024)
+/* if memory is full, 1 / READY_SHARE_MIN of the collected events must be final; else they are
+ * spilled */
+#define READY_SHARE_MIN 8u
 
-/* About 4,096 events: Ctrl-C takes effect within milliseconds. */
+/* Progress callbacks are called about every 4,096 events, so that Ctrl-C takes effect within
+ * milliseconds. */
 #define BATCHES_PER_PROGRESS 16u
 
 const struct sort_limits sort_limits_default = {.run_events = 32768,
@@ -59,44 +63,50 @@ const struct sort_limits sort_limits_default = {.run_events = 32768,
                                                 .fan_in = 128,
                                                 .read_bytes = (size_t)32 * 1024};
 
-/* Events in memory; buffers are reused for the next run. */
+/* Events in memory. The buffers are reused. */
 struct collected {
     ttr_event *event;
-    size_t *payload_at; /* offset in `bytes` */
+    size_t *payload_at; /* by event: offset of its payload in `bytes` */
     struct order_key *key, *spare;
     size_t n, event_room, at_room, key_room, spare_room;
     struct buffer bytes;
 };
 
-/* The state of a sorter. */
+/* States of a sorter: collecting events; returning events from memory; returning events from the
+ * runs. */
 enum state { COLLECTING, RETURNING_HELD, RETURNING_RUNS };
 
 struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
-    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
-    size_t in_n, reading;   /* index of the reader being read */
-    ttr_batch batch;        /* borrowed from that reader */
+    ttr_reader **by_report; /* the readers of `in`, ordered for reports (group_readers) */
+    size_t in_n, reading;   /* number of inputs, and index of the one being read */
+    ttr_batch batch;        /* events of that input not yet collected */
     uint32_t batch_at;
     uint64_t batches;
     enum state state;
-    bool is_collected, is_spilled; /* all inputs are read to their ends; runs exist */
-    struct collected held;
-    /* indices into the sorted events: next to return, end of those that are final */
+    /* is_collected: all inputs are read to their ends; is_spilled: runs exist */
+    bool is_collected, is_spilled;
+    struct collected collected_events;
+    /* indices in the sorted events: the next to return, and the end of the final ones */
     size_t returned, ready;
-    const ttr_order_index *known; /* NULL = no index */
-    uint64_t events_read;         /* events read so far, without definitions */
-    size_t check_at;              /* number of collected events at which to check for final ones */
-    int64_t spilled_until;        /* ns; maximum time in the runs */
-    int64_t returned_until;       /* ns; by the index, no unread event is earlier */
-    struct collected kept;        /* buffers for the events that stay when others are returned */
-    int64_t from_ns, to_ns; /* ns; events outside are dropped (a filter above asks for this) */
+    /* index that gives the minimum time of unread events; NULL = none */
+    const ttr_order_index *known;
+    uint64_t events_read;   /* events read so far, without definitions */
+    size_t check_at;        /* number of collected events at which to check for final ones */
+    int64_t spilled_until;  /* maximum time in ns of all events in runs */
+    int64_t returned_until; /* time in ns; by the index, no unread event is earlier */
+    /* buffers for the events that stay in memory while others are returned */
+    struct collected kept;
+    /* time range in ns that a filter asks for; events outside are dropped */
+    int64_t from_ns, to_ns;
     struct runs runs;
     ttr_event out[BATCH];
-    struct pending_names renames; /* thread names of the inputs, applied at their times */
-    ttr_batch rest;               /* rest of a batch that was split at a thread name */
-    ttr_status ending;            /* status of the first input that failed, else TTR_END */
+    /* name changes that the inputs have read, applied at their times */
+    struct pending_names renames;
+    ttr_batch rest;    /* remaining events of a batch that was split at a name change */
+    ttr_status ending; /* TTR_END, or the status of the first input that failed */
     ttr_error ending_error;
 };
 
@@ -207,15 +217,19 @@ struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index)
     return reader ? reader_input(reader, index) : NULL;
 }
 
-static void free_collected(const struct alloc *alloc, struct collected *held)
+static void free_collected(const struct alloc *alloc, struct collected *collected_events)
 {
-    alloc_free(alloc, held->event, held->event_room, sizeof *held->event);
-    alloc_free(alloc, held->payload_at, held->at_room, sizeof *held->payload_at);
-    alloc_free(alloc, held->key, held->key_room, sizeof *held->key);
-    alloc_free(alloc, held->spare, held->spare_room, sizeof *held->spare);
-    buffer_free(&held->bytes);
-    *held = (struct collected){0};
-    buffer_init(&held->bytes, alloc);
+    alloc_free(alloc, collected_events->event, collected_events->event_room,
+               sizeof *collected_events->event);
+    alloc_free(alloc, collected_events->payload_at, collected_events->at_room,
+               sizeof *collected_events->payload_at);
+    alloc_free(alloc, collected_events->key, collected_events->key_room,
+               sizeof *collected_events->key);
+    alloc_free(alloc, collected_events->spare, collected_events->spare_room,
+               sizeof *collected_events->spare);
+    buffer_free(&collected_events->bytes);
+    *collected_events = (struct collected){0};
+    buffer_init(&collected_events->bytes, alloc);
 }
 
 static void sorter_close(ttr_reader *base)
@@ -223,7 +237,7 @@ static void sorter_close(ttr_reader *base)
     struct sorter *sorter = (struct sorter *)base;
     const struct alloc *alloc = &base->t->counted;
     close_readers(sorter->in, sorter->in_n);
-    free_collected(alloc, &sorter->held);
+    free_collected(alloc, &sorter->collected_events);
     free_collected(alloc, &sorter->kept);
     runs_free(&sorter->runs);
     pending_names_free(&sorter->renames);
@@ -232,15 +246,17 @@ static void sorter_close(ttr_reader *base)
     alloc_free(alloc, sorter, 1, sizeof *sorter);
 }
 
-static bool reserve_collected(const struct alloc *alloc, struct collected *held, size_t need)
+static bool reserve_collected(const struct alloc *alloc, struct collected *collected_events,
+                              size_t need)
 {
-    return alloc_reserve(alloc, (void **)&held->event, &held->event_room, need,
-                         sizeof *held->event) &&
-           alloc_reserve(alloc, (void **)&held->payload_at, &held->at_room, need,
-                         sizeof *held->payload_at) &&
-           alloc_reserve(alloc, (void **)&held->key, &held->key_room, need, sizeof *held->key) &&
-           alloc_reserve(alloc, (void **)&held->spare, &held->spare_room, need,
-                         sizeof *held->spare);
+    return alloc_reserve(alloc, (void **)&collected_events->event, &collected_events->event_room,
+                         need, sizeof *collected_events->event) &&
+           alloc_reserve(alloc, (void **)&collected_events->payload_at, &collected_events->at_room,
+                         need, sizeof *collected_events->payload_at) &&
+           alloc_reserve(alloc, (void **)&collected_events->key, &collected_events->key_room, need,
+                         sizeof *collected_events->key) &&
+           alloc_reserve(alloc, (void **)&collected_events->spare, &collected_events->spare_room,
+                         need, sizeof *collected_events->spare);
 }
 
 /* Returns the rank of a source in a merge, which orders events of equal time. */
@@ -251,71 +267,78 @@ static size_t rank_of_source(const ttr *t, uint16_t source)
 
 static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, ttr_error *error)
 {
-    struct collected *held = &sorter->held;
+    struct collected *collected_events = &sorter->collected_events;
     if (sorter->known && event->time < sorter->returned_until)
         return fail(error, TTR_E_IO, event->offset,
                     "the input is not what it was when it was looked how it is ordered");
-    if (!reserve_collected(&sorter->base.t->counted, held, held->n + 1))
+    if (!reserve_collected(&sorter->base.t->counted, collected_events, collected_events->n + 1))
         return fail_memory(error);
-    ttr_event *copy = &held->event[held->n];
-    held->payload_at[held->n] = event_copy_add(sorter->base.t, &held->bytes, event, copy);
-    if (held->bytes.failed)
+    ttr_event *copy = &collected_events->event[collected_events->n];
+    collected_events->payload_at[collected_events->n] =
+        event_copy_add(sorter->base.t, &collected_events->bytes, event, copy);
+    if (collected_events->bytes.failed)
         return fail_memory(error);
     copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading
                                              : rank_of_source(sorter->base.t, event->source));
-    held->key[held->n] = (struct order_key){order_time(event->time), copy->part, (uint32_t)held->n};
-    held->n++;
+    collected_events->key[collected_events->n] =
+        (struct order_key){order_time(event->time), copy->part, (uint32_t)collected_events->n};
+    collected_events->n++;
     return TTR_OK;
 }
 
-/* Sorts the collected events, and sets their payload pointers now that the buffer no longer moves.
- */
-static void sort_held(struct collected *held)
+/* Sorts the collected events and sets their payload pointers, which are valid because the buffer no
+ * longer grows. */
+static void sort_collected(struct collected *collected_events)
 {
-    order_keys(held->key, held->spare, held->n);
-    for (size_t i = 0; i < held->n; i++)
-        if (held->event[i].payload_size)
-            event_copy_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
+    order_keys(collected_events->key, collected_events->spare, collected_events->n);
+    for (size_t i = 0; i < collected_events->n; i++)
+        if (collected_events->event[i].payload_size)
+            event_copy_set_pointers(&collected_events->event[i],
+                                    collected_events->bytes.bytes +
+                                        collected_events->payload_at[i]);
 }
 
 /* Writes the first n sorted events as a run. */
 static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
 {
-    const struct collected *held = &sorter->held;
+    const struct collected *collected_events = &sorter->collected_events;
     ttr_status status = runs_begin(&sorter->runs, error);
     for (size_t i = 0; i < n && status == TTR_OK; i++)
-        status = runs_add(&sorter->runs, &held->event[held->key[i].index], error);
+        status = runs_add(&sorter->runs, &collected_events->event[collected_events->key[i].index],
+                          error);
     return status == TTR_OK ? runs_end(&sorter->runs, error) : status;
 }
 
-static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
+static ttr_status spill_collected(struct sorter *sorter, ttr_error *error)
 {
-    struct collected *held = &sorter->held;
-    sort_held(held);
-    ttr_status status = add_run(sorter, held->n, error);
-    const int64_t last = held->event[held->key[held->n - 1].index].time;
+    struct collected *collected_events = &sorter->collected_events;
+    sort_collected(collected_events);
+    ttr_status status = add_run(sorter, collected_events->n, error);
+    const int64_t last =
+        collected_events->event[collected_events->key[collected_events->n - 1].index].time;
     sorter->spilled_until =
         !sorter->is_spilled || last > sorter->spilled_until ? last : sorter->spilled_until;
-    held->n = 0;
-    buffer_clear(&held->bytes);
+    collected_events->n = 0;
+    buffer_clear(&collected_events->bytes);
     sorter->is_spilled = true;
     return status;
 }
 
-/* Objects and gaps are kept at any time, since a filter passes them. */
-static bool is_kept(const struct sorter *sorter, const ttr_event *event)
+/* Returns true if an event is in the requested range. Objects and gaps always are, since a filter
+ * passes them at any time. */
+static bool is_in_time_range(const struct sorter *sorter, const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
            event_is_in_range(event, sorter->from_ns, sorter->to_ns);
 }
 
 /* Returns the number of sorted events that are earlier than the floor, by binary search. */
-static size_t count_ready(const struct collected *held, int64_t floor)
+static size_t count_ready(const struct collected *collected_events, int64_t floor)
 {
-    size_t low = 0, high = held->n;
+    size_t low = 0, high = collected_events->n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (held->key[middle].rank < order_time(floor))
+        if (collected_events->key[middle].rank < order_time(floor))
             low = middle + 1;
         else
             high = middle;
@@ -323,29 +346,29 @@ static size_t count_ready(const struct collected *held, int64_t floor)
     return low;
 }
 
-/* Checks whether enough collected events are final: half of them, or an eighth if memory is full.
- */
-static void check_held(struct sorter *sorter, int64_t floor, bool is_full)
+/* Starts returning events if enough of the collected ones are final: half of them, or an eighth if
+ * memory is full. */
+static void check_collected(struct sorter *sorter, int64_t floor, bool is_full)
 {
-    struct collected *held = &sorter->held;
-    sort_held(held);
-    const size_t ready = count_ready(held, floor);
-    sorter->check_at = 2 * held->n;
-    if (ready < (is_full ? held->n / READY_SHARE_MIN + 1 : held->n / 2 + 1))
+    struct collected *collected_events = &sorter->collected_events;
+    sort_collected(collected_events);
+    const size_t ready = count_ready(collected_events, floor);
+    sorter->check_at = 2 * collected_events->n;
+    if (ready < (is_full ? collected_events->n / READY_SHARE_MIN + 1 : collected_events->n / 2 + 1))
         return;
     sorter->ready = ready;
     sorter->returned_until = floor;
     sorter->state = RETURNING_HELD;
 }
 
-/* Starts merging the runs, with the final part of the collected events, once the floor is above all
- * runs. */
+/* Once the floor exceeds the times of all runs, starts merging the runs with the final events in
+ * memory. */
 static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
         return TTR_OK;
-    sort_held(&sorter->held);
-    sorter->returned = count_ready(&sorter->held, floor);
+    sort_collected(&sorter->collected_events);
+    sorter->returned = count_ready(&sorter->collected_events, floor);
     sorter->returned_until = floor;
     sorter->state = RETURNING_RUNS;
     ttr_status status = sorter->returned ? add_run(sorter, sorter->returned, error) : TTR_OK;
@@ -356,19 +379,21 @@ static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *er
 static ttr_status decide_next_state(struct sorter *sorter, ttr_error *error)
 {
     const struct sort_limits *limits = &sorter->limits;
-    const struct collected *held = &sorter->held;
-    const bool is_full = held->n >= limits->run_events || held->bytes.n >= limits->run_bytes;
-    if (sorter->known && (is_full || (!sorter->is_spilled && held->n >= sorter->check_at))) {
+    const struct collected *collected_events = &sorter->collected_events;
+    const bool is_full =
+        collected_events->n >= limits->run_events || collected_events->bytes.n >= limits->run_bytes;
+    if (sorter->known &&
+        (is_full || (!sorter->is_spilled && collected_events->n >= sorter->check_at))) {
         const int64_t floor = order_index_floor(sorter->known, sorter->events_read);
         ttr_status status = TTR_OK;
         if (sorter->is_spilled)
             status = check_runs(sorter, floor, error);
         else
-            check_held(sorter, floor, is_full);
+            check_collected(sorter, floor, is_full);
         if (status != TTR_OK || sorter->state != COLLECTING)
             return status;
     }
-    return is_full ? spill_held(sorter, error) : TTR_OK;
+    return is_full ? spill_collected(sorter, error) : TTR_OK;
 }
 
 static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
@@ -378,7 +403,7 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
         sorter->events_read++;
-        if (!is_kept(sorter, event))
+        if (!is_in_time_range(sorter, event))
             continue;
         ttr_status status = collect_event(sorter, event, error);
         if (status == TTR_OK)
@@ -389,7 +414,7 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Stops reading all inputs if the progress callback asks for it. */
+/* Ends reading of all inputs if the progress callback asks to cancel. */
 static void poll_progress(struct sorter *sorter)
 {
     if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_should_continue(sorter->base.t))
@@ -397,7 +422,7 @@ static void poll_progress(struct sorter *sorter)
 }
 
 /* Reads the inputs one by one, until all ended or events can be returned. */
-static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
+static ttr_status collect_until_ready(struct sorter *sorter, ttr_error *error)
 {
     while (sorter->reading < sorter->in_n) {
         ttr_status status = collect_batch(sorter, error);
@@ -423,22 +448,22 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Collects until events can be returned; at the end of the inputs, these are all that remain. */
-static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
+/* Collects events until some can be returned. At the end of the inputs, that is all of them. */
+static ttr_status collect_until_batch(struct sorter *sorter, ttr_error *error)
 {
-    ttr_status status = collect_all(sorter, error);
+    ttr_status status = collect_until_ready(sorter, error);
     if (status != TTR_OK || sorter->state != COLLECTING)
         return status;
     sorter->is_collected = true;
     if (!sorter->is_spilled) {
-        sort_held(&sorter->held);
-        sorter->ready = sorter->held.n;
+        sort_collected(&sorter->collected_events);
+        sorter->ready = sorter->collected_events.n;
         sorter->state = RETURNING_HELD;
         return TTR_OK;
     }
-    if (sorter->held.n)
-        status = spill_held(sorter, error);
-    free_collected(&sorter->base.t->counted, &sorter->held);
+    if (sorter->collected_events.n)
+        status = spill_collected(sorter, error);
+    free_collected(&sorter->base.t->counted, &sorter->collected_events);
     sorter->state = RETURNING_RUNS;
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
@@ -446,28 +471,28 @@ static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
 /* Removes the returned events and moves the others to the front. */
 static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
 {
-    struct collected *held = &sorter->held, *kept = &sorter->kept;
-    if (!reserve_collected(&sorter->base.t->counted, kept, held->n - sorter->returned))
+    struct collected *collected_events = &sorter->collected_events, *kept = &sorter->kept;
+    if (!reserve_collected(&sorter->base.t->counted, kept, collected_events->n - sorter->returned))
         return fail_memory(error);
     buffer_clear(&kept->bytes);
     kept->n = 0;
-    for (size_t i = sorter->returned; i < held->n; i++) {
-        const ttr_event *event = &held->event[held->key[i].index];
-        kept->key[kept->n] =
-            (struct order_key){held->key[i].rank, held->key[i].minor, (uint32_t)kept->n};
+    for (size_t i = sorter->returned; i < collected_events->n; i++) {
+        const ttr_event *event = &collected_events->event[collected_events->key[i].index];
+        kept->key[kept->n] = (struct order_key){collected_events->key[i].rank,
+                                                collected_events->key[i].minor, (uint32_t)kept->n};
         kept->payload_at[kept->n] = kept->bytes.n;
         kept->event[kept->n++] = *event;
         buffer_add(&kept->bytes, event->payload, event->payload_size);
         buffer_add_zeros(&kept->bytes,
                          packed_words_padded_size(event->payload_size) - event->payload_size);
     }
-    const struct collected left = *held;
-    *held = *kept;
+    const struct collected left = *collected_events;
+    *collected_events = *kept;
     *kept = left;
-    return held->bytes.failed ? fail_memory(error) : TTR_OK;
+    return collected_events->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Starts collecting again after a part was returned. */
+/* Starts collecting again after the final events were returned. */
 static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
 {
     const ttr_status status = drop_returned(sorter, error);
@@ -478,27 +503,28 @@ static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
         sorter->is_spilled = false;
     }
     sorter->returned = sorter->ready = 0;
-    sorter->check_at = 2 * sorter->held.n > FIRST_CHECK ? 2 * sorter->held.n : FIRST_CHECK;
+    sorter->check_at =
+        2 * sorter->collected_events.n > FIRST_CHECK ? 2 * sorter->collected_events.n : FIRST_CHECK;
     sorter->state = COLLECTING;
     return status;
 }
 
-static uint32_t give_held(struct sorter *sorter)
+static uint32_t copy_returned_events(struct sorter *sorter)
 {
-    const struct collected *held = &sorter->held;
+    const struct collected *collected_events = &sorter->collected_events;
     uint32_t n = 0;
     while (n < BATCH && sorter->returned < sorter->ready)
-        sorter->out[n++] = held->event[held->key[sorter->returned++].index];
+        sorter->out[n++] = collected_events->event[collected_events->key[sorter->returned++].index];
     return n;
 }
 
-static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_error *error)
+static ttr_status next_sorted_batch(struct sorter *sorter, ttr_batch *batch, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     uint32_t n = 0;
     while (status == TTR_OK && n == 0) {
         if (sorter->state == RETURNING_HELD)
-            n = give_held(sorter);
+            n = copy_returned_events(sorter);
         else if (sorter->state == RETURNING_RUNS)
             status = runs_next(&sorter->runs, sorter->out, BATCH, &n, error);
         if (status != TTR_OK || n > 0 || (sorter->is_collected && sorter->state != COLLECTING))
@@ -506,7 +532,7 @@ static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_erro
         if (sorter->state != COLLECTING)
             status = restart_collecting(sorter, error);
         if (status == TTR_OK)
-            status = collect_more(sorter, error);
+            status = collect_until_batch(sorter, error);
     }
     if (status != TTR_OK)
         return status;
@@ -528,7 +554,7 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (sorter->rest.n)
         *batch = sorter->rest;
     else
-        status = next_ordered(sorter, batch, error);
+        status = next_sorted_batch(sorter, batch, error);
     if (status == TTR_OK)
         pending_names_split_batch(&sorter->renames, batch, &sorter->rest);
     else if (status != TTR_AGAIN)
@@ -543,8 +569,9 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
         reader_assign_ranks(sorter->in[i], next);
 }
 
-/* Passes the thread names to the merge above, which applies them. */
-static void sorter_renames(ttr_reader *base, struct pending_names *renames, uint32_t lane)
+/* Implements reader_ops.renames: name changes are queued for the merging reader that reads this
+ * sorter. */
+static void sorter_set_pending_names(ttr_reader *base, struct pending_names *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
@@ -578,9 +605,9 @@ static struct diagnostics *sorter_notes(ttr_reader *base)
     return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
 }
 
-/* Reduces the limits for many inputs, since their own buffers need memory: runs and read buffers
- * are smaller. */
-static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
+/* Returns smaller limits for many inputs, whose own buffers need memory: smaller runs and read
+ * buffers. */
+static struct sort_limits limits_for_inputs(const struct sort_limits *limits, uint32_t inputs)
 {
     struct sort_limits ctx = *limits;
     if (inputs < MANY_INPUTS_MIN)
@@ -597,7 +624,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     static const struct reader_ops ops = {.next = sorter_next,
                                           .close = sorter_close,
                                           .range = sorter_range,
-                                          .renames = sorter_renames,
+                                          .renames = sorter_set_pending_names,
                                           .rank = sorter_rank,
                                           .report = sorter_report,
                                           .input = sorter_input,
@@ -617,7 +644,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     }
     sorter->base = (ttr_reader){
         .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
-    sorter->limits = limits_for(limits, sorter->base.reports);
+    sorter->limits = limits_for_inputs(limits, sorter->base.reports);
     sorter->in = list;
     sorter->by_report = by_report;
     sorter->in_n = n;
@@ -630,7 +657,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     for (size_t i = 0; i < n; i++)
         reader_set_pending_names(list[i], &sorter->renames, (uint32_t)i);
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
-    buffer_init(&sorter->held.bytes, &t->counted);
+    buffer_init(&sorter->collected_events.bytes, &t->counted);
     buffer_init(&sorter->kept.bytes, &t->counted);
     sorter->check_at = FIRST_CHECK;
     sorter->returned_until = INT64_MIN;
@@ -648,7 +675,8 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
 ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error)
 {
-    /* Events that stay are moved to second buffers, so each may use half of the memory. */
+    /* Events that stay are moved to a second set of buffers, so each set may use half of the
+     * memory. */
     const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
                                      .run_bytes = limits->run_bytes / 2 + 1,
                                      .fan_in = limits->fan_in,

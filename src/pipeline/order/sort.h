@@ -9,8 +9,10 @@
 #include "base/alloc.h"
 
 struct sort_limits {
-    size_t run_events, run_bytes; /* limits of a run in memory: events, and bytes of their fields */
-    size_t fan_in, read_bytes;    /* runs merged at once, and bytes of the read buffer of each */
+    /* size of a run in memory: maximum number of events, and of bytes of their fields */
+    size_t run_events, run_bytes;
+    /* number of runs merged at once, and size in bytes of the read buffer of each */
+    size_t fan_in, read_bytes;
 };
 
 /* Collecting: 32,768 events of 160 bytes and 3.5 MiB of fields.  Merging: 4 MiB.  With the spare

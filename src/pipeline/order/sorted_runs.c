@@ -19,8 +19,8 @@
 
 #define OUT_BYTES ((size_t)128 * 1024)
 #define OUT_MAX (8 * OUT_BYTES)
-#define PAYLOAD_BYTES \
-    ((size_t)64 * 1024) /* bytes of payloads returned per call, except for a single larger one */
+/* limit in bytes for the payloads returned per call; a single larger payload is returned alone */
+#define PAYLOAD_BYTES ((size_t)64 * 1024)
 #define PREFIX ((size_t)4)
 #define NO_CURSOR UINT32_MAX
 #define MERGE_BATCH 64u
@@ -74,7 +74,8 @@ ttr_status runs_begin(struct runs *runs, ttr_error *error)
     return TTR_OK;
 }
 
-/* XOR of two events, 8 bytes at a time; ttr_event has no padding.  Its own inverse. */
+/* Computes the XOR of two events, 8 bytes at a time; ttr_event has no padding. Applied twice, it
+ * restores the event. */
 static void xor_events(const ttr_event *a, const ttr_event *b, ttr_event *to)
 {
     uint64_t x[sizeof *a / 8], y[sizeof *a / 8];
@@ -103,34 +104,32 @@ ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
     return out->n >= OUT_BYTES || out->failed ? flush_runs(runs, error) : TTR_OK;
 }
 
-/* Returns the size of the record at the head of a cursor, as stored in it; PREFIX if that is not in
- * the buffer. */
+/* Returns the size of the next record of a cursor, from its prefix. Returns PREFIX if the prefix is
+ * not in the buffer. */
 static size_t stored_size(const struct run_cursor *cursor)
 {
     return cursor->n - cursor->head < PREFIX ? PREFIX
                                              : PREFIX + load_u32le(cursor->bytes + cursor->head);
 }
 
-/* Returns the size of the record at the head of a cursor; 0 if it is not completely in the buffer.
- */
-static size_t head_size(const struct run_cursor *cursor)
+/* Returns the size of the next record of a cursor; 0 if it is not completely in the buffer. */
+static size_t head_record_size(const struct run_cursor *cursor)
 {
     const size_t have = cursor->n - cursor->head;
     return have >= PREFIX && have >= stored_size(cursor) ? stored_size(cursor) : 0;
 }
 
-/* Returns the buffer size needed for the record at the head, which is not completely in the buffer.
- */
+/* Returns the buffer size that the next record of a cursor needs. */
 static size_t needed_size(const struct runs *runs, const struct run_cursor *cursor)
 {
     const size_t size = stored_size(cursor);
     return size > runs->read_bytes ? size : runs->read_bytes;
 }
 
-/* Reads more of the run until the buffer has a complete record. */
+/* Reads more bytes of a run until the buffer has a complete record. */
 static ttr_status fill_cursor(struct runs *runs, struct run_cursor *cursor, ttr_error *error)
 {
-    while (head_size(cursor) == 0 && cursor->at < cursor->end) {
+    while (head_record_size(cursor) == 0 && cursor->at < cursor->end) {
         size_t wanted = needed_size(runs, cursor);
         if (wanted > cursor->capacity) {
             uint8_t *bytes = alloc_resize(runs->alloc, cursor->bytes, cursor->capacity, wanted, 1);
@@ -162,7 +161,7 @@ static bool is_cursor_before(const struct runs *runs, uint32_t a, uint32_t b)
     return x->event.part != y->event.part ? x->event.part < y->event.part : a < b;
 }
 
-/* Restores the heap after the key of its top has increased. */
+/* Restores the heap order after the key of the top cursor has increased. */
 static void sift_down_top(struct runs *runs)
 {
     uint32_t *heap = runs->heap, cursor = heap[0];
@@ -186,12 +185,11 @@ static void push_cursor(struct runs *runs, uint32_t cursor)
     runs->heap[at] = cursor;
 }
 
-/* Decodes the event at the head of a cursor, if it is complete, from the difference to its
- * predecessor. */
+/* Decodes the next event of a cursor, if it is complete, from the difference to its predecessor. */
 static ttr_status decode_head(struct run_cursor *cursor, ttr_error *error)
 {
     ttr_event difference;
-    cursor->size = head_size(cursor);
+    cursor->size = head_record_size(cursor);
     if (cursor->size == 0)
         return TTR_OK;
     cursor->packed = cursor_init(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
@@ -226,7 +224,7 @@ static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error
 }
 
 /* Returns true if the payload buffer has space.  It grows for the first payload of a call only. */
-static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
+static bool has_payload_space(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
 {
     if (size <= runs->payloads_room - runs->payloads_n)
         return true;
@@ -242,7 +240,8 @@ static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_err
     return true;
 }
 
-/* Returns the event at the head of a cursor, with its payload copied to the payload buffer. */
+/* Returns the next event of a cursor; copies its payload to the payload buffer. Advances the
+ * cursor. */
 static ttr_status pop_event(struct runs *runs, struct run_cursor *cursor, ttr_event *event,
                             ttr_error *error)
 {
@@ -251,14 +250,14 @@ static ttr_status pop_event(struct runs *runs, struct run_cursor *cursor, ttr_ev
         uint8_t *payload = runs->payloads + runs->payloads_n;
         if (!packed_words_read(&cursor->packed, payload, event->payload_size))
             return spill_fail_corrupted(error);
-        event_copy_settle(event, payload);
+        event_copy_set_pointers(event, payload);
     }
     runs->payloads_n += packed_words_padded_size(event->payload_size);
     cursor->head += cursor->size;
     return decode_head(cursor, error);
 }
 
-/* Fills the cursor that ran out of complete events. */
+/* Reads the run of the cursor that has no complete event left. */
 static ttr_status fill_dry_cursor(struct runs *runs, ttr_error *error)
 {
     if (runs->dry == NO_CURSOR)
@@ -284,7 +283,8 @@ ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32
     ttr_status status = fill_dry_cursor(runs, error);
     while (status == TTR_OK && *n < room && runs->heap_n > 0) {
         struct run_cursor *cursor = &runs->cursor[runs->heap[0]];
-        if (!has_room(runs, packed_words_padded_size(cursor->event.payload_size), &status, error))
+        if (!has_payload_space(runs, packed_words_padded_size(cursor->event.payload_size), &status,
+                               error))
             break;
         status = pop_event(runs, cursor, &events[(*n)++], error);
         if (cursor->size) {

@@ -21,27 +21,27 @@
 #include "base/spill.h"
 
 struct run {
-    uint64_t at, end; /* byte offsets in the file */
+    uint64_t at, end; /* start and end offset of the run in the file */
     unsigned level;
 };
 
 /* Read position in a run. */
 struct run_cursor {
-    uint64_t at, end; /* byte offsets in the file of the part that is not in `bytes` yet */
+    uint64_t at, end; /* file offsets of the part that is not in `bytes` yet */
     uint8_t *bytes;
-    size_t capacity, n, head; /* offset of the first event in `bytes` */
-    ttr_event event;          /* that event, without payload */
-    struct cursor packed;     /* packed payload of that event, in `bytes` */
-    size_t size;              /* size of its record; 0 = not completely in `bytes` */
+    size_t capacity, n, head; /* `head`: offset of the next event in `bytes` */
+    ttr_event event;          /* the next event, without its payload */
+    struct cursor packed;     /* packed payload of the next event, in `bytes` */
+    size_t size;              /* size of its record in bytes; 0 = not completely in `bytes` */
 };
 
 struct runs {
     const struct alloc *alloc;
     size_t fan_in, read_bytes;
     struct spill spill;
-    struct buffer out; /* not written to the file yet */
+    struct buffer out; /* bytes not written to the file yet */
     ttr_event last;    /* the last event added to the run; zero for a new run */
-    uint8_t *payloads; /* payloads of the events returned last */
+    uint8_t *payloads; /* payloads of the events returned by the last call */
     size_t payloads_n, payloads_room;
     struct run *run;
     size_t n, capacity;
@@ -49,7 +49,8 @@ struct runs {
     size_t cursors_n, cursors_capacity;
     uint32_t *heap; /* min-heap of the cursors that have a complete event */
     size_t heap_n, heap_capacity;
-    uint32_t dry; /* cursor to fill before the next event; UINT32_MAX = none */
+    /* number of the cursor to read before the next event is known; UINT32_MAX = none */
+    uint32_t dry;
 };
 
 /* Initializes an empty list of runs.  fan_in: runs merged at once, at least 2; read_bytes: buffer
@@ -57,12 +58,13 @@ struct runs {
 void runs_init(struct runs *runs, const struct alloc *alloc, size_t fan_in, size_t read_bytes);
 void runs_free(struct runs *runs);
 
-/* Start a run, append its events in order, and end it. */
+/* runs_begin starts a run, runs_add appends an event (in sorted order), runs_end completes the run.
+ */
 TTR_MUST ttr_status runs_begin(struct runs *runs, ttr_error *error);
 TTR_MUST ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error);
 TTR_MUST ttr_status runs_end(struct runs *runs, ttr_error *error);
 
-/* Prepares to read the merged runs. */
+/* Prepares runs_next: merges runs until at most fan_in are left, and reads the first events. */
 TTR_MUST ttr_status runs_open(struct runs *runs, ttr_error *error);
 
 /* Returns up to `room` events in order; payloads are borrowed until the next call.  *n is 0 at the

@@ -28,7 +28,7 @@ static const char *const state_names[] = {
 
 /* --- Modules and mappings recorded as events --- */
 
-static uint64_t number_of(const ttr *t, const ttr_event *event, const char *name)
+static uint64_t field_number(const ttr *t, const ttr_event *event, const char *name)
 {
     ttr_field field;
     return ttr_field_find(t, event, name, &field) && field.value.type == TTR_TYPE_UINT
@@ -36,14 +36,14 @@ static uint64_t number_of(const ttr *t, const ttr_event *event, const char *name
                : 0;
 }
 
-static bool take_object(struct ttr_profile *profile, const ttr_event *event)
+static bool add_object_event(struct ttr_profile *profile, const ttr_event *event)
 {
     ttr *t = profile->t;
     ttr_field field;
     if (event->thread >= t->threads_n)
         return true;
     if (event->tag == TTR_OBJECT_MAPPING && !ttr_field_find(t, event, "address_in_module", &field))
-        return true; /* the reader registers them in the context itself (perf) */
+        return true; /* the reader of this format (perf) registers them in the context itself */
     uint32_t process = t->threads[event->thread].process;
     if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
         return true;
@@ -52,10 +52,10 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
         symbols_set_module_name(&t->symbols, module, event->name);
     if (!module || event->tag == TTR_OBJECT_MODULE)
         return module;
-    struct symbol_range range = {.start = number_of(t, event, "start"),
-                                 .size = number_of(t, event, "size"),
+    struct symbol_range range = {.start = field_number(t, event, "start"),
+                                 .size = field_number(t, event, "size"),
                                  .from = event->time,
-                                 .offset = number_of(t, event, "address_in_module"),
+                                 .offset = field_number(t, event, "address_in_module"),
                                  .process = process,
                                  .module = module};
     return symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
@@ -65,11 +65,11 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
 
 /* The addresses of a stack, innermost first. */
 struct stack {
-    const uint64_t *address; /* in the trace, or profile->address */
+    const uint64_t *address; /* the addresses: in memory of the reader, or in profile->address */
     uint32_t n;
 };
 
-/* Gets the addresses of an event's stack.  Returns false if memory is exhausted. */
+/* Finds the addresses of an event's stack. Returns false if memory runs out. */
 static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
 {
     size_t before = profile->address_room;
@@ -87,7 +87,8 @@ static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, s
     return true;
 }
 
-/* Adds the calls from the outermost address to the innermost, then the thread's state. */
+/* Adds the calls of a stack to the tree, outermost first, then the thread's state. Returns the
+ * innermost node. */
 static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
                           const struct stack *stack, uint32_t lane)
 {
@@ -127,19 +128,19 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
     return node != PROFILE_NONE && key_map_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
-/* Returns the state of the sampled thread, if it is recorded and TTR_PROFILE_STATES is set; else 0.
- */
-static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event)
+/* Returns the string id of the sampled thread's state; 0 if it is not recorded or
+ * TTR_PROFILE_STATES is not set. */
+static ttr_id thread_state_name(const struct ttr_profile *profile, const ttr_event *event)
 {
     bool is_tick = event->provider == profile->runtime;
     uint64_t type = !(profile->flags & TTR_PROFILE_STATES) ? 0
                     : is_tick                              ? TYPE_MANAGED
-                                                           : number_of(profile->t, event, "Type");
+                              : field_number(profile->t, event, "Type");
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
-/* Adds the time since the thread's previous sample to the weight of that sample. */
-static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
+/* Adds the time since a thread's previous sample to the weight of that sample's node. */
+static void weigh_previous_sample(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
     ttr_profile_thread *lane = &profile->lane[at];
@@ -150,7 +151,8 @@ static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
     lane->weight += weight;
 }
 
-static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at, uint32_t node)
+static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event, size_t at,
+                             uint32_t node)
 {
     ttr_profile_thread *lane = &profile->lane[at];
     struct profile_state *state = &profile->state[at];
@@ -159,10 +161,10 @@ static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at
     lane->first_ns = event->time < lane->first_ns ? event->time : lane->first_ns;
     lane->last_ns = event->time > lane->last_ns ? event->time : lane->last_ns;
     if (profile->unit == TTR_PROFILE_NS) {
-        weigh(profile, at, event->time);
+        weigh_previous_sample(profile, at, event->time);
     } else {
-        uint64_t period = number_of(profile->t, event,
-                                    event->provider == profile->universal ? "Value" : "period");
+        uint64_t period = field_number(profile->t, event,
+                                       event->provider == profile->universal ? "Value" : "period");
         profile->met[node].self += period ? period : 1;
         lane->weight += period ? period : 1;
     }
@@ -172,7 +174,7 @@ static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at
     return profile_line_put(profile, at, event->time, node);
 }
 
-static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
+static bool add_sample_event(struct ttr_profile *profile, const ttr_event *event)
 {
     struct stack stack;
     size_t lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
@@ -185,9 +187,9 @@ static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
     struct profile_place like = {.first_ns = event->time,
                                  .thread = profile->lane[lane].thread,
                                  .kind = is_managed ? PLACE_MANAGED : PLACE_ADDRESS,
-                                 .name = is_managed ? state_of(profile, event) : 0};
+                                 .name = is_managed ? thread_state_name(profile, event) : 0};
     uint32_t node = find_stack(profile, &like, &stack, (uint32_t)lane);
-    return node != PROFILE_NONE && count(profile, event, lane, node);
+    return node != PROFILE_NONE && add_event_weight(profile, event, lane, node);
 }
 
 /* Returns true for allocation events of the .NET runtime, which sample one of many allocations:
@@ -199,7 +201,7 @@ static bool is_allocation(const struct ttr_profile *profile, const ttr_event *ev
            (event->name == names[0] || event->name == names[1] || event->name == names[2]);
 }
 
-static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
+static ttr_status add_batch_events(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
     struct ttr_profile *profile = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
@@ -207,9 +209,9 @@ static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error
         bool is_fine = true;
         if (event->kind == TTR_KIND_SAMPLE ||
             (event->provider == profile->runtime && is_allocation(profile, event)))
-            is_fine = take_sample(profile, event);
+            is_fine = add_sample_event(profile, event);
         else if (event->kind == TTR_KIND_OBJECT)
-            is_fine = take_object(profile, event);
+            is_fine = add_object_event(profile, event);
         if (!is_fine)
             return fail_memory(error);
     }
@@ -218,7 +220,8 @@ static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error
 
 /* --- Spans, if there are no samples --- */
 
-/* A reader between the input and the forest that stops it at the first sample. */
+/* A reader between the input and the span forest that ends at the first sample, because spans are
+ * then not needed. */
 struct tap {
     ttr_reader base;
     ttr_reader *in;
@@ -230,8 +233,8 @@ static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     struct tap *tap = (struct tap *)base;
     ttr_status status = ttr_read(tap->in, batch, error);
     if (status == TTR_OK && !(tap->profile->flags & TTR_PROFILE_SPANS))
-        status = take_batch(tap->profile, batch, error);
-    /* The forest is discarded then, but a batch must not be empty. */
+        status = add_batch_events(tap->profile, batch, error);
+    /* The forest is discarded in this case, but a batch must not be empty. */
     if (status == TTR_OK && tap->profile->has_samples)
         batch->n = 1;
     return status;
@@ -244,8 +247,8 @@ static void tap_close(ttr_reader *base)
 
 static const struct reader_ops tap_ops = {.next = tap_next, .close = tap_close};
 
-static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
-                            const ttr_profile_options *options, ttr_error *error)
+static ttr_status read_samples_or_spans(struct ttr_profile *profile, ttr_reader *in,
+                                        const ttr_profile_options *options, ttr_error *error)
 {
     struct tap tap = {.base = {.t = profile->t, .ops = &tap_ops, .order = in->order},
                       .in = in,
@@ -264,7 +267,7 @@ static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
 
 /* --- Public functions --- */
 
-static bool begin(struct ttr_profile *profile)
+static bool begin_profile(struct ttr_profile *profile)
 {
     ttr *t = profile->t;
     pair_map_init(&profile->lane_of, profile->alloc);
@@ -284,7 +287,7 @@ static bool begin(struct ttr_profile *profile)
     return is_fine && profile->states[TYPE_EXTERNAL] && profile->states[TYPE_MANAGED];
 }
 
-static bool end(struct ttr_profile *profile)
+static bool finish_profile(struct ttr_profile *profile)
 {
     for (size_t i = 0; i < profile->lanes_n; i++)
         if (!profile->is_of_spans &&
@@ -310,16 +313,18 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
                                     .locate_own = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)
         profile->flags &= ~TTR_PROFILE_TIMELINE;
-    ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
-    const struct read_loop read_loop = {.on_batch = take_batch,
+    ttr_status status = begin_profile(profile) ? TTR_OK : fail_memory(error);
+    const struct read_loop read_loop = {.on_batch = add_batch_events,
                                         .ctx = profile,
                                         .progress = options->progress,
                                         .progress_ctx = options->user_data};
     if (status == TTR_OK)
-        status = profile->flags & TTR_PROFILE_SAMPLES ? read_all_batches(in, &read_loop, error)
-                                                      : read_both(profile, in, options, error);
-    /* After a failed read the samples so far are useful; without memory they cannot be returned. */
-    if (status != TTR_E_NOMEM && !end(profile))
+        status = profile->flags & TTR_PROFILE_SAMPLES
+                     ? read_all_batches(in, &read_loop, error)
+                     : read_samples_or_spans(profile, in, options, error);
+    /* After a failed read the samples so far are useful. If memory ran out, the profile cannot be
+     * completed. */
+    if (status != TTR_E_NOMEM && !finish_profile(profile))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)
         return profile;

@@ -1,12 +1,14 @@
 /* Construction of a profile.
  *
- *     profile.c        reads samples; public functions
- *     profile_tree.c   tree of places (addresses, names) under their callers; timelines
- *     profile_spans.c  converts a span forest to such a tree
- *     profile_names.c  at the end: resolves addresses to names, joins places of one name to a frame
+ *   profile.c        reads samples; public functions
+ *   profile_tree.c   tree of frames (addresses or names) under their callers; timelines
+ *   profile_spans.c  converts a span forest to such a tree
+ *   profile_names.c  at the end: resolves addresses to names, joins frames with equal names
  *
- * Order: profile_lane, profile_place and profile_call per frame of each sample, then
- * profile_finish. Until then frames are addresses, because traces record symbols at their end.
+ * Before names are resolved, a frame is called a place. The samples of one thread are a lane.
+ *
+ * Order of calls: profile_lane, then profile_place and profile_call per frame of each sample, then
+ * profile_finish. Names are resolved last, because traces record symbols at their end.
  *
  * Invariants: a parent has a lower number than its children; a place exists once per caller and
  * lane. Cost: one hash lookup for a stack that was seen before, one per frame for a new one. */
@@ -23,29 +25,31 @@
 
 #define PROFILE_NONE TTR_PROFILE_NONE
 
-/* What is known of a frame before names are resolved. */
+/* What is known about a frame before names are resolved: an address, or a name. */
 enum place_kind { PLACE_ADDRESS, PLACE_MANAGED, PLACE_NAME, PLACE_STATE };
 
 struct profile_place {
     uint64_t address;
-    /* ns; time of the first occurrence, since the code at an address can change */
+    /* time in ns of the first occurrence, since the code at an address can change */
     int64_t first_ns;
-    ttr_id thread; /* a thread of the process */
-    ttr_id name;   /* for PLACE_NAME and PLACE_STATE */
-    /* enum place_kind; PLACE_MANAGED: code of a runtime that names all of its own functions */
+    ttr_id thread; /* a thread of the process that executed the frame */
+    ttr_id name;   /* string id for PLACE_NAME and PLACE_STATE */
+    /* enum place_kind; PLACE_MANAGED: an address in code of a runtime that names all of its
+     * functions */
     uint8_t kind;
 };
 
-/* A place under a specific caller. */
+/* A frame under a specific caller: a node of the tree before names are resolved. `parent`: index of
+ * the caller's profile_met. */
 struct profile_met {
     uint32_t parent, place, lane;
     uint64_t self, count;
 };
 
-/* State of a ttr_profile_thread during the construction. */
+/* State of a ttr_profile_thread during construction. */
 struct profile_state {
-    uint32_t leaf;      /* node of the previous sample; PROFILE_NONE = no sample yet */
-    int64_t time;       /* ns; time of that sample */
+    uint32_t leaf;      /* node of the thread's previous sample; PROFILE_NONE = no sample yet */
+    int64_t time;       /* time in ns of that sample */
     struct buffer line; /* encoded timeline; see profile_tree.c */
     int64_t line_time;
     uint32_t line_node;
@@ -61,7 +65,8 @@ struct ttr_profile {
     ttr_profile_thread *lane;
     struct profile_state *state;
     size_t lanes_n, lane_room, state_room;
-    struct pair_map lane_of; /* key: (thread, 0) */
+    /* key: (thread, 0); value: index of the lane, the timeline of one thread */
+    struct pair_map lane_of;
 
     struct profile_place *place;
     size_t places_n, place_room;
@@ -72,13 +77,12 @@ struct ttr_profile {
     struct key_map stack_of; /* hash of a stack to its node */
     uint64_t *address;       /* buffer for the current stack */
     size_t address_room;
-    ttr_symbolizer locate; /* may be NULL */
+    ttr_symbolizer locate; /* asks the program for functions by address; may be NULL */
     void *locate_own;
     ttr_id sampler, states[3]; /* strings: names of the .NET sampler, and of thread states */
-    /* string: the provider of samples of the whole machine (record-trace) */
+    /* string id: the provider of samples of the whole machine (record-trace) */
     ttr_id universal;
-    /* strings: the provider of allocation events that count as samples, and their names
-     */
+    /* string ids: the provider of allocation events that count as samples, and their names */
     ttr_id runtime, allocations[3];
 
     ttr_profile_frame *frame;
@@ -91,14 +95,16 @@ struct ttr_profile {
 
 /* --- profile_tree.c --- */
 
-/* Returns the lane of a thread, adding it if it is new; SIZE_MAX if memory is exhausted. */
+/* Returns the index of a thread's lane, adding it if it is new. Returns SIZE_MAX if memory runs
+ * out. */
 size_t profile_lane(struct ttr_profile *profile, ttr_id thread);
 
-/* Returns the number of a place, adding it if it is new; PROFILE_NONE if memory is exhausted. */
+/* Returns the number of a frame (place), adding it if it is new. Returns PROFILE_NONE if memory
+ * runs out. */
 uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *place);
 
-/* Returns the number of a place called by `parent` (PROFILE_NONE = outermost) on a lane, adding it
- * if it is new; PROFILE_NONE if memory is exhausted. */
+/* Returns the number of a frame called by `parent` (PROFILE_NONE = outermost) in a lane, adding it
+ * if it is new. Returns PROFILE_NONE if memory runs out. */
 uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t place, uint32_t lane);
 
 /* --- profile_spans.c --- */
@@ -107,13 +113,14 @@ TTR_MUST bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tr
 
 /* --- profile_names.c --- */
 
-/* Builds frames and nodes from the collected places and frees these. */
+/* Resolves the collected addresses to names, and builds the public frames and nodes. Frees the
+ * collected data. */
 TTR_MUST bool profile_finish(struct ttr_profile *profile);
 
 /* --- Timelines (profile_tree.c) --- */
 
-/* Appends to the timeline: from `time` (ns, not decreasing) on the lane is in `node`; PROFILE_NONE
- * = idle. Has no effect without TTR_PROFILE_TIMELINE. */
+/* Appends to a lane's timeline that from `time` (ns, not decreasing) on the thread is in a node;
+ * PROFILE_NONE = idle. No effect without TTR_PROFILE_TIMELINE. */
 TTR_MUST bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time,
                                uint32_t met);
 

@@ -9,8 +9,9 @@
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Asks the symbolizer for the function at an address of a mapped file; 0 if it is unknown. */
-static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
+/* Returns the name of the function that the symbolizer finds at an address of a mapped file; 0 if
+ * unknown. */
+static ttr_id locate_function(const struct ttr_profile *profile, const struct profile_place *place)
 {
     ttr *t = profile->t;
     ttr_location found = {
@@ -35,7 +36,7 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
     profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
                     &found);
     size_t n = found.function.n;
-    for (size_t i = n; i-- > 0;) /* removes the offset of "main+0x14" */
+    for (size_t i = n; i-- > 0;) /* removes an offset at the end, as in "main+0x14" */
         if (found.function.p[i] == '+') {
             n = i;
             break;
@@ -44,8 +45,8 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
 }
 
 /* Returns the string "module!function", or the known part of it. */
-static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place,
-                              ttr_id *module)
+static ttr_id resolve_address_name(struct ttr_profile *profile, const struct profile_place *place,
+                                   ttr_id *module)
 {
     struct buffer text;
     ttr_symbol symbol;
@@ -55,7 +56,7 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
     (void)ttr_symbol_get(profile->t, place->thread, place->address, place->first_ns, &symbol);
     *module = symbol.module;
     if (!symbol.name)
-        symbol.name = located(profile, place);
+        symbol.name = locate_function(profile, place);
     if (symbol.module || is_managed) {
         ttr_text name = symbol.module
                             ? ttr_text_get(profile->t, symbol.module)
@@ -79,8 +80,8 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
 
 /* Returns the number of the frame with a name, adding it if it is new; PROFILE_NONE if memory is
  * exhausted. */
-static uint32_t frame_of(struct ttr_profile *profile, struct pair_map *known,
-                         const ttr_profile_frame *frame)
+static uint32_t find_or_add_frame(struct ttr_profile *profile, struct pair_map *known,
+                                  const ttr_profile_frame *frame)
 {
     const uint32_t *there = pair_map_get(known, frame->name, frame->is_state);
     if (there)
@@ -93,7 +94,7 @@ static uint32_t frame_of(struct ttr_profile *profile, struct pair_map *known,
     return (uint32_t)profile->frames_n++;
 }
 
-/* Resolves each place to a frame; its number replaces the address. */
+/* Resolves the names of all places. Replaces each place's address by the number of its frame. */
 static bool name_places(struct ttr_profile *profile)
 {
     struct pair_map known;
@@ -103,10 +104,11 @@ static bool name_places(struct ttr_profile *profile)
         struct profile_place *place = &profile->place[i];
         bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
         ttr_profile_frame frame = {.is_state = place->kind == PLACE_STATE};
-        frame.name = has_address ? name_of_address(profile, place, &frame.module) : place->name;
+        frame.name =
+            has_address ? resolve_address_name(profile, place, &frame.module) : place->name;
         if (!frame.name && !has_address)
             frame.name = ttr_text_add(profile->t, "(no name)", 9);
-        uint32_t at = frame.name ? frame_of(profile, &known, &frame) : PROFILE_NONE;
+        uint32_t at = frame.name ? find_or_add_frame(profile, &known, &frame) : PROFILE_NONE;
         place->address = at;
         is_fine = at != PROFILE_NONE;
     }
@@ -116,7 +118,7 @@ static bool name_places(struct ttr_profile *profile)
 
 /* Returns the node for a profile_met, adding it if it is new; PROFILE_NONE if memory is exhausted.
  */
-static uint32_t node_for(struct ttr_profile *profile, const struct profile_met *met)
+static uint32_t find_or_add_node(struct ttr_profile *profile, const struct profile_met *met)
 {
     uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
     uint32_t frame = (uint32_t)profile->place[met->place].address;
@@ -142,9 +144,9 @@ static bool make_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
-    pair_map_free(&profile->met_of); /* reused for nodes */
+    pair_map_free(&profile->met_of); /* the map is used again, for nodes */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
-        uint32_t at = node_for(profile, &profile->met[i]);
+        uint32_t at = find_or_add_node(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
             return false;
         profile->renumber[i] = at;
@@ -154,7 +156,7 @@ static bool make_nodes(struct ttr_profile *profile)
     return profile->renumber;
 }
 
-/* Computes totals and links, children before parents. */
+/* Computes the total weights of nodes and links siblings. Runs from children to parents. */
 static void link_nodes(struct ttr_profile *profile)
 {
     for (size_t i = profile->nodes_n; i-- > 0;) {
@@ -169,9 +171,9 @@ static void link_nodes(struct ttr_profile *profile)
     }
 }
 
-/* Adds a chain of nodes to the totals of their frames.  A node counts only if no node above it has
- * the same frame (recursion). */
-static void sum_chain(struct ttr_profile *profile, uint32_t *running, uint32_t root)
+/* Adds the nodes of a sibling list and those below to the totals of their frames. A node counts
+ * only if no node above it has the same frame (recursion). */
+static void sum_sibling_totals(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;
     while (at != PROFILE_NONE) {
@@ -195,12 +197,12 @@ static bool sum_frames(struct ttr_profile *profile)
 {
     uint32_t *running = alloc_zero(profile->alloc, profile->frames_n, sizeof *running);
     for (size_t i = 0; i < profile->lanes_n && running; i++)
-        sum_chain(profile, running, profile->lane[i].first_root);
+        sum_sibling_totals(profile, running, profile->lane[i].first_root);
     alloc_free(profile->alloc, running, profile->frames_n, sizeof *running);
     return running;
 }
 
-/* Replaces all lanes by one. */
+/* Joins the nodes of all threads, as if there were one thread. */
 static void merge_lanes(struct ttr_profile *profile)
 {
     for (size_t i = 1; i < profile->lanes_n; i++) {

@@ -1,12 +1,12 @@
-/* A profile of spans: spans of equal name and equal path are one node.  Its weight is their self
- * time. */
+/* A profile of spans: spans with equal names and equal paths of parents share a node. The node's
+ * weight is the sum of their self times. */
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
 struct spans {
     struct ttr_profile *profile;
     const ttr_tree_span *span;
-    uint32_t *node; /* number of the profile_met, by span */
+    uint32_t *node; /* by span: number of its profile_met */
     size_t lane;
 };
 
@@ -15,7 +15,7 @@ static int64_t end_of(const ttr_tree_span *span)
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
 
-static bool enter(struct spans *spans, uint32_t at)
+static bool enter_span(struct spans *spans, uint32_t at)
 {
     struct ttr_profile *profile = spans->profile;
     const ttr_tree_span *span = &spans->span[at];
@@ -38,30 +38,30 @@ static bool enter(struct spans *spans, uint32_t at)
     return profile_line_put(profile, spans->lane, span->begin_ns, node);
 }
 
-static bool leave(struct spans *spans, uint32_t at)
+static bool leave_span(struct spans *spans, uint32_t at)
 {
     const ttr_tree_span *span = &spans->span[at];
     uint32_t parent = span->parent == TTR_TREE_NONE ? PROFILE_NONE : spans->node[span->parent];
     return profile_line_put(spans->profile, spans->lane, end_of(span), parent);
 }
 
-/* Visits a chain of roots and all spans below without recursion, since a file may nest without
- * limit. */
-static bool add_chain(struct spans *spans, uint32_t root)
+/* Adds a list of root spans and all spans below them. Does not recurse, since a file may nest spans
+ * to any depth. */
+static bool add_span_list(struct spans *spans, uint32_t root)
 {
     uint32_t at = root;
     while (at != TTR_TREE_NONE) {
-        if (!enter(spans, at))
+        if (!enter_span(spans, at))
             return false;
         if (spans->span[at].first_child != TTR_TREE_NONE) {
             at = spans->span[at].first_child;
             continue;
         }
-        if (!leave(spans, at))
+        if (!leave_span(spans, at))
             return false;
         while (spans->span[at].next == TTR_TREE_NONE && spans->span[at].parent != TTR_TREE_NONE) {
             at = spans->span[at].parent;
-            if (!leave(spans, at))
+            if (!leave_span(spans, at))
                 return false;
         }
         at = spans->span[at].next;
@@ -77,10 +77,11 @@ bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
     spans.node = alloc_zero(profile->alloc, n, sizeof *spans.node);
     bool is_fine = spans.node != NULL;
     for (uint32_t i = 0; i < roots_n && is_fine; i++) {
-        if (spans.span[roots[i]].activity) /* activities overlap and use no thread's time */
+        /* activities overlap, so they do not use a thread's time */
+        if (spans.span[roots[i]].activity)
             continue;
         spans.lane = profile_lane(profile, spans.span[roots[i]].thread);
-        is_fine = spans.lane != SIZE_MAX && add_chain(&spans, roots[i]);
+        is_fine = spans.lane != SIZE_MAX && add_span_list(&spans, roots[i]);
     }
     alloc_free(profile->alloc, spans.node, n, sizeof *spans.node);
     profile->unit = TTR_PROFILE_NS;

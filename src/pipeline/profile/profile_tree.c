@@ -1,4 +1,4 @@
-/* Collected lanes, places, and places under a caller; each is stored once. */
+/* Collects threads, frames, and frames under a caller; each is stored once. */
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 #include "base/protobuf.h"
@@ -28,7 +28,8 @@ uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *
 {
     bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
     uint64_t a = has_address ? place->address : place->name, b = place->kind;
-    /* Code at an address depends on the process and on the modules loaded since. */
+    /* The code at an address depends on the process and on the modules loaded when the sample was
+     * recorded. */
     if (has_address)
         b = ((uint64_t)profile->t->threads[place->thread].process + 1) << 32 |
             profile->t->symbols.reused;
@@ -62,11 +63,9 @@ uint32_t profile_call(struct ttr_profile *profile, uint32_t parent, uint32_t pla
     return (uint32_t)profile->met_n++;
 }
 
-/* --- The time line of a lane ---
- *
- * For each change it has the time since the previous one and the node from then on, plus 1, as
- * variable-length numbers.  It holds the nodes that were met; those of the finished tree come out.
- */
+/* --- Timelines --- Each change has the time since the previous one and the number of the node from
+ * then on, plus 1, as variable-length numbers. Nodes are numbered as collected; the numbers are
+ * translated when the profile is read. */
 
 bool profile_line_put(struct ttr_profile *profile, size_t lane, int64_t time, uint32_t met)
 {
@@ -100,7 +99,7 @@ void profile_line_begin(struct profile_line *line, const struct ttr_profile *pro
         line->end = line->at = NULL;
 }
 
-/* Written by profile_line_put, so the bytes are valid. */
+/* Decodes a number that profile_line_put wrote, so it need not be checked. */
 static uint64_t next_number(struct profile_line *line)
 {
     uint64_t x = 0;

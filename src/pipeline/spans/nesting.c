@@ -12,7 +12,8 @@
 struct nest_item {
     int64_t begin, end;
     uint64_t at;
-    /* ns covered between begin and end; less than their difference if several spans were joined */
+    /* time in ns covered between begin and end; less than their difference if several spans were
+     * joined */
     uint64_t length;
 };
 
@@ -29,7 +30,7 @@ void nest_free(struct nest *nest)
     alloc_free(nest->alloc, nest->lane, nest->lanes_n, sizeof *nest->lane);
 }
 
-static struct nest_lane *lane_at(struct nest *nest, size_t at)
+static struct nest_lane *get_lane(struct nest *nest, size_t at)
 {
     size_t before = nest->lanes_n;
     if (at >= before) {
@@ -55,8 +56,8 @@ static uint64_t covered_before(const struct nest_item *item, int64_t next)
     return item->length > overlap ? item->length - overlap : 0;
 }
 
-/* Joins the older half of the items in pairs. */
-static void coarsen(struct nest_lane *lane)
+/* Halves the memory of a lane's older items: joins them in pairs. */
+static void join_older_items(struct nest_lane *lane)
 {
     size_t half = lane->n / 4 * 2, to = 0;
     for (size_t i = 0; i < half; i += 2) {
@@ -68,12 +69,12 @@ static void coarsen(struct nest_lane *lane)
     lane->n -= half - to;
 }
 
-static bool push(struct nest *nest, struct nest_lane *lane, const struct nest_span *span)
+static bool push_item(struct nest *nest, struct nest_lane *lane, const struct nest_span *span)
 {
     if (lane->n == lane->capacity) {
         size_t share = nest->items_max / nest->lanes_used;
         if (lane->n >= (share > LANE_ITEMS_MIN ? share : LANE_ITEMS_MIN))
-            coarsen(lane);
+            join_older_items(lane);
         else if (!alloc_reserve(nest->alloc, (void **)&lane->item, &lane->capacity, lane->n + 1,
                                 sizeof *lane->item))
             return false;
@@ -85,7 +86,7 @@ static bool push(struct nest *nest, struct nest_lane *lane, const struct nest_sp
 
 bool nest_add(struct nest *nest, size_t at, const struct nest_span *span, uint64_t *covered)
 {
-    struct nest_lane *lane = lane_at(nest, at);
+    struct nest_lane *lane = get_lane(nest, at);
     *covered = 0;
     if (!lane)
         return false;
@@ -102,5 +103,5 @@ bool nest_add(struct nest *nest, size_t at, const struct nest_span *span, uint64
         *covered += covered_before(item, next);
         next = item->begin;
     }
-    return push(nest, lane, span);
+    return push_item(nest, lane, span);
 }

@@ -25,12 +25,12 @@
 #include "base/alloc.h"
 
 struct nest_span {
-    int64_t begin, end; /* ns, begin <= end */
+    int64_t begin, end; /* times in ns, begin <= end */
     uint64_t from, at;
 };
 
-/* Returns true if a span that starts at (begin, at) is inside one that ends no earlier and starts
- * at (from_time, from). */
+/* Returns true if a span that starts at (begin, at) is inside a span that ends no earlier and
+ * starts at (from_time, from). */
 static inline bool nest_is_inside(int64_t begin, uint64_t at, int64_t from_time, uint64_t from)
 {
     return begin > from_time || (begin == from_time && at >= from);
@@ -49,8 +49,9 @@ struct nest {
     const struct alloc *alloc;
     struct nest_lane *lane;
     size_t lanes_n, lanes_used;
-    size_t items_max; /* approximate limit for all lanes together */
-    uint64_t late;    /* spans that ended before their predecessor in the lane: not nested */
+    size_t items_max; /* approximate limit for the items of all lanes together */
+    /* number of spans that ended before their predecessor in the lane; they are not nested */
+    uint64_t late;
 };
 
 /* Initializes nesting.  items_max bounds the memory, 32 bytes per item; a lane may hold its share,

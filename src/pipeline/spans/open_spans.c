@@ -33,13 +33,13 @@ struct open_id open_id_of(const ttr *t, const struct open_event *party)
     return id;
 }
 
-/* The key of by_link: the category without the process. */
-static uint64_t category_of(uint64_t scope)
+/* Returns the key of by_link: the category without the process. */
+static uint64_t category_of_scope(uint64_t scope)
 {
     return scope & UINT32_MAX;
 }
 
-static struct open_lane *lane_at(struct open_spans *open, size_t lane)
+static struct open_lane *get_lane(struct open_spans *open, size_t lane)
 {
     size_t before = open->lanes_n;
     if (lane < before)
@@ -70,22 +70,24 @@ static bool find_slot(struct open_spans *open, uint32_t *slot)
     return true;
 }
 
-static uint32_t innermost(const struct pair_map *map, uint64_t a, uint64_t b)
+static uint32_t find_innermost(const struct pair_map *map, uint64_t a, uint64_t b)
 {
     const uint32_t *slot = pair_map_get(map, a, b);
     return slot ? *slot : OPEN_NONE;
 }
 
-/* Makes an async slot the innermost of its two chains. */
+/* Makes an async slot the innermost of its two lists: that of its scope, and that of its category.
+ */
 static bool link_async(struct open_spans *open, const struct open_id *id, uint32_t slot)
 {
     struct open_slot *ctx = &open->slot[slot];
-    uint32_t below = innermost(&open->by_scope, id->scope, id->link);
-    uint32_t older = innermost(&open->by_link, category_of(id->scope), id->link);
+    uint32_t below = find_innermost(&open->by_scope, id->scope, id->link);
+    uint32_t older = find_innermost(&open->by_link, category_of_scope(id->scope), id->link);
     if (!pair_map_put(&open->by_scope, id->scope, id->link, slot))
         return false;
-    if (!pair_map_put(&open->by_link, category_of(id->scope), id->link, slot)) {
-        /* Replacing or removing an entry needs no memory, so this undoes the first map. */
+    if (!pair_map_put(&open->by_link, category_of_scope(id->scope), id->link, slot)) {
+        /* Replacing or removing an entry needs no memory, so undoing the first change cannot fail.
+         */
         if (below == OPEN_NONE || !pair_map_put(&open->by_scope, id->scope, id->link, below))
             (void)pair_map_remove(&open->by_scope, id->scope, id->link);
         return false;
@@ -98,7 +100,7 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
     return true;
 }
 
-/* Makes `slot` the innermost of a key; removes the key if there is none. */
+/* Makes `slot` the innermost one of a key; removes the key if `slot` is OPEN_NONE. */
 static void set_innermost(struct pair_map *map, uint64_t a, uint64_t b, uint32_t slot)
 {
     uint32_t *at = pair_map_get(map, a, b);
@@ -117,16 +119,16 @@ static void unlink_async(struct open_spans *open, uint32_t slot)
     if (ctx->newer != OPEN_NONE)
         open->slot[ctx->newer].older = ctx->older;
     else
-        set_innermost(&open->by_link, category_of(ctx->id.scope), ctx->id.link, ctx->older);
+        set_innermost(&open->by_link, category_of_scope(ctx->id.scope), ctx->id.link, ctx->older);
 }
 
 bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot)
 {
-    struct open_lane *lane = id->is_async ? NULL : lane_at(open, id->lane);
+    struct open_lane *lane = id->is_async ? NULL : get_lane(open, id->lane);
     if ((!lane && !id->is_async) || !find_slot(open, slot))
         return false;
-    /* Once a lane has a begin without a slot, all begins inside of it are counted only: ends come
-     * innermost first. */
+    /* If a begin of a lane has no slot, later begins inside of it get none either, only a count:
+     * spans end innermost first. */
     if (*slot == OPEN_FULL || (lane && lane->too_many)) {
         *slot = OPEN_FULL;
         if (lane)
@@ -147,7 +149,7 @@ bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot
     return true;
 }
 
-static void release(struct open_spans *open, uint32_t slot)
+static void release_slot(struct open_spans *open, uint32_t slot)
 {
     open->slot[slot].sequence = 0;
     open->slot[slot].below = open->free;
@@ -172,22 +174,22 @@ uint32_t open_pop(struct open_spans *open, const struct open_id *id)
 {
     uint32_t slot;
     if (id->is_async) {
-        slot = innermost(&open->by_scope, id->scope, id->link);
+        slot = find_innermost(&open->by_scope, id->scope, id->link);
         if (slot == OPEN_NONE)
-            slot = innermost(&open->by_link, category_of(id->scope), id->link);
+            slot = find_innermost(&open->by_link, category_of_scope(id->scope), id->link);
         if (slot != OPEN_NONE)
             unlink_async(open, slot);
     } else {
         slot = pop_lane(open, id->lane);
     }
     if (slot != OPEN_NONE && slot != OPEN_FULL)
-        release(open, slot);
+        release_slot(open, slot);
     return slot;
 }
 
-bool open_list_left(struct open_spans *open)
+bool open_list_remaining(struct open_spans *open)
 {
-    /* The second half is scratch space of the sort. */
+    /* The second half of the array is scratch space for sorting. */
     if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n,
                        sizeof *open->left))
         return false;

@@ -1,7 +1,7 @@
 /* Finds the begin that belongs to an end.
  *
  *     open_init, { open_id_of, open_push per begin | open_id_of, open_pop per end },
- * open_list_left, open_free
+ * open_list_remaining, open_free
  *
  * Spans of a lane (a thread, or a track without threads) nest: an end closes the innermost span,
  * the top of a stack.  Async spans are found by (process, category, id), activities by (task,
@@ -20,27 +20,30 @@
 #include "model/context.h"
 #include "pipeline/order/radix_sort.h"
 
-#define OPEN_NONE UINT32_MAX       /* an end without a begin */
-#define OPEN_FULL (UINT32_MAX - 1) /* a begin without a free slot, or its end */
+#define OPEN_NONE UINT32_MAX /* result of open_pop: the end has no begin */
+/* result of open_push and open_pop: the begin has no slot, since all are used */
+#define OPEN_FULL (UINT32_MAX - 1)
 
-/* Identity that a begin and its end share. */
+/* Identity that a begin and its end have in common. */
 struct open_id {
-    size_t lane;    /* index of the lane, for nested spans */
-    uint64_t scope; /* for async spans: process and category */
+    size_t lane;    /* index of the lane (a thread or track), for nested spans */
+    uint64_t scope; /* process and category, for async spans */
     uint64_t link;
     bool is_async;
 };
 
 struct open_slot {
     struct open_id id;
-    uint64_t sequence; /* begin number, rising; 0 = free slot */
-    /* slot that becomes the innermost when this span ends; of a free slot the next free one */
+    uint64_t sequence; /* number of the begin, increasing; 0 = the slot is free */
+    /* slot that becomes the innermost one when this span ends; of a free slot the next free one */
     uint32_t below;
-    uint32_t older, newer; /* async: slots with the same category and id in any process */
+    /* of an async span: neighbours in the list of slots with the same category and id in any
+     * process */
+    uint32_t older, newer;
 };
 
 struct open_lane {
-    uint32_t top, too_many; /* innermost slot plus 1; number of open begins without a slot */
+    uint32_t top, too_many; /* innermost slot plus 1; number of open begins that have no slot */
 };
 
 struct open_spans {
@@ -48,19 +51,21 @@ struct open_spans {
     uint32_t max;
     struct open_slot *slot;
     size_t slots_n, slots_capacity;
-    uint32_t free; /* first free slot plus 1 */
+    uint32_t free; /* first free slot plus 1; 0 = none */
     struct open_lane *lane;
     size_t lanes_n;
-    struct pair_map by_scope, by_link; /* to the innermost slot; by_link: by category only */
+    /* maps to the innermost slot: by_scope by process, category and id; by_link by category and id
+     */
+    struct pair_map by_scope, by_link;
     uint64_t sequence;
-    struct order_key *left; /* result of open_list_left; the index of a key is the slot */
+    struct order_key *left; /* result of open_list_remaining; key.index is the slot */
     size_t left_n, left_capacity;
 };
 
 void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max);
 void open_free(struct open_spans *open);
 
-/* Lanes are numbered densely: even numbers are threads, odd ones tracks. */
+/* Returns the index of a lane; even numbers are threads, odd ones tracks. */
 static inline size_t open_lane_of(ttr_id thread, ttr_id track)
 {
     return thread ? (size_t)thread * 2 : (size_t)track * 2 + 1;
@@ -77,15 +82,17 @@ struct open_event {
 /* Returns the identity of a begin or an end. */
 struct open_id open_id_of(const ttr *t, const struct open_event *party);
 
-/* Opens a span and sets *slot, or OPEN_FULL.  Returns false if memory is exhausted. */
+/* Opens a span and returns its slot in *slot, or OPEN_FULL if all are used. Returns false if memory
+ * runs out. */
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
 
-/* Closes the span of an end.  Returns its slot, which is free from now on: data of the caller for
- * this slot stay valid until the next open_push.  Returns OPEN_NONE or OPEN_FULL without a slot. */
+/* Closes the span that an end belongs to and returns its slot. The slot is then free, but the
+ * caller's data for it stays valid until the next open_push. Returns OPEN_NONE or OPEN_FULL if the
+ * span has no slot. */
 uint32_t open_pop(struct open_spans *open, const struct open_id *id);
 
 /* Lists the slots of all open spans in open->left, the most recent begin first.  Returns false if
  * memory is exhausted. */
-TTR_MUST bool open_list_left(struct open_spans *open);
+TTR_MUST bool open_list_remaining(struct open_spans *open);
 
 #endif

@@ -15,10 +15,10 @@
 
 #define BATCH 256u
 
-/* 65,536 open spans with some fields need about 20 MiB. */
+/* 65,536 open spans with some fields each need about 20 MiB. */
 #define OPEN_MAX 65536u
 
-/* A waiting begin; event_copy_add made `fields`. */
+/* A begin that waits for its end. event_copy_add encoded `fields`. */
 struct waiting {
     ttr_event begin;
     struct buffer fields;
@@ -28,18 +28,19 @@ struct pairer {
     ttr_reader base;
     ttr_reader *in;
     ttr_batch batch;
-    uint32_t at; /* index in the batch */
+    uint32_t at; /* index of the event in the output batch */
     struct open_spans open;
-    struct waiting *slot; /* by the slots of `open` */
+    struct waiting *slot; /* begins by slot of `open` */
     size_t slots_n;
     struct stage_notes stage_notes;
     int64_t last_time;
     bool is_at_end;
-    ttr_status ending; /* TTR_END, or the failure to return after all remaining spans */
+    ttr_status ending; /* TTR_END, or the failure to return after the remaining spans */
     ttr_error ending_error;
-    size_t left_at; /* index in open.left */
+    size_t left_at; /* index in open.left of the next open span to return */
     ttr_event out[BATCH];
-    /* offset in `fields` plus 1; 0 = payload is borrowed from the input */
+    /* by event of the batch: offset in `fields` plus 1; 0 = the payload is borrowed from the input
+     */
     size_t payload_at[BATCH];
     uint32_t n;
     struct buffer fields;
@@ -68,7 +69,7 @@ static ttr_event *append_event(struct pairer *pairer, const ttr_event *event)
     return &pairer->out[pairer->n++];
 }
 
-static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *event)
+static bool store_begin(struct pairer *pairer, uint32_t slot, const ttr_event *event)
 {
     const struct alloc *alloc = &pairer->base.t->counted;
     size_t before = pairer->slots_n;
@@ -85,7 +86,7 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
     return !waiting->fields.failed;
 }
 
-/* Appends a span: the begin with its fields, and its end. */
+/* Appends a span: the attributes and fields of the begin, and the time and fields of the end. */
 static ttr_event *append_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
 {
     ttr_event *span = append_event(pairer, &waiting->begin);
@@ -123,7 +124,7 @@ static void end_span(struct pairer *pairer, uint32_t slot, const ttr_event *end)
     span->category = span->category ? span->category : end->category;
 }
 
-static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
+static struct open_id span_identity(const struct pairer *pairer, const ttr_event *event)
 {
     return open_id_of(pairer->base.t,
                       &(struct open_event){.kind = event->kind,
@@ -136,14 +137,14 @@ static struct open_id id_of(const struct pairer *pairer, const ttr_event *event)
                                            .link = event->link});
 }
 
-static bool take_begin(struct pairer *pairer, const ttr_event *event)
+static bool pair_begin(struct pairer *pairer, const ttr_event *event)
 {
-    struct open_id id = id_of(pairer, event);
+    struct open_id id = span_identity(pairer, event);
     uint32_t slot;
     if (!open_push(&pairer->open, &id, &slot))
         return false;
     if (slot != OPEN_FULL)
-        return keep_begin(pairer, slot, event);
+        return store_begin(pairer, slot, event);
     stage_notes_add(
         &pairer->stage_notes, TTR_SEVERITY_REMARK, event->offset, "pair.too-many-open",
         "more than %u spans are open at once: further begins and their ends are not paired",
@@ -152,9 +153,9 @@ static bool take_begin(struct pairer *pairer, const ttr_event *event)
     return true;
 }
 
-static void take_end(struct pairer *pairer, const ttr_event *event)
+static void pair_end(struct pairer *pairer, const ttr_event *event)
 {
-    struct open_id id = id_of(pairer, event);
+    struct open_id id = span_identity(pairer, event);
     uint32_t slot = open_pop(&pairer->open, &id);
     if (slot != OPEN_NONE && slot != OPEN_FULL) {
         end_span(pairer, slot, event);
@@ -166,7 +167,7 @@ static void take_end(struct pairer *pairer, const ttr_event *event)
     (void)append_event(pairer, event);
 }
 
-static bool take(struct pairer *pairer, const ttr_event *event)
+static bool pair_event(struct pairer *pairer, const ttr_event *event)
 {
     if (event->kind != TTR_KIND_DEFINITION && !(event->flags & TTR_EVENT_NO_TIME) &&
         event->time > pairer->last_time)
@@ -174,10 +175,10 @@ static bool take(struct pairer *pairer, const ttr_event *event)
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
-        return take_begin(pairer, event);
+        return pair_begin(pairer, event);
     case TTR_KIND_END:
     case TTR_KIND_ASYNC_END:
-        take_end(pairer, event);
+        pair_end(pairer, event);
         return true;
     default:
         (void)append_event(pairer, event);
@@ -194,9 +195,9 @@ static void append_open_spans(struct pairer *pairer)
     }
 }
 
-/* Fills the output from one batch of the input, or from the open spans after the input has ended or
- * failed. */
-static ttr_status fill(struct pairer *pairer, ttr_error *error)
+/* Fills the output from one batch of the input. After the input has ended or failed, fills it from
+ * the open spans. */
+static ttr_status fill_batch(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
         pairer->at = 0;
@@ -206,23 +207,24 @@ static ttr_status fill(struct pairer *pairer, ttr_error *error)
         if (pairer->ending == TTR_AGAIN)
             return TTR_AGAIN;
         pairer->is_at_end = pairer->ending != TTR_OK;
-        if (pairer->is_at_end && !open_list_left(&pairer->open))
+        if (pairer->is_at_end && !open_list_remaining(&pairer->open))
             return fail_memory(error);
     }
     while (pairer->n < BATCH && pairer->at < pairer->batch.n)
-        if (!take(pairer, ttr_batch_at(&pairer->batch, pairer->at++)))
+        if (!pair_event(pairer, ttr_batch_at(&pairer->batch, pairer->at++)))
             return fail_memory(error);
     if (pairer->is_at_end)
         append_open_spans(pairer);
     return pairer->fields.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Sets the payload pointers, since the buffer no longer moves. */
-static void settle(struct pairer *pairer)
+/* Sets the payload pointers of the batch, now that the buffer no longer grows. */
+static void set_payload_pointers(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)
         if (pairer->payload_at[i] && pairer->out[i].payload_size)
-            event_copy_settle(&pairer->out[i], pairer->fields.bytes + pairer->payload_at[i] - 1);
+            event_copy_set_pointers(&pairer->out[i],
+                                    pairer->fields.bytes + pairer->payload_at[i] - 1);
 }
 
 static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
@@ -231,7 +233,7 @@ static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     pairer->n = 0;
     buffer_clear(&pairer->fields);
     while (pairer->n == 0) {
-        ttr_status status = fill(pairer, error);
+        ttr_status status = fill_batch(pairer, error);
         if (status != TTR_OK)
             return status;
         if (pairer->n == 0 && pairer->is_at_end) {
@@ -239,7 +241,7 @@ static ttr_status pairer_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
             return pairer->ending;
         }
     }
-    settle(pairer);
+    set_payload_pointers(pairer);
     *batch = (ttr_batch){.event = pairer->out, .n = pairer->n};
     return TTR_OK;
 }

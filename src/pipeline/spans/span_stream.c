@@ -9,7 +9,7 @@
 
 struct open_begin {
     struct event_ref event;
-    uint64_t ended; /* value of span_stream.ended at the begin */
+    uint64_t ended; /* value of span_stream.ended when the span began */
 };
 
 void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *ctx)
@@ -27,7 +27,7 @@ void span_stream_free(struct span_stream *stream)
     reorder_free(&stream->window);
 }
 
-static struct open_id id_of(const struct span_stream *stream, const struct event_ref *event)
+static struct open_id span_identity(const struct span_stream *stream, const struct event_ref *event)
 {
     return open_id_of(stream->t, &(struct open_event){.kind = event->kind,
                                                       .thread = event->thread,
@@ -50,7 +50,7 @@ static bool append_span(struct span_stream *stream, const struct event_ref *even
     return stream->sink(stream->ctx, &span);
 }
 
-static bool give_pair(struct span_stream *stream, uint32_t slot, struct complete_span *span)
+static bool emit_pair(struct span_stream *stream, uint32_t slot, struct complete_span *span)
 {
     const struct open_begin *begin = &stream->begin[slot];
     span->event = &begin->event;
@@ -68,9 +68,9 @@ static bool give_pair(struct span_stream *stream, uint32_t slot, struct complete
     return stream->sink(stream->ctx, span);
 }
 
-static bool take_begin(struct span_stream *stream, const struct event_ref *event)
+static bool open_span(struct span_stream *stream, const struct event_ref *event)
 {
-    struct open_id id = id_of(stream, event);
+    struct open_id id = span_identity(stream, event);
     uint32_t slot;
     if (!open_push(&stream->open, &id, &slot))
         return false;
@@ -83,9 +83,9 @@ static bool take_begin(struct span_stream *stream, const struct event_ref *event
     return true;
 }
 
-static bool take_end(struct span_stream *stream, const struct event_ref *event)
+static bool close_span(struct span_stream *stream, const struct event_ref *event)
 {
-    struct open_id id = id_of(stream, event);
+    struct open_id id = span_identity(stream, event);
     uint32_t slot = open_pop(&stream->open, &id);
     if (slot == OPEN_NONE || slot == OPEN_FULL) {
         stream->unmatched++;
@@ -94,31 +94,32 @@ static bool take_end(struct span_stream *stream, const struct event_ref *event)
     struct complete_span span = {.end = event->time,
                                  .bytes = event->bytes,
                                  .flags = event->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED)};
-    return give_pair(stream, slot, &span);
+    return emit_pair(stream, slot, &span);
 }
 
-static bool take(struct span_stream *stream, const struct event_ref *event, int64_t end)
+static bool pair_event(struct span_stream *stream, const struct event_ref *event, int64_t end)
 {
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
-        return take_begin(stream, event);
+        return open_span(stream, event);
     case TTR_KIND_SPAN:
         return append_span(stream, event, end);
     default:
-        return take_end(stream, event);
+        return close_span(stream, event);
     }
 }
 
-static bool drain(struct span_stream *stream, bool is_at_end)
+static bool emit_ready_spans(struct span_stream *stream, bool is_at_end)
 {
     size_t n = reorder_ready(&stream->window, is_at_end);
     for (size_t i = 0; i < n; i++) {
         int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
-        /* Events are stored in order of arrival, so accesses in this order miss the cache. */
+        /* Reads ahead into the cache: events are stored in order of arrival, so reading them in
+         * this order misses it. */
         __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
         stream->last_time = end > stream->last_time ? end : stream->last_time;
-        if (!take(stream, reorder_at(&stream->window, i), end))
+        if (!pair_event(stream, reorder_at(&stream->window, i), end))
             return false;
     }
     reorder_drop(&stream->window, n);
@@ -144,19 +145,19 @@ bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_
         slim.name = activity_span_name(stream->t, event);
         slim.activity = event->activity ? activity : SPAN_OF_THREAD;
     }
-    if (reorder_is_full(&stream->window) && !drain(stream, false))
+    if (reorder_is_full(&stream->window) && !emit_ready_spans(stream, false))
         return false;
     return reorder_add(&stream->window, &slim);
 }
 
 bool span_stream_end(struct span_stream *stream)
 {
-    if (!drain(stream, true) || !open_list_left(&stream->open))
+    if (!emit_ready_spans(stream, true) || !open_list_remaining(&stream->open))
         return false;
     for (size_t i = 0; i < stream->open.left_n; i++) {
         struct complete_span span = {
             .end = stream->last_time, .flags = TTR_EVENT_PARTIAL, .is_unfinished = true};
-        if (!give_pair(stream, stream->open.left[i].index, &span))
+        if (!emit_pair(stream, stream->open.left[i].index, &span))
             return false;
     }
     return true;

@@ -15,13 +15,13 @@ enum { SPAN_PLAIN, SPAN_OF_THREAD, SPAN_ACTIVITY };
 
 /* A complete span.  Spans are in order of their ends, as far as the reorder window permits. */
 struct complete_span {
-    const struct event_ref *event; /* record of the span, or of its begin */
+    const struct event_ref *event; /* the event that records the span, or its begin */
     int64_t end;
-    uint64_t bytes;    /* size of all its records */
-    uint64_t from, at; /* identity for nesting; see nesting.h */
+    uint64_t bytes;    /* size in bytes of its records (of begin and end) in the input */
+    uint64_t from, at; /* stamps for nesting at equal times; see nesting.h */
     size_t lane;
     uint8_t flags;
-    bool is_async;      /* not part of a lane */
+    bool is_async;      /* an async span: not part of a lane */
     bool is_unfinished; /* a begin without an end */
 };
 
@@ -35,10 +35,10 @@ struct span_stream {
     void *ctx;
     struct reorder window;
     struct open_spans open;
-    struct open_begin *begin; /* by the slots of `open` */
+    struct open_begin *begin; /* begins by slot of `open` */
     size_t begins_n;
-    uint64_t ended;     /* spans so far, without async ones */
-    uint64_t unmatched; /* ends without a begin */
+    uint64_t ended;     /* number of spans that have ended so far, without async ones */
+    uint64_t unmatched; /* number of ends without a begin */
     int64_t last_time;
 };
 
@@ -60,8 +60,8 @@ static inline bool span_stream_wants(unsigned kind)
 TTR_MUST bool span_stream_add(struct span_stream *stream, const ttr_event *event,
                               uint32_t activity);
 
-/* Returns the remaining spans: those in the window, and begins without end, innermost first, with
- * the time until the last event. */
+/* Passes on the remaining spans: those in the window, then begins without an end, innermost first;
+ * such a span lasts until the last event. */
 TTR_MUST bool span_stream_end(struct span_stream *stream);
 
 #endif

@@ -1,12 +1,12 @@
-/* The span forest: the claim algorithm of nesting.h, with all spans in memory.
+/* The span forest, built with the claim algorithm of nesting.h, with all spans in memory.
  *
- * During construction, the unclaimed spans of a lane are a list through `next`, newest first.  A
- * span claims the front part of the list, and becomes its new front.  If spans arrive out of order,
- * later than the window of the span stream permits, all lists are rebuilt from spans sorted by
- * their ends.  A partially overlapping span becomes a child of the span that contains it completely
- * and ends first; times are never changed.
+ * During construction, the unclaimed spans of a lane (thread or track) are a list linked by `next`,
+ * newest first. A span claims spans from the front of the list and becomes its new front. If spans
+ * arrive out of order, later than the reorder window permits, all lists are rebuilt from spans
+ * sorted by their ends. A partially overlapping span becomes a child of the span that contains it
+ * completely and ends first; times are never changed.
  *
- * Cost: amortized O(1) per span; a rebuild sorts all spans.  Memory: 72 bytes per span in the
+ * Cost: amortized O(1) per span; a rebuild sorts all spans. Memory: 72 bytes per span in the
  * result, twice that during construction. */
 #include <string.h>
 
@@ -42,8 +42,8 @@ static bool find_lane(struct ttr_tree *tree, size_t number, uint32_t *lane)
     return true;
 }
 
-/* Makes a span the parent of all unclaimed spans that it contains. */
-static void claim(struct ttr_tree *tree, uint32_t at)
+/* Makes a span the parent of all unclaimed spans of its lane that it contains. */
+static void claim_children(struct ttr_tree *tree, uint32_t at)
 {
     ttr_tree_span *span = &tree->span[at];
     const struct tree_side *side = &tree->side[at];
@@ -102,7 +102,7 @@ static bool add_span(void *ctx, const struct complete_span *span)
     else if (span->end < tree->lane[lane].last_end)
         tree->is_disordered = true;
     else
-        claim(tree, at);
+        claim_children(tree, at);
     return true;
 }
 
@@ -115,15 +115,15 @@ static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
             continue;
         bool has_record = event->kind == TTR_KIND_ASYNC_BEGIN && activity_is_start_or_stop(event) &&
                           event->activity;
-        uint32_t activity = has_record ? tree_keep_activity(tree, event) : SPAN_ACTIVITY;
+        uint32_t activity = has_record ? tree_add_activity(tree, event) : SPAN_ACTIVITY;
         if (!activity || !span_stream_add(&tree->stream, event, activity))
             return fail_memory(error);
     }
     return TTR_OK;
 }
 
-/* Repeats the construction with all spans sorted by (end, descending start, arrival). */
-static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
+/* Builds the forest again with all spans sorted by (end, descending start, arrival). */
+static void rebuild_forest(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < tree->lanes_n; i++)
@@ -135,16 +135,16 @@ static void claim_again(struct ttr_tree *tree, struct order_key *keys, struct or
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(end_of(&tree->span[keys[i].index]));
     order_keys(keys, spare, n);
-    /* Stamps recorded the order of arrival; claiming now needs the sorted order. */
+    /* Stamps recorded the order of arrival; now they must record the sorted order. */
     for (uint32_t i = 0; i < n; i++)
         tree->side[keys[i].index] =
             (struct tree_side){.lane = tree->side[keys[i].index].lane, .at = i};
     for (uint32_t i = 0; i < n; i++)
-        claim(tree, keys[i].index);
+        claim_children(tree, keys[i].index);
 }
 
-/* Counts partially overlapping spans with a stack of running spans per lane; side->at has the
- * element below in the stack. */
+/* Counts partially overlapping spans, with a stack of running spans per lane; side->at is the next
+ * lower element of the stack. */
 static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -169,8 +169,8 @@ static void count_overlaps(struct ttr_tree *tree, struct order_key *keys, struct
     }
 }
 
-/* Converts the lists of unclaimed spans, newest first, to chains of roots in order of their starts.
- */
+/* Converts each lane's list of unclaimed spans, newest first, to a list of roots in order of their
+ * starts. */
 static bool list_roots(struct ttr_tree *tree)
 {
     if (!alloc_reserve(tree->alloc, (void **)&tree->root, &tree->root_room, tree->lanes_n + 1,
@@ -190,9 +190,9 @@ static bool list_roots(struct ttr_tree *tree)
     return true;
 }
 
-/* Visits a chain of roots and all spans below without recursion, since a file may nest without
- * limit. */
-static void set_depths(struct ttr_tree *tree, uint32_t root)
+/* Sets the depths of a list of root spans and of all spans below. Does not recurse, since a file
+ * may nest spans to any depth. */
+static void set_span_depths(struct ttr_tree *tree, uint32_t root)
 {
     uint32_t depth = 0;
     for (uint32_t at = root; at != TTR_TREE_NONE;) {
@@ -211,7 +211,7 @@ static void set_depths(struct ttr_tree *tree, uint32_t root)
     }
 }
 
-static bool finish(struct ttr_tree *tree)
+static bool finish_forest(struct ttr_tree *tree)
 {
     if (!span_stream_end(&tree->stream))
         return false;
@@ -220,10 +220,10 @@ static bool finish(struct ttr_tree *tree)
     if (!keys)
         return false;
     if (tree->is_disordered)
-        claim_again(tree, keys, keys + tree->n);
+        rebuild_forest(tree, keys, keys + tree->n);
     bool is_listed = list_roots(tree) && tree_nest_activities(tree, keys, keys + tree->n);
     for (size_t i = 0; i < tree->roots_n && is_listed; i++)
-        set_depths(tree, tree->root[i]);
+        set_span_depths(tree, tree->root[i]);
     if (is_listed)
         count_overlaps(tree, keys, keys + tree->n);
     alloc_free(tree->alloc, keys, room, sizeof *keys);
@@ -245,8 +245,9 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
     ttr_status status = read_all_batches(in, &read_loop, error);
-    /* After a failed read the spans so far are useful; without memory they cannot be returned. */
-    if (status != TTR_E_NOMEM && !finish(tree))
+    /* After a failed read the spans so far are useful. If memory ran out, the forest cannot be
+     * completed. */
+    if (status != TTR_E_NOMEM && !finish_forest(tree))
         status = fail_memory(error);
     if (status != TTR_E_NOMEM)
         return tree;

@@ -7,7 +7,7 @@
 #include "model/activity.h"
 #include "pipeline/spans/tree_forest.h"
 
-static ttr_id text_of(struct ttr_tree *tree, const ttr_event *event, const uint8_t *id)
+static ttr_id intern_id_text(struct ttr_tree *tree, const ttr_event *event, const uint8_t *id)
 {
     char text[ACTIVITY_TEXT_MAX];
     ttr_thread thread = {0};
@@ -15,11 +15,11 @@ static ttr_id text_of(struct ttr_tree *tree, const ttr_event *event, const uint8
     return ttr_text_add(tree->t, text, activity_format_id(text, id, thread.pid));
 }
 
-uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event)
+uint32_t tree_add_activity(struct ttr_tree *tree, const ttr_event *event)
 {
-    struct tree_activity activity = {.ctx = text_of(tree, event, event->activity)};
+    struct tree_activity activity = {.ctx = intern_id_text(tree, event, event->activity)};
     if (event->related)
-        activity.related = text_of(tree, event, event->related);
+        activity.related = intern_id_text(tree, event, event->related);
     if (!activity.ctx || (event->related && !activity.related) ||
         tree->activities_n >= UINT32_MAX - SPAN_ACTIVITY - 1 ||
         !alloc_reserve(tree->alloc, (void **)&tree->activity, &tree->activity_room,
@@ -29,39 +29,43 @@ uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event)
     return (uint32_t)tree->activities_n + SPAN_ACTIVITY;
 }
 
-static int64_t end_of(const ttr_tree_span *span)
+static int64_t span_end(const ttr_tree_span *span)
 {
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
 
-/* Returns the span that started last with an id; TTR_TREE_NONE if there is none. */
-static uint32_t latest(const struct pair_map *by_id, ttr_id id)
+/* Returns the span with an activity id that started last; TTR_TREE_NONE if there is none. */
+static uint32_t find_latest_span(const struct pair_map *by_id, ttr_id id)
 {
     const uint32_t *at = id ? pair_map_get(by_id, id, 0) : NULL;
     return at ? *at : TTR_TREE_NONE;
 }
 
-static uint32_t parent_of(const struct ttr_tree *tree, const struct pair_map *by_id, uint32_t at)
+static uint32_t find_parent(const struct ttr_tree *tree, const struct pair_map *by_id, uint32_t at)
 {
     const struct tree_activity *activity = &tree->activity[tree->side[at].at];
     ttr_text path = ttr_text_get(tree->t, activity->ctx);
-    uint32_t parent = latest(by_id, activity->ctx);
-    if (parent != TTR_TREE_NONE && end_of(&tree->span[parent]) >= end_of(&tree->span[at]))
+    uint32_t parent = find_latest_span(by_id, activity->ctx);
+    if (parent != TTR_TREE_NONE && span_end(&tree->span[parent]) >= span_end(&tree->span[at]))
         return parent;
-    parent = activity->related != activity->ctx ? latest(by_id, activity->related) : TTR_TREE_NONE;
+    parent = activity->related != activity->ctx ? find_latest_span(by_id, activity->related)
+                                                : TTR_TREE_NONE;
     for (size_t n = activity_parent_length(path); n > 0 && parent == TTR_TREE_NONE;
          n = activity_parent_length((ttr_text){path.p, n}))
-        parent = latest(by_id, ttr_text_find(tree->t, path.p, n));
+        parent = find_latest_span(by_id, ttr_text_find(tree->t, path.p, n));
     return parent;
 }
 
-/* Sorts the spans of activities by start, longer ones first.  Returns their number. */
-static uint32_t sort(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
+/* Sorts the spans of activities by start, longer ones first at equal starts. Returns their number.
+ */
+static uint32_t sort_activities(struct ttr_tree *tree, struct order_key *keys,
+                                struct order_key *spare)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < tree->n; i++)
         if (tree->side[i].lane == TTR_TREE_NONE)
-            keys[n++] = (struct order_key){.rank = ~order_time(end_of(&tree->span[i])), .index = i};
+            keys[n++] =
+                (struct order_key){.rank = ~order_time(span_end(&tree->span[i])), .index = i};
     order_keys(keys, spare, n);
     for (uint32_t i = 0; i < n; i++)
         keys[i].rank = order_time(tree->span[keys[i].index].begin_ns);
@@ -76,7 +80,7 @@ static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, ui
     pair_map_init(&by_id, tree->alloc);
     for (uint32_t i = 0; i < n && is_fine; i++) {
         ttr_tree_span *span = &tree->span[keys[i].index];
-        span->parent = parent_of(tree, &by_id, keys[i].index);
+        span->parent = find_parent(tree, &by_id, keys[i].index);
         span->activity = tree->activity[tree->side[keys[i].index].at].ctx;
         span->first_child = span->next = TTR_TREE_NONE;
         is_fine = pair_map_put(&by_id, span->activity, 0, keys[i].index);
@@ -85,9 +89,8 @@ static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, ui
     return is_fine;
 }
 
-/* Links siblings from the last start to the first, so that each precedes the later ones.  Returns
- * the first root. */
-static uint32_t chain(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
+/* Links siblings into lists in order of their starts. Returns the first root. */
+static uint32_t link_siblings(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
 {
     uint32_t root = TTR_TREE_NONE;
     for (uint32_t i = n; i > 0; i--) {
@@ -99,14 +102,14 @@ static uint32_t chain(struct ttr_tree *tree, const struct order_key *keys, uint3
     return root;
 }
 
-static uint64_t own_time(const struct ttr_tree *tree, const ttr_tree_span *span)
+static uint64_t compute_self_time(const struct ttr_tree *tree, const ttr_tree_span *span)
 {
-    int64_t from = span->begin_ns, end = end_of(span);
+    int64_t from = span->begin_ns, end = span_end(span);
     uint64_t covered = 0;
     for (uint32_t child = span->first_child; child != TTR_TREE_NONE;
          child = tree->span[child].next) {
         int64_t begin = tree->span[child].begin_ns > from ? tree->span[child].begin_ns : from,
-                stop = end_of(&tree->span[child]);
+                stop = span_end(&tree->span[child]);
         stop = stop < end ? stop : end;
         covered += stop > begin ? (uint64_t)stop - (uint64_t)begin : 0;
         from = stop > from ? stop : from;
@@ -116,13 +119,13 @@ static uint64_t own_time(const struct ttr_tree *tree, const ttr_tree_span *span)
 
 bool tree_nest_activities(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
-    uint32_t n = sort(tree, keys, spare);
+    uint32_t n = sort_activities(tree, keys, spare);
     if (n == 0)
         return true;
     if (!find_parents(tree, keys, n))
         return false;
-    tree->root[tree->roots_n++] = chain(tree, keys, n);
+    tree->root[tree->roots_n++] = link_siblings(tree, keys, n);
     for (uint32_t i = 0; i < n; i++)
-        tree->span[keys[i].index].self = own_time(tree, &tree->span[keys[i].index]);
+        tree->span[keys[i].index].self = compute_self_time(tree, &tree->span[keys[i].index]);
     return true;
 }

@@ -1,10 +1,11 @@
 /* Attributes of CTF inputs.
  *
- *   of the trace, shared by its inputs   environment entries under their own names; trace.name,
- * .uuid, .namespace, .uid, .path, .place, .from, .to, .longer_metadata of an input that is not a
- * stream     trace.metadata of each stream                       stream.name, stream.class,
- * stream.id of the stream's clock                clock.frequency, clock.offset_s, clock.offset
- * (cycles) */
+ * |  of the trace, shared by its inputs   environment entries under their own names;
+ * |                                       trace.name, .uuid, .namespace, .uid, .path, .place,
+ * |                                       .from, .to, .longer_metadata
+ * |  of an input that is not a stream     trace.metadata
+ * |  of each stream                       stream.name, stream.class, stream.id
+ * |  of the stream's clock                clock.frequency, clock.offset_s, clock.offset (cycles) */
 #include "formats/ctf/description/ctf_attributes.h"
 
 #include <stdio.h>
@@ -20,8 +21,8 @@ static bool add_text_attribute(struct input *in, const char *name, const char *p
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
 }
 
-/* Adds a number without copying its name, which is a constant: there may be thousands of streams.
- */
+/* Adds an attribute with a number. Does not copy its name, a constant, since there may be thousands
+ * of streams. */
 static bool add_uint_attribute(struct input *in, const char *name, uint64_t value)
 {
     return context_add_interned_attribute(
@@ -36,7 +37,7 @@ static bool add_int_attribute(struct input *in, const char *name, int64_t value)
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
 }
 
-/* Adds the path of the stream, which is owned by the context and not copied. */
+/* Adds the path of the stream. Does not copy it, since the library context owns it. */
 static bool add_stream_name_attribute(struct input *in)
 {
     static const char name[] = "stream.name";
@@ -53,7 +54,7 @@ static void format_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
         to += snprintf(to, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
-/* Adds an environment entry; its name comes from the trace and may be any text. */
+/* Adds an environment entry as an attribute. Copies its name, which the trace declares. */
 static bool add_environment_attribute(struct input *in, const struct ctf_environment *entry)
 {
     ttr *t = in->base.t;
@@ -116,7 +117,7 @@ static bool add_trace_attributes(struct input *in, const struct ctf_trace *trace
     return is_fine;
 }
 
-/* Adds the clock to the report. */
+/* Adds the clock to the report of the input. */
 static bool add_report_clock(struct input *in, const struct ctf_clock *clock)
 {
     ttr *t = in->base.t;
@@ -138,8 +139,8 @@ static bool add_clock_attributes(struct input *in, const struct ctf_clock *clock
                       add_report_clock(in, clock));
 }
 
-bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
-                        const struct ctf_packet_queue *queue, uint64_t number)
+bool ctf_add_stream_attributes(struct input *in, const struct ctf_trace *trace,
+                               const struct ctf_packet_queue *queue, uint64_t number)
 {
     ttr *t = in->base.t;
     if (in->id == trace->thread_source && !add_trace_attributes(in, trace))

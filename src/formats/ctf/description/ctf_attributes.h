@@ -1,13 +1,14 @@
-/* Attributes of the trace and its streams: names, UUID, environment and clocks, as shown in
- * reports. Keeps no state of its own. */
+/* Attributes of traces and streams for reports (names, UUID, environment, clocks). An attribute is
+ * a name with a value, such as "trace.uuid". This file keeps no state. */
 #ifndef TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_ATTRIBUTES_H
 #define TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_ATTRIBUTES_H
 
 #include "formats/ctf/read/ctf_build_index.h"
 
-/* Adds the attributes of an input that has joined its trace. Returns false if memory is out. */
-TTR_MUST bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
-                                 const struct ctf_packet_queue *queue, uint64_t number);
+/* Adds the attributes of a stream to an input that was added to its trace. Returns false if memory
+ * is out. */
+TTR_MUST bool ctf_add_stream_attributes(struct input *in, const struct ctf_trace *trace,
+                                        const struct ctf_packet_queue *queue, uint64_t number);
 
 /* Adds the attributes of an input that represents a trace without stream files. Returns false if
  * memory is out. */
@@ -17,20 +18,20 @@ TTR_MUST bool ctf_add_trace_only_attributes(struct input *in, const struct ctf_t
  * Returns false if memory is out. */
 TTR_MUST bool ctf_add_metadata_attributes(struct input *in, const struct ctf_trace *trace);
 
-/* Adds "trace.longer_metadata": the path of the other metadata file that the trace is read by. Does
- * nothing for NULL. Returns false if memory is out. */
+/* Adds the attribute "trace.longer_metadata": path of the longer metadata file by which the trace
+ * is read. Does nothing if `path` is NULL. Returns false if memory is out. */
 TTR_MUST bool ctf_add_longer_metadata_attribute(const struct ctf_trace *trace, const char *path);
 
-/* Returns the host name in the trace's environment; may be empty. babeltrace2 names traces by it,
- * even CTF 2 traces that declare a name. */
+/* Returns the host name in the environment of the trace; may be empty. babeltrace2 names traces by
+ * it, even CTF 2 traces that declare a name. */
 ttr_text ctf_trace_host(const struct ctf_description *description);
 
-/* Adds the trace's location ("trace.place") if `in` is the input that carries the trace's
- * attributes and `place` is not empty. Returns false if memory is out. */
+/* Adds the location of the trace (attribute "trace.place"). Does nothing if `place` is empty, or
+ * another input carries the attributes of the trace. Returns false if memory is out. */
 TTR_MUST bool ctf_add_location_attribute(struct input *in, const char *place);
 
-/* Adds the selected time range, inclusive, in times of the trace's clocks, under the same
- * condition. Returns false if memory is out. */
+/* Adds the selected time range, both ends inclusive, in ns of the trace's clocks. Does nothing if
+ * another input carries the attributes of the trace. Returns false if memory is out. */
 TTR_MUST bool ctf_add_range_attributes(struct input *in, int64_t from, int64_t to);
 
 #endif

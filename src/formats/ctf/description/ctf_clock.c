@@ -8,8 +8,8 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* A clock offset of at least this many seconds (2000-01-01) is taken as Unix time, since no machine
- * has been up for so long. */
+/* A clock offset of at least this many seconds (2000-01-01) is considered Unix time, since no
+ * machine has been up for so long. */
 #define UNIX_PLAUSIBLE INT64_C(946684800)
 
 static bool is_unix_clock(const struct ctf_clock *clock, int64_t seconds)
@@ -59,7 +59,7 @@ void ctf_timeline_use_rounding(struct ctf_timeline *line, const struct ctf_clock
     line->has_base = false;
 }
 
-/* Rounds offset and ticks separately, as babeltrace2 does. */
+/* Converts offset and ticks to nanoseconds separately by doubles, as babeltrace2 does. */
 static int128 ticks_to_rounded_time(const struct ctf_timeline *line, uint64_t ticks)
 {
     uint64_t frequency = line->math.frequency;
@@ -100,7 +100,7 @@ uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time)
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-static ttr_text some(ttr_text text)
+static ttr_text text_or_empty(ttr_text text)
 {
     return text.p ? text : (ttr_text){"", 0};
 }
@@ -122,14 +122,14 @@ ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clo
         .precision = clock->precision,
         .offset_s = clock->offset_s,
         .offset_ticks = clock->offset_cycles,
-        .description = some(clock->description),
+        .description = text_or_empty(clock->description),
         .has_accuracy = clock->has_accuracy,
         .accuracy = clock->accuracy,
-        .ns = some(clock->ns),
-        .uid = some(clock->uid),
-        .origin = some(clock->origin_name),
-        .origin_ns = some(clock->origin_ns),
-        .origin_uid = some(clock->origin_uid),
+        .ns = text_or_empty(clock->ns),
+        .uid = text_or_empty(clock->uid),
+        .origin = text_or_empty(clock->origin_name),
+        .origin_ns = text_or_empty(clock->origin_ns),
+        .origin_uid = text_or_empty(clock->origin_uid),
     };
     memcpy(report.uuid, clock->uuid, sizeof report.uuid);
     return report;

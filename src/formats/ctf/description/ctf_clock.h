@@ -1,6 +1,6 @@
-/* Time in CTF: extends clock fields of a few bits to complete ticks, and converts ticks to
- * nanoseconds of the common time line. Plain data, filled once per stream class. Thread rule:
- * read-only afterwards. */
+/* Time in CTF: extends clock fields of a few bits to 64-bit ticks, and converts ticks to
+ * nanoseconds of the time line that all streams share. Plain data, filled once per stream class.
+ * Thread rule: read-only afterwards. */
 #ifndef TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_CLOCK_H
 #define TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_CLOCK_H
 
@@ -13,26 +13,28 @@ struct ctf_timeline {
     struct clock_math math;
     int64_t seconds;
     uint64_t cycles;
-    int64_t base;   /* added to the nanoseconds of ticks + shift; valid if has_base */
+    int64_t base;   /* added to the nanoseconds of (ticks + shift); valid if has_base */
     uint64_t shift; /* cycles added to each tick; 0 if `base` includes them */
     bool has_base;
     bool is_anchored; /* time 0 is the Unix epoch */
-    bool is_rounded;  /* rounds like babeltrace2 (ctf_timeline_use_rounding) */
+    /* converts ticks with the rounding errors of babeltrace2 (ctf_timeline_use_rounding) */
+    bool is_rounded;
 };
 
-/* Prepares the conversion of a clock. With NULL, ticks are nanoseconds since an origin of the
- * trace's own. */
+/* Prepares the conversion for a clock. If `clock` is NULL, ticks are nanoseconds since an unknown
+ * origin. */
 void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock);
 
 /* From now on converts ticks through doubles, as babeltrace2 does, for byte-identical output.
  * Unless the frequency is 10^9, some times are off by one nanosecond or more. */
 void ctf_timeline_use_rounding(struct ctf_timeline *line, const struct ctf_clock *clock);
 
-/* Converts by the exact formula, or the rounded one, for all inputs. On overflow the result is
- * saturated and `*clamped` is set; it is never cleared. */
+/* Converts ticks to nanoseconds by the exact formula, or like babeltrace2 if is_rounded. If the
+ * result exceeds 64 bits, returns the nearest limit and sets *clamped; never clears *clamped. */
 int64_t ctf_ticks_to_ns_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped);
 
-/* Converts a tick to nanoseconds; the fast path of ctf_ticks_to_ns_exact. */
+/* Converts ticks to nanoseconds. Same result as ctf_ticks_to_ns_exact, but faster for usual values.
+ */
 static inline int64_t ctf_ticks_to_ns(const struct ctf_timeline *line, uint64_t ticks,
                                       bool *clamped)
 {
@@ -47,8 +49,8 @@ static inline int64_t ctf_ticks_to_ns(const struct ctf_timeline *line, uint64_t 
     return time;
 }
 
-/* Returns the least tick that is not before `time`, for searching; 0 or UINT64_MAX if `time` is out
- * of range. */
+/* Returns the smallest tick that is not before `time` (ns). Returns 0 or UINT64_MAX if `time` is
+ * out of range. */
 uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time);
 
 /* Returns the clock after reading a field of `width` bits (1 to 64) with the value `low` (CTF 2,
@@ -61,7 +63,7 @@ static inline uint64_t ctf_clock_extend(uint64_t ticks, uint64_t low, unsigned w
     return next < ticks && width < 64 ? next + mask + 1 : next;
 }
 
-/* Returns the clock in the form of a report. All members are borrowed. */
+/* Returns the clock as reports describe it. All members are borrowed. */
 ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock,
                            const char *name);
 

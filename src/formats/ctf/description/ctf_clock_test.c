@@ -20,7 +20,7 @@ static int64_t time_of(const struct ctf_timeline *line, uint64_t ticks)
     return time;
 }
 
-static void nanosecond_clocks_only_add_their_offset(void **state)
+static void nanosecond_clock_adds_offset_only(void **state)
 {
     (void)state;
     struct ctf_timeline line = line_of(1000000000, 0, 1795173916422337919);
@@ -71,7 +71,7 @@ static void offsets_may_be_negative(void **state)
     assert_int_equal(time_of(&line, 0), -1333333334);
 }
 
-static void cycles_of_many_seconds_count_as_such(void **state)
+static void large_cycle_counts_carry_into_seconds(void **state)
 {
     (void)state;
     struct ctf_timeline line = line_of(1000, 1, 2500);
@@ -160,7 +160,7 @@ static void tick_of_time_is_least_tick_not_before(void **state)
     assert_int_equal(ctf_ns_to_ticks(&line, INT64_MAX), UINT64_MAX);
 }
 
-static void fields_of_few_bits_wrap_at_most_once(void **state)
+static void narrow_fields_wrap_at_most_once(void **state)
 {
     (void)state;
     assert_int_equal(ctf_clock_extend(0x12345678, 0x80, 8), 0x12345680);
@@ -198,17 +198,17 @@ static void clocks_since_1970_are_anchored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nanosecond_clocks_only_add_their_offset),
+        cmocka_unit_test(nanosecond_clock_adds_offset_only),
         cmocka_unit_test(ticks_and_cycles_are_floored_together),
         cmocka_unit_test(offsets_may_be_negative),
-        cmocka_unit_test(cycles_of_many_seconds_count_as_such),
+        cmocka_unit_test(large_cycle_counts_carry_into_seconds),
         cmocka_unit_test(time_beyond_64_bits_is_clamped_and_flagged),
         cmocka_unit_test(large_ticks_with_negative_offset_are_exact),
         cmocka_unit_test(missing_clock_counts_nanoseconds),
         cmocka_unit_test(random_clocks_agree_with_plain_division),
         cmocka_unit_test(tick_of_time_is_least_tick_not_before),
         cmocka_unit_test(rounded_times_equal_double_arithmetic),
-        cmocka_unit_test(fields_of_few_bits_wrap_at_most_once),
+        cmocka_unit_test(narrow_fields_wrap_at_most_once),
         cmocka_unit_test(clocks_since_1970_are_anchored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,13 +5,13 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Counts the events of a class that the input has returned. A file may contain several streams of
- * the stream class. */
+/* Returns the number of events of a class that the input has emitted so far. The input's file may
+ * contain several streams of the stream class. */
 static uint64_t count_returned_events(const struct ctf_reader *reader,
                                       const struct ctf_stream_class *class, size_t index)
 {
     const uint64_t id = class->events[index]->id;
-    uint64_t given = 0;
+    uint64_t events_read = 0;
     for (size_t i = 0; i < reader->streams_n; i++) {
         const struct ctf_stream *stream = reader->streams[i];
         const struct ctf_stream_class *ctx =
@@ -19,11 +19,12 @@ static uint64_t count_returned_events(const struct ctf_reader *reader,
         const struct ctf_event_decoder *met =
             ctx == class && index < stream->by_index_n ? stream->by_index[index] : NULL;
         if (met)
-            given += met->given + (id < stream->by_id_n && stream->by_id[id].class == met
-                                       ? stream->by_id[id].given
-                                       : 0);
+            events_read +=
+                met->events_read + (id < stream->by_id_n && stream->by_id[id].class == met
+                                        ? stream->by_id[id].events_read
+                                        : 0);
     }
-    return given;
+    return events_read;
 }
 
 bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *about,
@@ -34,7 +35,7 @@ bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *ab
     for (size_t k = 0; k < description->streams_n; k++) {
         const struct ctf_stream_class *stream = description->streams[k];
         if (i < stream->events_n) {
-            ctf_describe_class(reader->trace, stream->events[i], about);
+            ctf_describe_declared_class(reader->trace, stream->events[i], about);
             about->root[ROOT_PACKET_CONTEXT] = stream->packet_context;
             *events = count_returned_events(reader, stream, i);
             return true;

@@ -81,7 +81,7 @@ static void classes_are_counted_in_each_stream(void **state)
     tear_down(&scene);
 }
 
-static void fields_are_declared_as_the_metadata_says(void **state)
+static void declared_fields_match_metadata(void **state)
 {
     (void)state;
     struct scene scene;
@@ -120,7 +120,7 @@ static void streams_report_trace_and_time_range(void **state)
     tear_down(&scene);
 }
 
-static void clocks_are_reported_as_described(void **state)
+static void reported_clocks_match_metadata(void **state)
 {
     (void)state;
     struct scene scene;
@@ -135,7 +135,7 @@ static void clocks_are_reported_as_described(void **state)
     tear_down(&scene);
 }
 
-static void metadata_is_printed_in_another_language(void **state)
+static void metadata_prints_in_other_language(void **state)
 {
     (void)state;
     struct scene scene;
@@ -204,10 +204,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_counted_in_each_stream),
-        cmocka_unit_test(fields_are_declared_as_the_metadata_says),
+        cmocka_unit_test(declared_fields_match_metadata),
         cmocka_unit_test(streams_report_trace_and_time_range),
-        cmocka_unit_test(clocks_are_reported_as_described),
-        cmocka_unit_test(metadata_is_printed_in_another_language),
+        cmocka_unit_test(reported_clocks_match_metadata),
+        cmocka_unit_test(metadata_prints_in_other_language),
         cmocka_unit_test(trace_without_streams_is_described),
         cmocka_unit_test(wrapping_reader_forwards_descriptions),
     };

@@ -1,4 +1,5 @@
-/* The description: its parts are allocated in its arena, found by id, and never move. */
+/* The description of a trace. Its objects are allocated in its arena, are found by id, and never
+ * move. */
 #include <string.h>
 
 #include "base/status.h"
@@ -31,7 +32,7 @@ void ctf_description_free(struct ctf_description *description)
 }
 
 /* Allocates a zeroed block in the arena. Returns NULL if memory is out. */
-static void *alloc_zeroed_part(struct ctf_description *description, size_t size)
+static void *alloc_zeroed_object(struct ctf_description *description, size_t size)
 {
     void *block = arena_alloc(&description->arena, size);
     if (block)
@@ -45,7 +46,7 @@ struct ctf_clock *ctf_add_clock(struct ctf_description *description)
                        &description->clocks_capacity, description->clocks_n + 1,
                        sizeof *description->clocks))
         return NULL;
-    struct ctf_clock *clock = alloc_zeroed_part(description, sizeof *clock);
+    struct ctf_clock *clock = alloc_zeroed_object(description, sizeof *clock);
     if (!clock)
         return NULL;
     clock->frequency = 1000000000;
@@ -59,7 +60,7 @@ struct ctf_stream_class *ctf_add_stream(struct ctf_description *description)
                        &description->streams_capacity, description->streams_n + 1,
                        sizeof *description->streams))
         return NULL;
-    struct ctf_stream_class *stream = alloc_zeroed_part(description, sizeof *stream);
+    struct ctf_stream_class *stream = alloc_zeroed_object(description, sizeof *stream);
     if (!stream)
         return NULL;
     pair_map_init(&stream->events_by_id, description->alloc);
@@ -73,7 +74,7 @@ struct ctf_event_class *ctf_add_event(struct ctf_description *description,
     if (!alloc_reserve(description->alloc, (void **)&stream->events, &stream->events_capacity,
                        stream->events_n + 1, sizeof *stream->events))
         return NULL;
-    struct ctf_event_class *event = alloc_zeroed_part(description, sizeof *event);
+    struct ctf_event_class *event = alloc_zeroed_object(description, sizeof *event);
     if (!event || !pair_map_put(&stream->events_by_id, id, 0, (uint32_t)stream->events_n))
         return NULL;
     event->id = id;

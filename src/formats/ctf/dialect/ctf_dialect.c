@@ -504,7 +504,7 @@ void ctf_dialect_apply_attribute(enum ctf_attribute attribute, uint64_t number,
     case CTF_ATTRIBUTE_OTHER_PID:
     case CTF_ATTRIBUTE_OTHER_TID:
         who->number[attribute] = number;
-        who->is_told[attribute] = true;
+        who->has_attribute[attribute] = true;
         break;
     case CTF_ATTRIBUTE_CPU:
         event->cpu = (uint32_t)number;
@@ -545,11 +545,11 @@ static ttr_id find_said_thread(const struct ctf_dialect_threads *who, enum ctf_a
                                ttr *t, uint16_t source, bool *failed)
 {
     uint64_t process = who->number[pid], thread = who->number[pid + 1];
-    if (!who->is_told[pid] && !who->is_told[pid + 1])
+    if (!who->has_attribute[pid] && !who->has_attribute[pid + 1])
         return 0;
-    ttr_id id = !who->is_told[pid + 1] ? context_process_thread(t, source, process)
-                : who->is_told[pid]    ? context_thread(t, source, process, thread)
-                                       : context_thread_by_tid(t, source, thread);
+    ttr_id id = !who->has_attribute[pid + 1] ? context_process_thread(t, source, process)
+                : who->has_attribute[pid]    ? context_thread(t, source, process, thread)
+                                             : context_thread_by_tid(t, source, thread);
     *failed |= !id;
     return id;
 }
@@ -559,7 +559,7 @@ bool ctf_dialect_apply_threads(const struct ctf_dialect_threads *who, ttr *t, ui
 {
     bool failed = false;
     event->thread = find_said_thread(who, CTF_ATTRIBUTE_PID, t, source, &failed);
-    if (who->is_told[CTF_ATTRIBUTE_OTHER_PID] || who->is_told[CTF_ATTRIBUTE_OTHER_TID])
+    if (who->has_attribute[CTF_ATTRIBUTE_OTHER_PID] || who->has_attribute[CTF_ATTRIBUTE_OTHER_TID])
         event->link = find_said_thread(who, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
     return !failed;
 }
@@ -600,7 +600,7 @@ bool ctf_dialect_set_attributes(const struct ctf_dialect_attributes *said, ttr *
         (((bits->at + context_mask) & ~context_mask) + said->context_bits + mask) & ~mask;
     const uint8_t *body = bits->base + (begin >> 3);
     size_t n = begin < bits->end ? (size_t)((bits->end - begin) >> 3) : 0;
-    struct ctf_dialect_threads who = {.is_told = {false}};
+    struct ctf_dialect_threads who = {.has_attribute = {false}};
     bool is_fine = true;
     if (n < said->bytes || (begin & 7))
         return true; /* the name is truncated, which the layout reports */

@@ -171,7 +171,7 @@ ttr_id ctf_intern_unescaped(ttr *t, ttr_text escaped, bool *failed);
 /* Pids and tids of an event's two threads, collected while its attributes are read. */
 struct ctf_dialect_threads {
     uint64_t number[CTF_ATTRIBUTE_OTHER_TID + 1];
-    bool is_told[CTF_ATTRIBUTE_OTHER_TID + 1];
+    bool has_attribute[CTF_ATTRIBUTE_OTHER_TID + 1];
 };
 
 /* Apply a numeric attribute; after the last one, look up the threads. The latter returns false if

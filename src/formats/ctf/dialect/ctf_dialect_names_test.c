@@ -78,7 +78,7 @@ static void read_renamed(const char *path, uint32_t flags)
 
 /* One stream, two that alternate, a few that are merged event by event, many that are read in
  * windows, and hundreds. */
-static void thread_names_hold_from_their_record_in_any_number_of_streams(void **state)
+static void thread_names_apply_from_their_record_on(void **state)
 {
     (void)state;
     static const unsigned cpus[] = {1, 2, 4, 8, 250};
@@ -207,7 +207,7 @@ static void thread_name_after_all_events_applies_to_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thread_names_hold_from_their_record_in_any_number_of_streams),
+        cmocka_unit_test(thread_names_apply_from_their_record_on),
         cmocka_unit_test(thread_names_of_sequential_reading_end_as_last_names),
         cmocka_unit_test(thread_filter_uses_names_at_time_of_event),
         cmocka_unit_test(thread_name_after_all_events_applies_to_none)};

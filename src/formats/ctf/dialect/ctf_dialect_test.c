@@ -75,7 +75,7 @@ static void any_name_survives_escaping(void **state)
     }
 }
 
-static void names_are_escaped_as_little_as_can_be(void **state)
+static void only_necessary_bytes_are_escaped(void **state)
 {
     (void)state;
     static const struct {
@@ -116,7 +116,7 @@ static void attribute_names_outside_contexts_are_not_escaped(void **state)
     buffer_free(&to);
 }
 
-static void levels_are_log_levels_and_come_back(void **state)
+static void levels_survive_round_trip(void **state)
 {
     (void)state;
     for (unsigned level = 1; level <= TTR_LEVEL_FATAL; level++)
@@ -285,9 +285,20 @@ static const struct ctf_items *collect(struct said *s, const ttr_event *event,
     return &s->listing.items;
 }
 
+static void assert_same_dump(enum ctf_version version, const struct buffer *expected,
+                             const struct buffer *found)
+{
+    if (expected->n != found->n || memcmp(expected->bytes, found->bytes, found->n) != 0) {
+        (void)fprintf(stderr, "expected\n%.*s\nfound\n%.*s\n", (int)expected->n,
+                      (const char *)expected->bytes, (int)found->n, (const char *)found->bytes);
+        fail_msg("CTF %d", version);
+    }
+}
+
 /* Encodes the builder's event, decodes it and compares. Returns the counted losses. */
 static void check_event(struct said *s, struct buffer *expected)
 {
+    /* long: encodes, decodes and compares in one sequence */
     struct buffer body, found;
     ttr_batch batch;
     ttr_error error;
@@ -343,11 +354,7 @@ static void check_event(struct said *s, struct buffer *expected)
     assert_int_equal(run.bits.at, encode.put.at);
     buffer_init(&found, &s->t->counted);
     dump(s->t, &read, &found);
-    if (expected->n != found.n || memcmp(expected->bytes, found.bytes, found.n) != 0) {
-        (void)fprintf(stderr, "expected\n%.*s\nfound\n%.*s\n", (int)expected->n,
-                      (const char *)expected->bytes, (int)found.n, (const char *)found.bytes);
-        fail_msg("CTF %d", version);
-    }
+    assert_same_dump(version, expected, &found);
     buffer_free(&body);
     buffer_free(&found);
 }
@@ -411,8 +418,38 @@ static void put_alike(ttr_builder *b)
     }
 }
 
+/* Arrays of structures with arrays, and arrays of arrays. */
+static void put_lists(ttr_builder *b)
+{
+    ttr_add_field(b,
+                  &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    for (uint64_t i = 0; i < 2; i++) {
+        ttr_add_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
+        ttr_add_field(b, &(ttr_field){.depth = 2,
+                                      .name = {"elements", 8},
+                                      .value = {.type = TTR_TYPE_ARRAY, .count = 2 - (uint32_t)i}});
+        for (uint64_t k = i; k < 2; k++)
+            ttr_add_field(
+                b, &(ttr_field){.depth = 3,
+                                .value = {.type = TTR_TYPE_BYTES, .text = {"xyz", (size_t)k}}});
+        ttr_add_field(b, &(ttr_field){.depth = 2,
+                                      .name = {"koid", 4},
+                                      .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
+    }
+    ttr_add_field(b,
+                  &(ttr_field){.name = {"nest", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
+    for (uint64_t i = 0; i < 2; i++) {
+        ttr_add_field(b, &(ttr_field){.depth = 1,
+                                      .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i}});
+        for (uint64_t k = 0; k <= i; k++)
+            ttr_add_field(b, &(ttr_field){.depth = 2,
+                                          .value = {.type = TTR_TYPE_UINT, .v.u = k, .bits = 16}});
+    }
+}
+
 static void put_everything(ttr_builder *b)
 {
+    /* long: one field of each type */
     static const uint8_t id[16] = {1, 2, 3, 255}, other[16] = {9};
     ttr_event_begin(b, TTR_KIND_SPAN, 5, "a,b", "na\xffme _x");
     ttr_event_set_provider(b, "prov:1");
@@ -455,30 +492,7 @@ static void put_everything(ttr_builder *b)
                                             .text = {"-170141183460469231731", 22}}});
     ttr_add_field(b, &(ttr_field){.name = {"five", 4},
                                   .value = {.type = TTR_TYPE_INT, .v.s = -16, .bits = 5}});
-    ttr_add_field(b,
-                  &(ttr_field){.name = {"list", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    for (uint64_t i = 0; i < 2; i++) {
-        ttr_add_field(b, &(ttr_field){.depth = 1, .value = {.type = TTR_TYPE_STRUCT, .count = 2}});
-        ttr_add_field(b, &(ttr_field){.depth = 2,
-                                      .name = {"elements", 8},
-                                      .value = {.type = TTR_TYPE_ARRAY, .count = 2 - (uint32_t)i}});
-        for (uint64_t k = i; k < 2; k++)
-            ttr_add_field(
-                b, &(ttr_field){.depth = 3,
-                                .value = {.type = TTR_TYPE_BYTES, .text = {"xyz", (size_t)k}}});
-        ttr_add_field(b, &(ttr_field){.depth = 2,
-                                      .name = {"koid", 4},
-                                      .value = {.type = TTR_TYPE_UINT, .v.u = i, .bits = 8}});
-    }
-    ttr_add_field(b,
-                  &(ttr_field){.name = {"nest", 4}, .value = {.type = TTR_TYPE_ARRAY, .count = 2}});
-    for (uint64_t i = 0; i < 2; i++) {
-        ttr_add_field(b, &(ttr_field){.depth = 1,
-                                      .value = {.type = TTR_TYPE_ARRAY, .count = 1 + (uint32_t)i}});
-        for (uint64_t k = 0; k <= i; k++)
-            ttr_add_field(b, &(ttr_field){.depth = 2,
-                                          .value = {.type = TTR_TYPE_UINT, .v.u = k, .bits = 16}});
-    }
+    put_lists(b);
     put_alike(b);
     ttr_add_field(b, &(ttr_field){.name = {"none", 4}, .value = {.type = TTR_TYPE_ARRAY}});
     ttr_add_field(b, &(ttr_field){.name = {"empty", 5}, .value = {.type = TTR_TYPE_STRUCT}});
@@ -525,7 +539,7 @@ static void check_versions(bool is_listed)
 }
 
 /* An empty list must not look like one that was truncated. */
-static void events_without_fields_are_lists_of_nothing(void **state)
+static void event_without_fields_lists_zero_fields(void **state)
 {
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
     (void)state;
@@ -552,13 +566,13 @@ static void events_without_fields_are_lists_of_nothing(void **state)
     }
 }
 
-static void events_with_everything_come_back_without_loss(void **state)
+static void full_event_survives_round_trip(void **state)
 {
     (void)state;
     check_versions(false);
 }
 
-static void events_that_list_their_fields_come_back_as_they_were(void **state)
+static void listed_fields_survive_round_trip(void **state)
 {
     (void)state;
     check_versions(true);
@@ -750,12 +764,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_name_survives_escaping),
-        cmocka_unit_test(names_are_escaped_as_little_as_can_be),
+        cmocka_unit_test(only_necessary_bytes_are_escaped),
         cmocka_unit_test(attribute_names_outside_contexts_are_not_escaped),
-        cmocka_unit_test(levels_are_log_levels_and_come_back),
-        cmocka_unit_test(events_with_everything_come_back_without_loss),
-        cmocka_unit_test(events_that_list_their_fields_come_back_as_they_were),
-        cmocka_unit_test(events_without_fields_are_lists_of_nothing),
+        cmocka_unit_test(levels_survive_round_trip),
+        cmocka_unit_test(full_event_survives_round_trip),
+        cmocka_unit_test(listed_fields_survive_round_trip),
+        cmocka_unit_test(event_without_fields_lists_zero_fields),
         cmocka_unit_test(inexpressible_events_are_refused),
         cmocka_unit_test(floats_keep_their_bits),
         cmocka_unit_test(changed_values_are_counted_as_losses),

@@ -193,7 +193,7 @@ static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_di
 
 bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event)
 {
-    struct ctf_dialect_threads who = {.is_told = {false}};
+    struct ctf_dialect_threads who = {.has_attribute = {false}};
     ttr_fields fields;
     ttr_field field;
     bool failed = false;

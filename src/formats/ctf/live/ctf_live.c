@@ -63,22 +63,22 @@ static void emit_live_event(struct live_reader *live, const ttr_event *event, ui
 {
     ttr_event *out = &live->out[n];
     *out = *event;
-    if (event->time >= live->told) {
-        live->told = event->time;
+    if (event->time >= live->returned_until) {
+        live->returned_until = event->time;
     } else if (event->kind == TTR_KIND_GAP) {
-        uint64_t shift = (uint64_t)live->told - (uint64_t)event->time;
-        out->time = live->told;
+        uint64_t shift = (uint64_t)live->returned_until - (uint64_t)event->time;
+        out->time = live->returned_until;
         out->duration -= shift < out->duration ? shift : out->duration;
     } else {
         live_note(live, TTR_SEVERITY_ODD, "live.late",
-                  "an event came when later ones had been given already: its stream had been "
-                  "silent for long");
+                  "an event arrived after later events had been returned: its stream had been "
+                  "silent too long");
     }
 }
 
 /* Returns events up to the horizon, and stops at a lane that must be refilled, because refilling
  * would invalidate its events. */
-static uint32_t merge_lanes(struct live_reader *live, bool *is_behind_range)
+static uint32_t merge_lanes(struct live_reader *live, bool *is_past_range)
 {
     int64_t bound = build_lane_heap(live);
     uint32_t n = 0;
@@ -95,7 +95,7 @@ static uint32_t merge_lanes(struct live_reader *live, bool *is_behind_range)
     int64_t next =
         live->heap_n ? ttr_batch_at(&live->heap[0]->batch, live->heap[0]->at)->time : INT64_MAX;
     next = next < bound ? next : bound;
-    *is_behind_range = live->to != INT64_MAX && next >= live->to && live->lanes_n;
+    *is_past_range = live->to != INT64_MAX && next >= live->to && live->lanes_n;
     return n;
 }
 
@@ -116,12 +116,12 @@ static void end_after_failure(struct live_reader *live, const ttr_error *reason)
 static void note_live_counts(struct live_reader *live)
 {
     const struct live_client *client = &live->client;
-    for (; live->reconnections_told < client->reconnections; live->reconnections_told++)
+    for (; live->reconnections_noted < client->reconnections; live->reconnections_noted++)
         live_note(live, TTR_SEVERITY_REMARK, "live.reconnected",
                   "the connection to %s was lost and made again", live->tcp.url.daemon);
-    for (; live->refused_told < client->packets_refused; live->refused_told++)
+    for (; live->refused_noted < client->packets_refused; live->refused_noted++)
         live_note(live, TTR_SEVERITY_ODD, "live.packet-refused",
-                  "the relay daemon announced a packet that it could not give");
+                  "the relay daemon announced a packet but could not send it");
 }
 
 static ttr_status step_live_client(struct live_reader *live)
@@ -152,16 +152,16 @@ static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error
     struct live_reader *live = (struct live_reader *)base;
     uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
     for (;;) {
-        bool is_behind_range = false;
+        bool is_past_range = false;
         ttr_status moved = step_live_client(live), status = live_feed_lanes(live, error);
         if (status != TTR_OK)
             return status;
         note_live_counts(live);
-        uint32_t n = merge_lanes(live, &is_behind_range);
+        uint32_t n = merge_lanes(live, &is_past_range);
         *batch = (ttr_batch){.event = live->out, .n = n};
         if (n)
             return TTR_OK;
-        if (is_behind_range || (moved == TTR_END && live->lanes_n == 0))
+        if (is_past_range || (moved == TTR_END && live->lanes_n == 0))
             return end(live, error);
         uint64_t now = socket_now_ms();
         if (now >= deadline || !context_should_continue(base->t))
@@ -283,7 +283,7 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
     }
     live->base = (ttr_reader){.t = t, .ops = &live_ops, .order = TTR_ORDER_TIME};
     live->tcp = (struct live_tcp){t, *url};
-    live->from = live->told = INT64_MIN;
+    live->from = live->returned_until = INT64_MIN;
     live->to = INT64_MAX;
     live->options = (ttr_read_options){.size = sizeof live->options};
     if (options) {

@@ -105,8 +105,8 @@ struct live_reader {
     struct live_lane **heap; /* binary heap of lanes that have events, by time of the next event */
     size_t heap_n, heap_capacity;
     ttr_event out[LIVE_BATCH];
-    int64_t from, to; /* time range of the options */
-    int64_t told;     /* time of the latest event returned */
+    int64_t from, to;       /* time range of the options */
+    int64_t returned_until; /* time of the latest event returned */
     bool has_failed;
     /* reported after all events at hand were returned */
     ttr_error failure;
@@ -114,7 +114,7 @@ struct live_reader {
     uint64_t events, lost, lost_packets, gaps, packets, bytes;
     /* size of waiting packets in all lanes */
     uint64_t waiting_bytes;
-    uint64_t reconnections_told, refused_told;
+    uint64_t reconnections_noted, refused_noted;
 };
 
 /* --- ctf_live.c --- */

@@ -259,7 +259,7 @@ static bool tick_to_time(const struct live_reader *live, const struct live_lane 
 {
     struct ctf_trace *ctf = queue->source->ctf;
     const struct ctf_stream_class *class = ctf_find_stream(&ctf->class->description, class_id);
-    const struct ctf_stream_decoder *kind = class ? ctf_stream_decoder_of(ctf, class, NULL) : NULL;
+    const struct ctf_stream_decoder *kind = class ? ctf_get_stream_decoder(ctf, class, NULL) : NULL;
     bool is_clamped = false;
     if (!kind)
         return false;
@@ -313,8 +313,9 @@ static ttr_status open_lane_input(struct live_reader *live, struct live_lane *qu
     queue->number = frame->has_number ? frame->number : stream->id;
     queue->class_id = kind ? kind->class->id : stream->class_id;
     sort_lane_into_place(live, index_of_lane(live, queue));
-    bool is_fine = ctf_add_attributes(queue->in, queue->source->ctf, &about, queue->number) &&
-                   add_trace_path(queue, path);
+    bool is_fine =
+        ctf_add_stream_attributes(queue->in, queue->source->ctf, &about, queue->number) &&
+        add_trace_path(queue, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
@@ -440,9 +441,9 @@ static void append_gap_event(struct live_reader *live, struct live_lane *queue)
     queue->gap = (ttr_event){.kind = TTR_KIND_GAP,
                              .tag = TTR_GAP_PACKETS,
                              .source = queue->in ? queue->in->id : live->id,
-                             .time = queue->has_horizon        ? queue->horizon
-                                     : live->told == INT64_MIN ? 0
-                                                               : live->told};
+                             .time = queue->has_horizon                  ? queue->horizon
+                                     : live->returned_until == INT64_MIN ? 0
+                                                                         : live->returned_until};
     queue->batch = (ttr_batch){.event = &queue->gap, .n = 1};
     queue->at = 0;
     live->gaps++;

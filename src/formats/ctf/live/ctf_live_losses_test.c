@@ -9,7 +9,7 @@
 
 /* --- Losses --- */
 
-static void missing_packets_become_gaps_as_in_files(void **state)
+static void missing_packets_become_gaps(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -75,7 +75,7 @@ static void lost_connection_without_reconnect_fails_after_received_events(void *
     assert_int_equal(seen.events + 2, seen.n);
 }
 
-static void a_session_that_is_gone_after_a_reconnection_ends_with_gaps(void **state)
+static void session_gone_after_reconnect_ends_with_gaps(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -89,7 +89,7 @@ static void a_session_that_is_gone_after_a_reconnection_ends_with_gaps(void **st
     assert_int_equal(seen.gaps, 2);
 }
 
-static void a_session_that_is_closed_when_attached_again_ends_with_gaps(void **state)
+static void session_closed_at_reattach_ends_with_gaps(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -102,7 +102,7 @@ static void a_session_that_is_closed_when_attached_again_ends_with_gaps(void **s
     assert_int_equal(seen.gaps, 2);
 }
 
-static void a_daemon_that_still_sees_the_old_viewer_is_tried_again(void **state)
+static void attach_with_stale_viewer_is_retried(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -116,7 +116,7 @@ static void a_daemon_that_still_sees_the_old_viewer_is_tried_again(void **state)
     assert_int_equal(scene.relay.connections, 3);
 }
 
-static void a_stream_that_the_daemon_refuses_ends_with_a_gap(void **state)
+static void refused_stream_ends_with_gap(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -155,7 +155,7 @@ static void gap_after_beacon_starts_no_earlier_than_returned_events(void **state
 
 /* --- Slow and lying daemons --- */
 
-static void packets_may_come_in_pieces_and_bytes_one_by_one(void **state)
+static void packets_in_pieces_and_single_bytes_are_read(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -169,7 +169,7 @@ static void packets_may_come_in_pieces_and_bytes_one_by_one(void **state)
     assert_int_equal(scene.relay.connections, 1);
 }
 
-static void a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection(void **state)
+static void truncated_answer_causes_reconnect(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -184,7 +184,7 @@ static void a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection(void 
 }
 
 /* The reader's user is stopped (a pager, for example) while a long answer is arriving. */
-static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
+static void paused_reader_causes_no_timeout(void **state)
 {
     (void)state;
     enum { SIZE = 200000 };
@@ -292,7 +292,7 @@ static void a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_t
     scene_assert_times(&seen, SCENE_PAIR_TIMES);
 }
 
-static void a_packet_of_another_size_than_announced_is_damage(void **state)
+static void packet_of_unannounced_size_is_damage(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -309,7 +309,7 @@ static void a_packet_of_another_size_than_announced_is_damage(void **state)
     assert_int_equal(seen.status, TTR_E_MALFORMED);
 }
 
-static void damage_inside_packet_is_reported_and_loses_only_it(void **state)
+static void damage_loses_only_its_packet(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -367,7 +367,7 @@ static bool read_with(const struct alloc *alloc)
     return reader && seen.status == TTR_END && seen.n == 14;
 }
 
-static void a_trace_without_metadata_is_damage(void **state)
+static void trace_without_metadata_is_damage(void **state)
 {
     (void)state;
     const struct relay_metadata none = {.trace = 1, .stream = 90, .n = 0};
@@ -413,27 +413,27 @@ static void failing_allocation_leaves_reader_usable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_packets_become_gaps_as_in_files),
+        cmocka_unit_test(missing_packets_become_gaps),
         cmocka_unit_test(lost_connection_loses_and_repeats_no_event),
         cmocka_unit_test(lost_connection_is_reported),
         cmocka_unit_test(lost_connection_without_reconnect_fails_after_received_events),
-        cmocka_unit_test(a_session_that_is_gone_after_a_reconnection_ends_with_gaps),
-        cmocka_unit_test(a_session_that_is_closed_when_attached_again_ends_with_gaps),
-        cmocka_unit_test(a_daemon_that_still_sees_the_old_viewer_is_tried_again),
-        cmocka_unit_test(a_stream_that_the_daemon_refuses_ends_with_a_gap),
+        cmocka_unit_test(session_gone_after_reconnect_ends_with_gaps),
+        cmocka_unit_test(session_closed_at_reattach_ends_with_gaps),
+        cmocka_unit_test(attach_with_stale_viewer_is_retried),
+        cmocka_unit_test(refused_stream_ends_with_gap),
         cmocka_unit_test(gap_after_beacon_starts_no_earlier_than_returned_events),
-        cmocka_unit_test(packets_may_come_in_pieces_and_bytes_one_by_one),
-        cmocka_unit_test(a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection),
-        cmocka_unit_test(a_reader_that_was_away_does_not_blame_the_daemon),
+        cmocka_unit_test(packets_in_pieces_and_single_bytes_are_read),
+        cmocka_unit_test(truncated_answer_causes_reconnect),
+        cmocka_unit_test(paused_reader_causes_no_timeout),
         cmocka_unit_test(invalid_answers_fail_with_offset),
         cmocka_unit_test(impossible_lengths_fail_without_allocation),
         cmocka_unit_test(impossible_index_loses_only_its_packet),
         cmocka_unit_test(
             a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps),
-        cmocka_unit_test(a_packet_of_another_size_than_announced_is_damage),
-        cmocka_unit_test(damage_inside_packet_is_reported_and_loses_only_it),
+        cmocka_unit_test(packet_of_unannounced_size_is_damage),
+        cmocka_unit_test(damage_loses_only_its_packet),
         cmocka_unit_test(invalid_metadata_damages_only_its_trace),
-        cmocka_unit_test(a_trace_without_metadata_is_damage),
+        cmocka_unit_test(trace_without_metadata_is_damage),
         cmocka_unit_test(
             metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold),
         cmocka_unit_test(failing_allocation_leaves_reader_usable),

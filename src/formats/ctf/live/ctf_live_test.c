@@ -12,7 +12,7 @@ static const char more_metadata[] =
 
 /* --- Order --- */
 
-static void streams_are_merged_by_time_up_to_the_end_of_the_session(void **state)
+static void streams_merge_by_time_until_session_end(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -27,7 +27,7 @@ static void streams_are_merged_by_time_up_to_the_end_of_the_session(void **state
     assert_int_equal(scene.relay.begins, 1);
 }
 
-static void a_silent_stream_holds_others_back_until_its_beacon(void **state)
+static void silent_stream_delays_others_until_beacon(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -125,7 +125,7 @@ static void silent_stream_stops_delaying_others(void **state)
 
 /* --- What comes later --- */
 
-static void metadata_may_come_in_pieces_and_more_of_it_later(void **state)
+static void metadata_in_pieces_is_extended_later(void **state)
 {
     (void)state;
     struct scene_packet packet[2];
@@ -151,7 +151,7 @@ static void metadata_may_come_in_pieces_and_more_of_it_later(void **state)
     assert_int_not_equal(seen.name[1], seen.name[2]);
 }
 
-static void new_streams_and_traces_are_waited_for_before_later_events_are_given(void **state)
+static void new_streams_open_before_later_events_return(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -173,7 +173,7 @@ static void new_streams_and_traces_are_waited_for_before_later_events_are_given(
     scene_assert_times(&seen, "10 20 27 30 35 37 40 45 47 50 57 60");
 }
 
-static void a_session_that_has_no_streams_yet_is_waited_for(void **state)
+static void session_without_streams_is_awaited(void **state)
 {
     (void)state;
     struct scene scene = scene_of(NULL, 0, NULL, 0);
@@ -190,7 +190,7 @@ static void a_session_that_has_no_streams_yet_is_waited_for(void **state)
     assert_int_equal(seen.n, 0);
 }
 
-static void sessions_of_one_name_are_read_together(void **state)
+static void sessions_of_equal_name_merge(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -237,7 +237,7 @@ static const char ctf2[] =
                                                                                                                                                                                                                                                                                                                                                                                     32,
                                                                                                                                                                                                                                                                                                                                                                                     "") "]}}\n";
 
-static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
+static void ctf_2_metadata_in_pieces_parses(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -255,7 +255,7 @@ static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
 
 /* The many packets of the first stream must wait for the second one: they are downloaded ahead and
  * returned in order. */
-static void packets_are_downloaded_ahead(void **state)
+static void packets_are_prefetched(void **state)
 {
     (void)state;
     enum { PACKETS = 40 };
@@ -370,7 +370,7 @@ static void event_after_range_ends_reading(void **state)
     assert_int_equal(seen.time[0], 10);
 }
 
-static void times_are_shifted_as_the_user_asks(void **state)
+static void time_offset_option_shifts_times(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -384,14 +384,14 @@ static void times_are_shifted_as_the_user_asks(void **state)
 
 /* --- Opening --- */
 
-static void a_session_that_cannot_be_attached_says_why(void **state)
+static void failed_attach_reports_reason(void **state)
 {
     (void)state;
     static const struct {
         unsigned status;
         const char *text;
     } cases[] = {
-        {2, "another viewer"}, {3, "just ended"}, {4, "not live"}, {5, "does not let us attach"}};
+        {2, "another viewer"}, {3, "just ended"}, {4, "not live"}, {5, "refused to attach"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene = scene_of(NULL, 0, NULL, 0);
         scene.relay.fault[0].attach_status = cases[i].status;
@@ -411,7 +411,7 @@ static void missing_session_error_lists_where_to_look(void **state)
     assert_non_null(strstr(seen.error.text, "no session \"auto\" of host \"raton\""));
 }
 
-static void sessions_of_newer_daemons_are_found_too(void **state)
+static void newer_daemon_sessions_are_found(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -422,7 +422,7 @@ static void sessions_of_newer_daemons_are_found_too(void **state)
     scene_assert_times(&seen, SCENE_PAIR_TIMES);
 }
 
-static void a_daemon_lists_its_sessions_as_events(void **state)
+static void daemon_url_lists_sessions_as_events(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -454,7 +454,7 @@ static void a_daemon_lists_its_sessions_as_events(void **state)
     scene_close(&scene, reader);
 }
 
-static void a_url_is_opened_like_any_path(void **state)
+static void live_url_opens_like_path(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -513,26 +513,26 @@ static void invalid_options_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams_are_merged_by_time_up_to_the_end_of_the_session),
-        cmocka_unit_test(a_silent_stream_holds_others_back_until_its_beacon),
+        cmocka_unit_test(streams_merge_by_time_until_session_end),
+        cmocka_unit_test(silent_stream_delays_others_until_beacon),
         cmocka_unit_test(read_without_data_returns_soon),
         cmocka_unit_test(progress_callback_can_end_waiting),
         cmocka_unit_test(silent_stream_stops_delaying_others),
-        cmocka_unit_test(metadata_may_come_in_pieces_and_more_of_it_later),
-        cmocka_unit_test(new_streams_and_traces_are_waited_for_before_later_events_are_given),
-        cmocka_unit_test(a_session_that_has_no_streams_yet_is_waited_for),
-        cmocka_unit_test(sessions_of_one_name_are_read_together),
-        cmocka_unit_test(metadata_of_ctf_2_is_read_in_pieces_too),
-        cmocka_unit_test(packets_are_downloaded_ahead),
+        cmocka_unit_test(metadata_in_pieces_is_extended_later),
+        cmocka_unit_test(new_streams_open_before_later_events_return),
+        cmocka_unit_test(session_without_streams_is_awaited),
+        cmocka_unit_test(sessions_of_equal_name_merge),
+        cmocka_unit_test(ctf_2_metadata_in_pieces_parses),
+        cmocka_unit_test(packets_are_prefetched),
         cmocka_unit_test(ended_streams_are_freed_before_session_ends),
         cmocka_unit_test(reading_from_now_sends_seek_last),
         cmocka_unit_test(event_after_range_ends_reading),
-        cmocka_unit_test(times_are_shifted_as_the_user_asks),
-        cmocka_unit_test(a_session_that_cannot_be_attached_says_why),
+        cmocka_unit_test(time_offset_option_shifts_times),
+        cmocka_unit_test(failed_attach_reports_reason),
         cmocka_unit_test(missing_session_error_lists_where_to_look),
-        cmocka_unit_test(sessions_of_newer_daemons_are_found_too),
-        cmocka_unit_test(a_daemon_lists_its_sessions_as_events),
-        cmocka_unit_test(a_url_is_opened_like_any_path),
+        cmocka_unit_test(newer_daemon_sessions_are_found),
+        cmocka_unit_test(daemon_url_lists_sessions_as_events),
+        cmocka_unit_test(live_url_opens_like_path),
         cmocka_unit_test(invalid_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

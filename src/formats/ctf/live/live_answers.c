@@ -219,7 +219,7 @@ static ttr_status fail_attachment(struct live_client *client, const struct live_
                     "the session \"%s\" is not live: \"lttng create --live\" makes one that is",
                     name);
     default:
-        return fail_bad_answer(client, call, "it does not let us attach", error);
+        return fail_bad_answer(client, call, "it refused to attach a viewer", error);
     }
 }
 

@@ -30,7 +30,7 @@ static size_t whole(enum ctf_version version, const char *text)
     return once.whole;
 }
 
-static void a_declaration_ends_with_a_semicolon_outside_of_everything(void **state)
+static void declaration_ends_at_outermost_semicolon(void **state)
 {
     (void)state;
     assert_int_equal(whole(CTF_1_8, "trace { a = 1; "), 0);
@@ -39,7 +39,7 @@ static void a_declaration_ends_with_a_semicolon_outside_of_everything(void **sta
     assert_int_equal(whole(CTF_1_8, "a[3;] b(;) ; c"), 12);
 }
 
-static void semicolons_and_braces_in_texts_and_comments_do_not_count(void **state)
+static void quoted_semicolons_and_braces_are_ignored(void **state)
 {
     (void)state;
     assert_int_equal(whole(CTF_1_8, "/* CTF 1.8; */"), 0);
@@ -51,7 +51,7 @@ static void semicolons_and_braces_in_texts_and_comments_do_not_count(void **stat
     assert_int_equal(whole(CTF_1_8, "/* \" */ a; \" b;"), 10);
 }
 
-static void a_fragment_of_ctf_2_ends_with_its_object_and_the_line(void **state)
+static void ctf_2_fragment_ends_after_object_and_line(void **state)
 {
     (void)state;
     assert_int_equal(whole(CTF_2, "\x1e{\"type\": \"preamble\""), 0);
@@ -112,7 +112,7 @@ static void assert_whole(const struct scene *scene)
                         ctf_find_environment(description, "hostname")->text.n, "a;b}\"");
 }
 
-static void a_text_that_comes_in_two_parts_is_read_as_the_whole(void **state)
+static void text_in_two_parts_equals_complete_text(void **state)
 {
     (void)state;
     for (size_t cut = 0; cut < sizeof tsdl; cut++) {
@@ -126,7 +126,7 @@ static void a_text_that_comes_in_two_parts_is_read_as_the_whole(void **state)
     }
 }
 
-static void packets_cut_the_text_anywhere_and_are_cut_themselves(void **state)
+static void packets_cut_anywhere_yield_complete_text(void **state)
 {
     (void)state;
     uint8_t bytes[4096];
@@ -148,7 +148,7 @@ static void packets_cut_the_text_anywhere_and_are_cut_themselves(void **state)
     }
 }
 
-static void more_events_may_come_later(void **state)
+static void later_events_extend_metadata(void **state)
 {
     (void)state;
     struct scene scene;
@@ -198,12 +198,12 @@ static void impossible_packet_size_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_declaration_ends_with_a_semicolon_outside_of_everything),
-        cmocka_unit_test(semicolons_and_braces_in_texts_and_comments_do_not_count),
-        cmocka_unit_test(a_fragment_of_ctf_2_ends_with_its_object_and_the_line),
-        cmocka_unit_test(a_text_that_comes_in_two_parts_is_read_as_the_whole),
-        cmocka_unit_test(packets_cut_the_text_anywhere_and_are_cut_themselves),
-        cmocka_unit_test(more_events_may_come_later),
+        cmocka_unit_test(declaration_ends_at_outermost_semicolon),
+        cmocka_unit_test(quoted_semicolons_and_braces_are_ignored),
+        cmocka_unit_test(ctf_2_fragment_ends_after_object_and_line),
+        cmocka_unit_test(text_in_two_parts_equals_complete_text),
+        cmocka_unit_test(packets_cut_anywhere_yield_complete_text),
+        cmocka_unit_test(later_events_extend_metadata),
         cmocka_unit_test(invalid_metadata_is_refused),
         cmocka_unit_test(impossible_packet_size_is_reported),
     };

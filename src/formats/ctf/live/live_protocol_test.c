@@ -34,7 +34,7 @@ static void requests_are_big_endian_with_length(void **state)
     buffer_free(&out);
 }
 
-static void requests_about_streams_name_them(void **state)
+static void stream_requests_contain_stream_id(void **state)
 {
     (void)state;
     struct buffer out;
@@ -72,7 +72,7 @@ static void requests_about_streams_name_them(void **state)
         assert_false(call);                              \
     }
 
-static void the_version_is_that_of_the_daemon(void **state)
+static void version_answer_has_daemon_version(void **state)
 {
     (void)state;
     uint8_t bytes[LIVE_CONNECT_BYTES];
@@ -88,7 +88,7 @@ static void the_version_is_that_of_the_daemon(void **state)
     ASSERT_CUT(bytes, sizeof bytes, live_read_connect(&from, &version));
 }
 
-static void a_session_has_names_of_fixed_size(void **state)
+static void session_names_have_fixed_size(void **state)
 {
     (void)state;
     uint8_t bytes[LIVE_SESSION_BYTES] = {0};
@@ -112,7 +112,7 @@ static void a_session_has_names_of_fixed_size(void **state)
     ASSERT_CUT(bytes, sizeof bytes, live_read_session(&from, 14, &session, &is_bad));
 }
 
-static void a_name_without_a_zero_ends_with_its_field(void **state)
+static void name_without_nul_ends_at_field_end(void **state)
 {
     (void)state;
     uint8_t bytes[LIVE_SESSION_BYTES];
@@ -125,7 +125,7 @@ static void a_name_without_a_zero_ends_with_its_field(void **state)
     assert_int_equal(session.name.n, 255);
 }
 
-static void from_minor_version_15_on_names_have_lengths(void **state)
+static void names_have_lengths_from_minor_15(void **state)
 {
     (void)state;
     uint8_t bytes[64];
@@ -157,7 +157,7 @@ static void invalid_name_length_is_bad_before_its_bytes_arrive(void **state)
     assert_true(is_bad);
 }
 
-static void a_stream_belongs_to_a_trace(void **state)
+static void stream_answer_has_its_trace(void **state)
 {
     (void)state;
     static uint8_t bytes[LIVE_STREAM_BYTES];
@@ -240,7 +240,7 @@ static void commands_have_names(void **state)
 
 /* --- URLs --- */
 
-static void a_url_names_daemon_host_and_session(void **state)
+static void url_has_daemon_host_and_session(void **state)
 {
     (void)state;
     struct live_url url;
@@ -260,7 +260,7 @@ static void a_url_names_daemon_host_and_session(void **state)
     assert_int_equal(url.family, SOCKET_IPV6);
 }
 
-static void a_url_without_a_path_means_the_daemon(void **state)
+static void url_without_path_is_daemon(void **state)
 {
     (void)state;
     static const char *const texts[] = {"net://relay", "net://relay/", "net://relay:5344",
@@ -297,7 +297,7 @@ static void invalid_url_error_shows_the_form(void **state)
     assert_int_equal(live_url_parse(longer, &url, &error), TTR_E_MISUSE);
 }
 
-static void urls_of_sessions_are_read_as_they_were_written(void **state)
+static void session_urls_survive_round_trip(void **state)
 {
     (void)state;
     static const char *const daemons[] = {"net://relay", "net4://1.2.3.4:77", "net6://[fe80::1]"};
@@ -321,20 +321,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_big_endian_with_length),
-        cmocka_unit_test(requests_about_streams_name_them),
-        cmocka_unit_test(the_version_is_that_of_the_daemon),
-        cmocka_unit_test(a_session_has_names_of_fixed_size),
-        cmocka_unit_test(a_name_without_a_zero_ends_with_its_field),
-        cmocka_unit_test(from_minor_version_15_on_names_have_lengths),
+        cmocka_unit_test(stream_requests_contain_stream_id),
+        cmocka_unit_test(version_answer_has_daemon_version),
+        cmocka_unit_test(session_names_have_fixed_size),
+        cmocka_unit_test(name_without_nul_ends_at_field_end),
+        cmocka_unit_test(names_have_lengths_from_minor_15),
         cmocka_unit_test(invalid_name_length_is_bad_before_its_bytes_arrive),
-        cmocka_unit_test(a_stream_belongs_to_a_trace),
+        cmocka_unit_test(stream_answer_has_its_trace),
         cmocka_unit_test(index_answer_has_offset_and_flags),
         cmocka_unit_test(answers_with_bytes_have_counts),
         cmocka_unit_test(commands_have_names),
-        cmocka_unit_test(a_url_names_daemon_host_and_session),
-        cmocka_unit_test(a_url_without_a_path_means_the_daemon),
+        cmocka_unit_test(url_has_daemon_host_and_session),
+        cmocka_unit_test(url_without_path_is_daemon),
         cmocka_unit_test(invalid_url_error_shows_the_form),
-        cmocka_unit_test(urls_of_sessions_are_read_as_they_were_written),
+        cmocka_unit_test(session_urls_survive_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,7 +270,7 @@ struct ctf_prefix_set *ctf_prefix_set_new(ttr *t, const struct found_folders *fo
     grown->folders_n = grown->folder ? found->n + 1 : 0;
     ttr_status status = grown->folder ? TTR_OK : fail_memory(error);
     for (size_t i = 0; i < found->n && status == TTR_OK; i++)
-        if (!found->list[i].untold)
+        if (!found->list[i].unreadable_reason)
             status = read_folder_metadata(grown, i, found->list[i].folder, error);
     if (status == TTR_OK && further)
         status = read_further_metadata(grown, found->n, further, error);

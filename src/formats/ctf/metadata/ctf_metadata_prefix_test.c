@@ -160,7 +160,7 @@ static void expect(const char *text, size_t first, size_t second, const struct g
     }
 }
 
-static void folders_are_read_by_metadata_that_begin_with_their_own(void **state)
+static void folders_use_longest_metadata_with_their_prefix(void **state)
 {
     (void)state;
     static const char tsdl[] = TSDL(UUID) TSDL_A TSDL_B, json[] = JSON JSON_A JSON_B;
@@ -190,7 +190,7 @@ static void metadata_cut_before_stream_are_completed_by_longer_ones(void **state
 }
 
 /* The same beginning is not enough: only a UUID identifies a trace. */
-static void metadata_that_end_before_their_uuid_are_refused(void **state)
+static void metadata_cut_before_uuid_are_refused(void **state)
 {
     (void)state;
     static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
@@ -243,7 +243,7 @@ static void expect_own(const char *first, size_t events)
     assert_int_equal(given.longer, 0);
 }
 
-static void metadata_that_differ_are_their_folders_own(void **state)
+static void differing_metadata_stay_with_their_folders(void **state)
 {
     (void)state;
     expect_own(
@@ -385,11 +385,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metadata_cut_before_stream_are_completed_by_longer_ones),
-        cmocka_unit_test(metadata_that_end_before_their_uuid_are_refused),
-        cmocka_unit_test(folders_are_read_by_metadata_that_begin_with_their_own),
+        cmocka_unit_test(metadata_cut_before_uuid_are_refused),
+        cmocka_unit_test(folders_use_longest_metadata_with_their_prefix),
         cmocka_unit_test(metadata_cut_in_declaration_are_completed_by_longer_ones),
         cmocka_unit_test(metadata_in_packets_grow_in_files_of_one_size),
-        cmocka_unit_test(metadata_that_differ_are_their_folders_own),
+        cmocka_unit_test(differing_metadata_stay_with_their_folders),
         cmocka_unit_test(traces_without_uuid_are_unrelated),
         cmocka_unit_test(invalid_longer_metadata_do_not_affect_others),
         cmocka_unit_test(folders_without_events_keep_the_names_of_their_metadata),

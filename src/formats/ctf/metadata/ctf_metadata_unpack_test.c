@@ -82,14 +82,14 @@ static void languages_are_detected_by_first_bytes(void **state)
     assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_RFC_1_1);
 }
 
-static void plain_text_passes_as_it_is(void **state)
+static void plain_text_is_returned_unchanged(void **state)
 {
     (void)state;
     assert_text("2f2a2043544620312e38202a2f", "/* CTF 1.8 */");
 }
 
 /* 37 bytes of header and 3 of content are 320 bits. */
-static void contents_of_packets_are_put_together(void **state)
+static void packet_contents_are_concatenated(void **state)
 {
     (void)state;
     assert_text(HEADER_LE "4001000040010000" TAIL "616263", "abc");
@@ -116,7 +116,7 @@ static void packets_of_version_2_have_long_or_short_headers(void **state)
                 "abc");
 }
 
-static void places_in_the_text_are_places_in_the_file(void **state)
+static void text_offsets_map_to_file_offsets(void **state)
 {
     (void)state;
     struct unpacked unpacked;
@@ -128,7 +128,7 @@ static void places_in_the_text_are_places_in_the_file(void **state)
     ctf_description_free(&unpacked.description);
 }
 
-static void the_last_packet_may_lack_its_padding(void **state)
+static void last_packet_without_padding_is_accepted(void **state)
 {
     (void)state;
     assert_text(HEADER_LE "40010000"
@@ -178,7 +178,7 @@ static void cut_last_packet_yields_its_available_text(void **state)
     assert_cut(37, "", 0);
 }
 
-static void wrong_packets_are_refused_with_their_place(void **state)
+static void invalid_packets_fail_with_offset(void **state)
 {
     (void)state;
     refuse("571dd175" UUID, TTR_E_TRUNCATED,
@@ -230,7 +230,7 @@ static void each_packet_has_its_own_byte_order(void **state)
 {
     (void)state;
     uint8_t bytes[400];
-    uint64_t told = 0;
+    uint64_t noted_offset = 0;
     struct ctf_description description;
     struct ctf_text text = {.file = "metadata"};
     size_t n =
@@ -239,10 +239,10 @@ static void each_packet_has_its_own_byte_order(void **state)
                               "64650000" HEADER_BE "0000013000000130" TAIL "66");
     ctf_description_init(&description, alloc_default());
     description.note = note_order;
-    description.note_ctx = &told;
+    description.note_ctx = &noted_offset;
     assert_int_equal(ctf_unpack_metadata(&description, bytes, n, NULL, &text, NULL), TTR_OK);
     support_assert_text(text.p, text.n, "abcdef");
-    assert_int_equal(told, 40);
+    assert_int_equal(noted_offset, 40);
     assert_false(description.is_big_endian);
     ctf_description_free(&description);
 }
@@ -288,13 +288,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(languages_are_detected_by_first_bytes),
-        cmocka_unit_test(plain_text_passes_as_it_is),
-        cmocka_unit_test(contents_of_packets_are_put_together),
+        cmocka_unit_test(plain_text_is_returned_unchanged),
+        cmocka_unit_test(packet_contents_are_concatenated),
         cmocka_unit_test(packets_of_version_2_have_long_or_short_headers),
-        cmocka_unit_test(places_in_the_text_are_places_in_the_file),
-        cmocka_unit_test(the_last_packet_may_lack_its_padding),
+        cmocka_unit_test(text_offsets_map_to_file_offsets),
+        cmocka_unit_test(last_packet_without_padding_is_accepted),
         cmocka_unit_test(cut_last_packet_yields_its_available_text),
-        cmocka_unit_test(wrong_packets_are_refused_with_their_place),
+        cmocka_unit_test(invalid_packets_fail_with_offset),
         cmocka_unit_test(each_packet_has_its_own_byte_order),
         cmocka_unit_test(padding_takes_no_memory),
         cmocka_unit_test(failing_allocation_is_reported),

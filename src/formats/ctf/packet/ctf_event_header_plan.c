@@ -1,18 +1,19 @@
-/* Event header plans: compiled from the event header type of a stream class, then run for each
+/* Event header plans: compiled from the event header type of a stream class, then executed for each
  * event.
  *
  * CTF 1.8.3 section 6.1, CTF 2 section 6.1 (event record header), RFC section 6.1 (header types 1
  * and 2).
  *
- * Compilation has three steps, each of which may give up in favour of the general layout:
- *   1. compile_parts flattens the header type into lists of numbers and padding, in the order of
- * the bits.
- *   2. add_extension_choice recognises one final variant or optional that depends on the id
- * ("extended" headers).
- *   3. compile_plan_loads looks for fixed offsets: if the header is aligned to bytes, id and time
- * are each within one 64-bit load, and all numbers have one byte order, the plan is CTF_PLAN_LOADS.
+ * Compilation has three steps. If one of them fails, the general layout is used:
+ * |  1. compile_parts flattens the header type into lists of numbers and padding, in the order
+ * |     of the bits.
+ * |  2. add_extension_choice recognises one final variant or optional that depends on the id
+ * |     ("extended" headers).
+ * |  3. compile_plan_loads looks for fixed offsets: if the header is aligned to bytes, id and
+ * |     time are each within one 64-bit load, and all numbers have one byte order, the plan is
+ * |     CTF_PLAN_LOADS.
  *
- * Running (ctf_read_event_header) costs one pass over at most CTF_PARTS_MAX parts per event; the
+ * Execution (ctf_read_event_header) costs one pass over at most CTF_PARTS_MAX parts per event; the
  * inline ctf_load_event_header costs two loads. Left out: headers with more than one time after the
  * id, reversed bits, numbers over 64 bits. Those use the layout. */
 #include "formats/ctf/packet/ctf_event_header_plan.h"
@@ -45,7 +46,7 @@ static bool add_number_part(struct ctf_header_parts *parts, const struct type *t
                                                              type->is_big_endian});
 }
 
-/* Adds an array of numbers without roles as bits to skip. Returns false for any other array. */
+/* Appends an array of numbers without roles, as bits to skip. Returns false for any other array. */
 static bool add_array_part(struct ctf_header_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
@@ -97,7 +98,7 @@ static uint32_t count_parts_with_use(const struct ctf_header_parts *parts,
     return n;
 }
 
-/* Reports whether the header's own id selects the option of the variant. */
+/* Reports whether the event id in the header selects the option of the variant. */
 static bool is_chosen_by_id(const struct type *variant, const struct type *header)
 {
     const struct type_reference *reference = &variant->reference;
@@ -107,8 +108,8 @@ static bool is_chosen_by_id(const struct type *variant, const struct type *heade
     return member && member->type->role == CTF_ROLE_EVENT_ID;
 }
 
-/* Sets the least id that selects the extended header. Returns false unless all greater ids select
- * it too, and it contains an id of its own. */
+/* Sets plan->escape, the smallest id that selects the extended header, from the ids in `range`.
+ * Returns false unless all greater ids select it too, and the extended header contains an id. */
 static bool set_escape_id(struct ctf_header_plan *plan, const struct type_range *range)
 {
     for (uint32_t i = 0; i < plan->first.n; i++) {
@@ -120,8 +121,8 @@ static bool set_escape_id(struct ctf_header_plan *plan, const struct type_range 
     return count_parts_with_use(&plan->extended, CTF_PART_ID) == 1;
 }
 
-/* Adds a variant of two options: ids below `escape` select the option without an id, all others the
- * one that repeats the id. */
+/* Adds a variant of two options: ids below `escape` select the option without an id, all other ids
+ * the option that repeats the id. Returns false for any other variant. */
 static bool add_extension_options(struct ctf_header_plan *plan, const struct type *variant)
 {
     const struct type_member *option = variant->members;
@@ -140,7 +141,8 @@ static bool add_extension_options(struct ctf_header_plan *plan, const struct typ
     return set_escape_id(plan, high->ranges);
 }
 
-/* Adds the variant or optional that ends a header. */
+/* Adds the variant or optional at the end of a header. Returns false if a plan cannot express it.
+ */
 static bool add_extension_choice(struct ctf_header_plan *plan, const struct type *choice)
 {
     if (choice->kind == TYPE_VARIANT)
@@ -161,12 +163,12 @@ static bool compile_parts(struct ctf_header_plan *plan, const struct type *heade
            is_chosen_by_id(variant, header) && add_extension_choice(plan, variant);
 }
 
-/* --- Two loads --- */
+/* --- Loads of fixed offsets --- */
 
-/* Computes mask, byte offset and shift of a number at bit `at` for a load of eight bytes. Returns
- * false if the number does not fit into them. */
-static bool place_number_in_load(const struct ctf_header_part *part, uint64_t at, uint64_t *mask,
-                                 uint32_t *byte, uint8_t *shift)
+/* Computes the mask, byte offset and shift with which a load of eight bytes reads the number at bit
+ * `at`. Returns false if the number does not fit into eight bytes. */
+static bool compute_number_load(const struct ctf_header_part *part, uint64_t at, uint64_t *mask,
+                                uint32_t *byte, uint8_t *shift)
 {
     unsigned skip = at & 7;
     if (skip + part->bits > 64 || at > UINT16_MAX)
@@ -194,21 +196,22 @@ static bool compute_part_loads(struct ctf_header_plan *plan, struct ctf_header_l
             *has_order = true;
         }
         if (part->use == CTF_PART_ID &&
-            !place_number_in_load(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
+            !compute_number_load(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
             return false;
         if (part->use == CTF_PART_TIME &&
-            !place_number_in_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
+            !compute_number_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
+        /* The step is 0 for a time of 64 bits, which cannot wrap. */
         if (part->use == CTF_PART_TIME)
-            loads->time_step = loads->time_mask + 1; /* 0 for 64-bit times, which cannot wrap */
+            loads->time_step = loads->time_mask + 1;
         at += part->bits;
     }
     loads->bits = (uint32_t)at;
     return at <= UINT16_MAX;
 }
 
-/* Computes the loads of a header that consists of `first` and `rest`. Returns false if an offset
- * is not fixed. */
+/* Computes the loads of a header that consists of plan->first and `rest`. Returns false if an
+ * offset is not fixed. */
 static bool compile_loads(struct ctf_header_plan *plan, struct ctf_header_loads *loads,
                           const struct ctf_header_parts *rest, bool *has_order)
 {
@@ -222,8 +225,8 @@ static bool compile_loads(struct ctf_header_plan *plan, struct ctf_header_loads 
     return true;
 }
 
-/* Reports whether only the last time of an extended header updates the clock: `first` has none, or
- * the last one is 64 bits wide. */
+/* Reports whether the last time of an extended header alone determines the clock: `first` has no
+ * time, or the last time is 64 bits wide. */
 static bool is_last_time_sufficient(const struct ctf_header_plan *plan)
 {
     const uint32_t times = count_parts_with_use(&plan->extended, CTF_PART_TIME);
@@ -290,7 +293,7 @@ void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_
     plan->kind = compile_plan_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
 }
 
-/* --- Running --- */
+/* --- Execution --- */
 
 static void read_header_parts(const struct ctf_header_parts *parts, struct bits *bits,
                               struct ctf_event_header *header)
@@ -321,7 +324,7 @@ void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, cons
     const struct type *type;
     ttr_field field;
     layout_iter_begin(&walk, layout, bits, NULL);
-    /* the iterator's own slot comes after the imports */
+    /* does not overwrite the iterator's own slot, which follows these values */
     memcpy(walk.run.slots, slots, LAYOUT_SLOTS_MAX * sizeof *slots);
     while (layout_iter_next(&walk, &field, &type)) {
         if (type->role == CTF_ROLE_EVENT_ID)

@@ -1,15 +1,16 @@
-/* Event header plans: how to read id and time of an event header without the general layout, for
- * the header shapes that tracers write.
+/* Event header plans: read the id and time of an event header without its general layout. They
+ * cover the forms of headers that tracers write.
  *
- * A plan is a list of numbers in order; the record's body follows. If the id is at or above
- * `escape`, a second list follows; its id and time replace the first ones ("extended" header):
- *   id (5 bits) | time (27 bits) | body                               LTTng compact, id < 31
- *   id = 31     | padding | id (32 bits) | time (64 bits) | body      LTTng compact, extended
- *   id (16)     | time (32 bits) | body                               LTTng large, id < 65535
+ * A plan is a list of numbers in order; the event's body follows. If the id is at or above
+ * `escape`, a second list follows, and its id and time replace the first ones ("extended" header):
+ *
+ * |  id (5 bits) | time (27 bits) | body                               LTTng compact, id < 31
+ * |  id = 31     | padding | id (32 bits) | time (64 bits) | body      LTTng compact, extended
+ * |  id (16)     | time (32 bits) | body                               LTTng large, id < 65535
  *
  * Plans cover both LTTng headers, both headers of the RFC, and structs of plain numbers (barectf,
  * perf, Babeltrace). If all offsets are fixed, id and time are read by two loads of eight bytes.
- * All other headers are read by the layout (CTF_PLAN_LAYOUT).
+ * All other headers are read by their layout (CTF_PLAN_LAYOUT).
  *
  * Order of calls: ctf_header_plan_init once per stream class; then per event ctf_load_event_header
  * if the plan has loads and `room` bytes are available, else ctf_read_event_header.
@@ -26,9 +27,9 @@
 
 enum ctf_header_part_use { CTF_PART_SKIP = 0, CTF_PART_ID, CTF_PART_TIME };
 
-/* A number to read, or bits to skip, after padding to its alignment. */
+/* A number or a field to skip in an event header; padding to its alignment comes first. */
 struct ctf_header_part {
-    uint64_t bits; /* width; at most 64 for numbers */
+    uint64_t bits; /* width of the number or field; at most 64 for numbers */
     uint8_t use;   /* enum ctf_header_part_use */
     uint8_t align; /* log2 of the alignment in bits */
     bool is_big_endian;
@@ -42,15 +43,16 @@ struct ctf_header_parts {
 /* Byte offsets, shifts and masks that read a header by two loads of eight bytes. */
 struct ctf_header_loads {
     uint64_t id_mask, time_mask;
-    uint64_t time_step;      /* ticks per wrap of the time field; 0 for 64 bits */
-    uint32_t id_at, time_at; /* byte offsets from the start of the header */
+    /* ticks after which the time field wraps to 0; 0 for a field of 64 bits */
+    uint64_t time_step;
+    uint32_t id_at, time_at; /* byte offsets of the two loads, from the start of the header */
     uint8_t id_shift, time_shift;
-    uint32_t bits; /* size of the header */
-    uint32_t room; /* bytes that must be readable from the start of the header */
+    uint32_t bits; /* size of the header in bits */
+    uint32_t room; /* bytes that must be readable from the start of the header on */
 };
 
 enum ctf_plan_kind {
-    CTF_PLAN_LOADS = 0, /* read by `loads`, or by parts for headers that these do not cover */
+    CTF_PLAN_LOADS = 0, /* read by `loads`; headers that these do not cover are read by parts */
     CTF_PLAN_PARTS,
     CTF_PLAN_LAYOUT
 };
@@ -60,51 +62,53 @@ struct ctf_header_plan {
     uint8_t align;      /* log2 of the header's alignment in bits */
     bool is_big_endian; /* byte order of `loads` */
     bool has_time;
-    uint64_t only_id; /* id of every event if the header contains no id */
-    uint64_t escape;  /* least id that selects `extended`; UINT64_MAX if there is none */
+    uint64_t only_id; /* id of all events if the header contains no id; otherwise 0 */
+    /* smallest id that selects the extended header; UINT64_MAX if there is none */
+    uint64_t escape;
     struct ctf_header_loads loads;
     /* loads of an extended header if has_wide; less than CTF_WIDER_MAX bytes longer than `loads`
      */
     struct ctf_header_loads wide;
     bool has_wide;
-    struct ctf_header_parts first, otherwise,
-        extended; /* otherwise: follows `first` if the id is below `escape` */
+    /* `first` is read first; then `extended` if the id is at or above `escape`, else `otherwise` */
+    struct ctf_header_parts first, otherwise, extended;
     const struct layout *layout;
 };
 
 /* Reports whether a member of the type is mapped to the stream's clock. Returns false for NULL. */
 bool ctf_type_updates_clock(const struct type *type);
 
-/* Reports whether a context or payload of any event in the stream updates the clock, which only CTF
- * 1.8 allows (section 8). */
+/* Reports whether the contexts or the payload of some event class in the stream update the clock.
+ * Only CTF 1.8 allows this (section 8). */
 bool ctf_body_updates_clock(const struct ctf_stream_class *stream);
 
-/* Compiles the plan of a stream class. `layout` is the borrowed layout of the event header, NULL if
- * there is none. */
+/* Compiles the plan of a stream class. `layout` is that of the event header, NULL if there is none;
+ * the plan borrows it. */
 void ctf_header_plan_init(struct ctf_header_plan *plan, const struct ctf_stream_class *stream,
                           const struct layout *layout);
 
-/* Result of reading a header. On input, `ticks` is the clock before the event. */
+/* Result of reading a header. The caller sets `ticks` to the clock before the event. */
 struct ctf_event_header {
     uint64_t id;
-    uint64_t ticks;         /* clock after the header */
-    uint32_t bits;          /* size of the header, if read by loads */
+    uint64_t ticks; /* in: clock before the event; out: clock after the header */
+    /* size of the header in bits; only set if the header was read by loads */
+    uint32_t bits;
     enum layout_status end; /* LAYOUT_TRUNCATED: the header continues beyond bits->end */
 };
 
-/* Reads a header by parts or by layout. `bits` starts at the end of the previous record and, on
- * success, ends at the end of the header. `slots`: the LAYOUT_SLOTS_MAX values that the layout
- * imports.
- */
+/* Reads a header by parts or by layout. On input, bits->at is the end of the previous event; on
+ * success it is the end of the header. `slots` has LAYOUT_SLOTS_MAX values of earlier fields that
+ * the layout needs. */
 void ctf_read_event_header(const struct ctf_header_plan *plan, struct bits *bits,
                            const uint64_t *slots, struct ctf_event_header *header);
 
-/* Iterates over a header or a body by its layout and applies the fields that have roles: the last
- * id wins, and each time updates the clock. `slots`: the values that the layout imports. */
+/* Decodes a header or a body by its layout. Stores the last event id found in `header`, and updates
+ * its clock from each field mapped to the clock. `slots` has the values of earlier fields that the
+ * layout needs. */
 void ctf_apply_mapped_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
                             struct ctf_event_header *header);
 
-static inline uint64_t ctf_load(const struct ctf_header_plan *plan, const uint8_t *p)
+static inline uint64_t ctf_load_u64(const struct ctf_header_plan *plan, const uint8_t *p)
 {
     return plan->is_big_endian ? load_u64be(p) : load_u64le(p);
 }
@@ -115,17 +119,17 @@ static inline bool ctf_load_event_header(const struct ctf_header_plan *plan, con
                                          struct ctf_event_header *header)
 {
     const struct ctf_header_loads *loads = &plan->loads;
-    uint64_t id =
-        ((ctf_load(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask) | plan->only_id;
+    uint64_t id = ((ctf_load_u64(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask) |
+                  plan->only_id;
     if (__builtin_expect(id >= plan->escape, 0)) {
         if (!plan->has_wide)
             return false;
         loads = &plan->wide;
-        id = (ctf_load(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask;
+        id = (ctf_load_u64(plan, p + loads->id_at) >> loads->id_shift) & loads->id_mask;
     }
     const uint64_t ticks =
         (header->ticks & ~loads->time_mask) |
-        ((ctf_load(plan, p + loads->time_at) >> loads->time_shift) & loads->time_mask);
+        ((ctf_load_u64(plan, p + loads->time_at) >> loads->time_shift) & loads->time_mask);
     header->ticks = ticks < header->ticks ? ticks + loads->time_step : ticks;
     header->id = id;
     header->bits = loads->bits;

@@ -64,8 +64,8 @@ static void make_header(struct extended_header *h, unsigned bits, unsigned time,
 
 /* Reads the header in `hex` from bit `at`, by loads and by parts if possible, and compares the
  * results. */
-static void check_header(const struct ctf_header_plan *plan, const char *hex, uint64_t at,
-                         const struct ctf_event_header *expected, uint64_t end)
+static void check_packet_header(const struct ctf_header_plan *plan, const char *hex, uint64_t at,
+                                const struct ctf_event_header *expected, uint64_t end)
 {
     uint8_t bytes[64] = {0};
     size_t n = support_hex(bytes, sizeof bytes, hex);
@@ -94,16 +94,17 @@ static void compact_headers_of_lttng_are_two_loads(void **state)
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.escape, 31);
     /* id 3, time 0x2abcdef: 3 | 0x2abcdef << 5 = 0x5579bde3 */
-    check_header(&plan, "e3bd7955", 0,
-                 &(struct ctf_event_header){.id = 3, .ticks = 0x123456789aabcdef + 0x8000000}, 32);
+    check_packet_header(
+        &plan, "e3bd7955", 0,
+        &(struct ctf_event_header){.id = 3, .ticks = 0x123456789aabcdef + 0x8000000}, 32);
     /* time equal to the clock: 0x2bcdef0 << 5 | 30 */
-    check_header(&plan, "00 1ede9b57", 8,
-                 &(struct ctf_event_header){.id = 30, .ticks = 0x123456789abcdef0}, 40);
-    check_header(&plan, "1f 00010000 0807060504030201", 0,
-                 &(struct ctf_event_header){.id = 256, .ticks = 0x0102030405060708}, 104);
+    check_packet_header(&plan, "00 1ede9b57", 8,
+                        &(struct ctf_event_header){.id = 30, .ticks = 0x123456789abcdef0}, 40);
+    check_packet_header(&plan, "1f 00010000 0807060504030201", 0,
+                        &(struct ctf_event_header){.id = 256, .ticks = 0x0102030405060708}, 104);
 }
 
-static void compact_headers_are_read_in_big_endian_too(void **state)
+static void big_endian_compact_headers_decode(void **state)
 {
     (void)state;
     struct extended_header h;
@@ -112,8 +113,8 @@ static void compact_headers_are_read_in_big_endian_too(void **state)
     ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     /* id 3 in the highest five bits, then the time 0x4000000 */
-    check_header(&plan, "1c000000", 0,
-                 &(struct ctf_event_header){.id = 3, .ticks = 0x123456789c000000}, 32);
+    check_packet_header(&plan, "1c000000", 0,
+                        &(struct ctf_event_header){.id = 3, .ticks = 0x123456789c000000}, 32);
 }
 
 static void large_headers_of_lttng_are_two_loads(void **state)
@@ -125,13 +126,13 @@ static void large_headers_of_lttng_are_two_loads(void **state)
     ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.loads.bits, 48);
-    check_header(&plan, "feff 00000001", 0,
-                 &(struct ctf_event_header){.id = 65534, .ticks = 0x1234567901000000}, 48);
-    check_header(&plan, "ffff ffff0000 0100000000000000", 0,
-                 &(struct ctf_event_header){.id = 65535, .ticks = 1}, 112);
+    check_packet_header(&plan, "feff 00000001", 0,
+                        &(struct ctf_event_header){.id = 65534, .ticks = 0x1234567901000000}, 48);
+    check_packet_header(&plan, "ffff ffff0000 0100000000000000", 0,
+                        &(struct ctf_event_header){.id = 65535, .ticks = 1}, 112);
 }
 
-static void aligned_numbers_in_options_are_read_one_by_one(void **state)
+static void aligned_option_members_decode_individually(void **state)
 {
     (void)state;
     struct extended_header h;
@@ -141,12 +142,12 @@ static void aligned_numbers_in_options_are_read_one_by_one(void **state)
     h.id.align = 4;
     ctf_header_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_PARTS);
-    check_header(&plan, "0000 0500 00000001", 16,
-                 &(struct ctf_event_header){.id = 5, .ticks = 0x1234567901000000}, 64);
-    check_header(&plan, "0500 0000 00000001", 0,
-                 &(struct ctf_event_header){.id = 5, .ticks = 0x1234567901000000}, 64);
-    check_header(&plan, "ffff 0000 00000000 07000000 00000000 0900000000000000", 0,
-                 &(struct ctf_event_header){.id = 7, .ticks = 9}, 192);
+    check_packet_header(&plan, "0000 0500 00000001", 16,
+                        &(struct ctf_event_header){.id = 5, .ticks = 0x1234567901000000}, 64);
+    check_packet_header(&plan, "0500 0000 00000001", 0,
+                        &(struct ctf_event_header){.id = 5, .ticks = 0x1234567901000000}, 64);
+    check_packet_header(&plan, "ffff 0000 00000000 07000000 00000000 0900000000000000", 0,
+                        &(struct ctf_event_header){.id = 7, .ticks = 9}, 192);
 }
 
 static void plain_headers_may_have_other_members(void **state)
@@ -165,11 +166,11 @@ static void plain_headers_may_have_other_members(void **state)
     ctf_header_plan_init(&plan, &stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
     assert_int_equal(plan.loads.room, 19);
-    check_header(&plan, "0102030405060708 ffffff 0201 ffffff 000000", 0,
-                 &(struct ctf_event_header){.id = 0x102, .ticks = 0x0807060504030201}, 128);
+    check_packet_header(&plan, "0102030405060708 ffffff 0201 ffffff 000000", 0,
+                        &(struct ctf_event_header){.id = 0x102, .ticks = 0x0807060504030201}, 128);
 }
 
-static void headers_that_begin_inside_bytes_are_read_bit_by_bit(void **state)
+static void unaligned_headers_decode_bitwise(void **state)
 {
     (void)state;
     struct type id = NUMBER(3, 0, CTF_ROLE_EVENT_ID, false),
@@ -181,8 +182,8 @@ static void headers_that_begin_inside_bytes_are_read_bit_by_bit(void **state)
     ctf_header_plan_init(&plan, &stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_PARTS);
     /* id in bits 5..7, time in bits 8..17 */
-    check_header(&plan, "a0 ff 02", 5,
-                 &(struct ctf_event_header){.id = 5, .ticks = 0x123456789abcdeff}, 18);
+    check_packet_header(&plan, "a0 ff 02", 5,
+                        &(struct ctf_event_header){.id = 5, .ticks = 0x123456789abcdeff}, 18);
 }
 
 static void header_without_id_selects_only_class(void **state)
@@ -196,13 +197,13 @@ static void header_without_id_selects_only_class(void **state)
     struct ctf_stream_class stream = {.event_header = &header, .events = events, .events_n = 1};
     struct ctf_header_plan plan;
     ctf_header_plan_init(&plan, &stream, NULL);
-    check_header(&plan, "f1debc9a 00000000", 0,
-                 &(struct ctf_event_header){.id = 77, .ticks = 0x123456789abcdef1}, 32);
+    check_packet_header(&plan, "f1debc9a 00000000", 0,
+                        &(struct ctf_event_header){.id = 77, .ticks = 0x123456789abcdef1}, 32);
     stream.event_header = NULL;
     ctf_header_plan_init(&plan, &stream, NULL);
     assert_false(plan.has_time);
-    check_header(&plan, "00", 0, &(struct ctf_event_header){.id = 77, .ticks = 0x123456789abcdef0},
-                 0);
+    check_packet_header(&plan, "00", 0,
+                        &(struct ctf_event_header){.id = 77, .ticks = 0x123456789abcdef0}, 0);
 }
 
 static void truncated_headers_are_short(void **state)
@@ -221,7 +222,7 @@ static void truncated_headers_are_short(void **state)
     }
 }
 
-static void other_variants_are_left_to_the_layout(void **state)
+static void other_variants_use_layout(void **state)
 {
     (void)state;
     static const struct type_range hole = {0, 29};
@@ -250,14 +251,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact_headers_of_lttng_are_two_loads),
-        cmocka_unit_test(compact_headers_are_read_in_big_endian_too),
+        cmocka_unit_test(big_endian_compact_headers_decode),
         cmocka_unit_test(large_headers_of_lttng_are_two_loads),
-        cmocka_unit_test(aligned_numbers_in_options_are_read_one_by_one),
+        cmocka_unit_test(aligned_option_members_decode_individually),
         cmocka_unit_test(plain_headers_may_have_other_members),
-        cmocka_unit_test(headers_that_begin_inside_bytes_are_read_bit_by_bit),
+        cmocka_unit_test(unaligned_headers_decode_bitwise),
         cmocka_unit_test(header_without_id_selects_only_class),
         cmocka_unit_test(truncated_headers_are_short),
-        cmocka_unit_test(other_variants_are_left_to_the_layout),
+        cmocka_unit_test(other_variants_use_layout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /* LTTng's index of a stream file, `index/NAME.idx`: offset and context of each packet. An index can
- * be stale or wrong, so each entry that is used is compared with the stream file, and differences
+ * be stale or wrong. So each entry that is used is compared with the stream file, and differences
  * are reported (ctf_build_index.c).
  *
- *   header   [0..3] magic 0xC1F1DCC1 | [4..7] major 1 | [8..11] minor | [12..15] bytes per entry
- *   entry    u64 offset (bytes) | packet_size | content_size (bits) | timestamp_begin |
- *            timestamp_end | events_discarded | stream_id                            56 bytes
- *   minor 1  ... | stream_instance_id | packet_seq_num                               72 bytes
+ * |  header   [0..3] magic 0xC1F1DCC1 | [4..7] major 1 | [8..11] minor | [12..15] bytes per entry
+ * |  entry    u64 offset (bytes) | packet_size | content_size (bits) | timestamp_begin |
+ * |           timestamp_end | events_discarded | stream_id                            56 bytes
+ * |  minor 1  ... | stream_instance_id | packet_seq_num                               72 bytes
  *
  * All numbers are big-endian. Ownership: the index owns its byte source until ctf_index_close. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_CTF_INDEX_H
@@ -21,7 +21,7 @@
 struct ctf_index {
     struct source *source;
     struct window window;
-    uint64_t at, n; /* entries read so far; entries in the file */
+    uint64_t at, n; /* at: number of entries read so far; n: number of entries in the file */
     uint32_t entry_bytes;
     bool has_instance; /* minor version 1: stream_instance_id and packet_seq_num are present */
 };
@@ -30,8 +30,8 @@ struct ctf_index_entry {
     uint64_t offset, size, content, begin, end, discarded, stream_id, instance, sequence;
 };
 
-/* Opens the index of a stream file. Returns false if there is none; `*is_odd` is set if it exists
- * but is invalid. */
+/* Opens the index of a stream file. Returns false if there is none or it is invalid. Sets *is_odd
+ * to true if it exists but is invalid. */
 bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, const char *file,
                     bool *is_odd);
 
@@ -40,38 +40,39 @@ bool ctf_index_next(struct ctf_index *index, struct ctf_index_entry *entry);
 
 void ctf_index_close(struct ctf_index *index);
 
-/* --- ctf_index_check.c --- */
+/* --- Comparison with packets (ctf_index_check.c) --- */
 
-/* Compares an index with the packets of its stream file, which are visited in order. Does nothing
- * if there is no index. */
+/* State of comparing an index with the packets of its stream file, in file order. Does nothing if
+ * there is no index. */
 struct ctf_index_check {
     struct ctf_reader *reader;
     struct ctf_index index;
-    bool is_there, is_taken; /* is_taken: `entry` was read and describes the next packet */
+    /* is_there: the file has an index; is_taken: `entry` was read and describes the next packet */
+    bool is_there, is_taken;
     struct ctf_index_entry entry;
-    uint64_t packets; /* packets visited so far */
+    uint64_t packets; /* number of packets compared so far */
 };
 
 /* Reports whether an entry agrees with the packet at `offset`. */
 bool ctf_index_entry_matches(const struct ctf_index *index, const struct ctf_index_entry *entry,
                              uint64_t offset, const struct ctf_frame *frame);
 
-/* Opens the index of the reader's file if it has one. Close it with ctf_index_close(&check->index).
- */
+/* Opens the index of the reader's file if it has one. The caller closes it by
+ * ctf_index_close(&check->index). */
 void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *reader);
 
 /* Compares the next entry with a packet and reports a difference. Does nothing without an index. */
 void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
                             const struct ctf_frame *frame);
 
-/* Returns the next entry without consuming it; false if there are no more. */
+/* Copies the next entry to *entry without consuming it. Returns false if there are no more. */
 bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry *entry);
 
 /* Reports that the stream file has no packet at the offset of the next entry. */
 void ctf_index_check_missing_packet(struct ctf_index_check *check);
 
-/* Reports that the index has more or fewer entries than the file has packets. Call after the last
- * packet. */
+/* Reports if the index has more or fewer entries than the file has packets. Call after the last
+ * packet. `is_whole`: the packets up to the end of the file were compared. */
 void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole);
 
 #endif

@@ -1,16 +1,17 @@
-/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and context, applies the fields that
- * have roles, and checks the sizes.
+/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and context, evaluates the fields that
+ * have a role (enum ctf_role), and checks the sizes.
  *
  * CTF 1.8.3 section 5, CTF 2 section 6 (packet header and context).
  *
  * Order of work for each packet (ctf_frame_packet):
- *   header -> check magic and UUID -> find stream class -> context -> times -> sizes
  *
- * A root with fixed offsets is read by its head (ctf_packet_header.h); any other one by its layout.
- * Sizes count from the start of the packet. If one of packet size and content size is absent, it
- * equals the other; without both, the rest of the file is one packet. Left out: whether the
- * packet's bytes are all available; that is checked by the caller. RFC v1.1 has its own framing
- * (rfc11_read.h). */
+ * |  header -> check magic and UUID -> find stream class -> context -> times -> sizes
+ *
+ * A header or context with fixed offsets is read by ctf_packet_header.h, any other one by its
+ * layout. Sizes are measured from the start of the packet. If one of packet size and content size
+ * is absent, it equals the other; without both, the rest of the file is one packet. Left out:
+ * whether the packet's bytes are all available, which the caller checks. RFC v1.1 has its own
+ * framing (rfc11_read.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "base/status.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Values of the fields with roles in one packet's header and context. */
+/* Values of the fields with a role (enum ctf_role) in one packet's header and context. */
 struct roles {
     struct ctf_frame *frame;
     uint64_t class_id, magic, size, content, end_low;
@@ -43,7 +44,7 @@ static enum ctf_framing fail_framing(struct ctf_frame *frame, const char *code, 
     return CTF_FRAME_BAD;
 }
 
-static void apply_uuid(struct roles *roles, const ttr_field *field)
+static void store_uuid_field(struct roles *roles, const ttr_field *field)
 {
     roles->wants_uuid = field->value.type == TTR_TYPE_ARRAY;
     if (field->value.type == TTR_TYPE_BYTES && field->value.text.n == 16) {
@@ -52,15 +53,15 @@ static void apply_uuid(struct roles *roles, const ttr_field *field)
     }
 }
 
-/* Returns the width of a counter field in bits; numbers of variable length count as 64. */
-static unsigned counter_width_of(const struct type *type)
+/* Returns the width of a counter field in bits; 64 for numbers of variable length. */
+static unsigned get_counter_width(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
-/* Applies a number that is mapped to the clock, whatever its name. It updates the clock from the
- * packet's start time, or defines the start time if there is none. */
-static void apply_time(struct ctf_frame *frame, uint64_t value, unsigned width)
+/* Evaluates a field that is mapped to the clock. It updates the clock from the packet's begin time,
+ * or sets the begin time if the packet declares none. */
+static void apply_clock_field(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
     uint64_t before = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
@@ -71,19 +72,19 @@ static void apply_time(struct ctf_frame *frame, uint64_t value, unsigned width)
     packet->has_begin = true;
 }
 
-static void apply_context_role(struct roles *roles, const struct type *type, uint64_t value)
+static void store_context_field(struct roles *roles, const struct type *type, uint64_t value)
 {
     struct ctf_packet *packet = &roles->frame->packet;
     switch (type->role) {
     case CTF_ROLE_PACKET_SIZE:
         roles->has_size = true;
         roles->size = value;
-        roles->size_width = counter_width_of(type);
+        roles->size_width = get_counter_width(type);
         break;
     case CTF_ROLE_CONTENT_SIZE:
         roles->has_content = true;
         roles->content = value;
-        roles->content_width = counter_width_of(type);
+        roles->content_width = get_counter_width(type);
         break;
     case CTF_ROLE_TIME_BEGIN:
         packet->has_begin = true;
@@ -91,22 +92,22 @@ static void apply_context_role(struct roles *roles, const struct type *type, uin
         roles->frame->has_ticks = false;
         break;
     case CTF_ROLE_TIME:
-        apply_time(roles->frame, value, counter_width_of(type));
+        apply_clock_field(roles->frame, value, get_counter_width(type));
         break;
     case CTF_ROLE_TIME_END:
         packet->has_end = true;
         roles->end_low = value;
-        roles->end_width = counter_width_of(type);
+        roles->end_width = get_counter_width(type);
         break;
     case CTF_ROLE_DISCARDED:
         packet->has_discarded = true;
         packet->discarded = value;
-        roles->frame->discarded_width = counter_width_of(type);
+        roles->frame->discarded_width = get_counter_width(type);
         break;
     case CTF_ROLE_SEQUENCE:
         packet->has_sequence = true;
         packet->sequence = value;
-        roles->frame->sequence_width = counter_width_of(type);
+        roles->frame->sequence_width = get_counter_width(type);
         roles->frame->packet.sequence_bits = (uint8_t)(roles->frame->sequence_width & 63);
         break;
     case CTF_ROLE_CPU:
@@ -118,8 +119,9 @@ static void apply_context_role(struct roles *roles, const struct type *type, uin
     }
 }
 
-/* Applies a field of any role except the UUID, which takes several fields. */
-static void apply_role(struct roles *roles, const struct type *type, uint64_t value)
+/* Stores the value of a field by its role. UUIDs are handled elsewhere, since they consist of
+ * several fields. */
+static void store_field_by_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     switch (type->role) {
     case CTF_ROLE_MAGIC:
@@ -135,14 +137,15 @@ static void apply_role(struct roles *roles, const struct type *type, uint64_t va
         roles->frame->number = value;
         break;
     default:
-        apply_context_role(roles, type, value);
+        store_context_field(roles, type, value);
     }
 }
 
-/* Decodes one root by its layout from bits->at on and applies its roles. On success, `bits` is at
- * the end of the root. */
-static enum layout_status read_root_by_layout(struct roles *roles, const struct layout *layout,
-                                              const struct layout_cursor *outer, struct bits *bits)
+/* Decodes a packet header or context by its layout, from bits->at on, and evaluates its fields. On
+ * success, bits->at is the end of the structure. */
+static enum layout_status read_structure_by_layout(struct roles *roles, const struct layout *layout,
+                                                   const struct layout_cursor *outer,
+                                                   struct bits *bits)
 {
     struct layout_iter walk;
     const struct type *type;
@@ -154,22 +157,22 @@ static enum layout_status read_root_by_layout(struct roles *roles, const struct 
         if (roles->wants_uuid && roles->uuid_n < 16 && field.depth > 0)
             roles->uuid[roles->uuid_n++] = (uint8_t)field.value.v.u;
         else if (type->role == CTF_ROLE_UUID)
-            apply_uuid(roles, &field);
+            store_uuid_field(roles, &field);
         else if (type->role)
-            apply_role(roles, type, field.value.v.u);
+            store_field_by_role(roles, type, field.value.v.u);
     }
     *bits = walk.run.bits;
     return walk.end;
 }
 
-/* Decodes one root that has fixed offsets and applies its roles. */
-static void read_fixed_root(struct roles *roles, const struct ctf_fixed_root *head,
-                            struct bits *bits)
+/* Decodes a packet header or context that has fixed offsets, and evaluates its fields. */
+static void read_fixed_structure(struct roles *roles, const struct ctf_fixed_root *head,
+                                 struct bits *bits)
 {
     for (uint32_t i = 0; i < head->n; i++) {
         const struct ctf_fixed_field *part = &head->part[i];
         if (part->type->role != CTF_ROLE_UUID) {
-            apply_role(roles, part->type, ctf_fixed_field_load(part, bits));
+            store_field_by_role(roles, part->type, ctf_fixed_field_load(part, bits));
             continue;
         }
         memcpy(roles->uuid, bits->base + part->at, sizeof roles->uuid);
@@ -178,8 +181,8 @@ static void read_fixed_root(struct roles *roles, const struct ctf_fixed_root *he
     bits->at = head->end;
 }
 
-/* Copies values of the packet header that the context's layout imports, such as lengths and
- * selectors. */
+/* Copies the values of header fields that the context's layout needs, such as lengths and
+ * selectors, to the slots of `run`. */
 static void import_header_values(const struct ctf_trace *trace, const struct layout *context,
                                  const struct bits *header, struct layout_cursor *run)
 {
@@ -205,7 +208,8 @@ static enum ctf_framing framing_of_layout_end(struct ctf_frame *frame, enum layo
                         "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
-static enum ctf_framing check_header(const struct ctf_trace *trace, const struct roles *roles)
+static enum ctf_framing check_packet_header(const struct ctf_trace *trace,
+                                            const struct roles *roles)
 {
     if (roles->has_magic && roles->magic != CTF_MAGIC)
         return fail_framing(roles->frame, "ctf.bad-magic",
@@ -215,15 +219,15 @@ static enum ctf_framing check_header(const struct ctf_trace *trace, const struct
         memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
         return CTF_FRAME_OK;
     roles->frame->is_foreign = true;
+    /* CTF 1.8 accepts other UUIDs, as babeltrace2 does: some tracers make one for each session. */
     if (trace->class->description.version == CTF_1_8)
-        /* accepted like in babeltrace2: some tracers make a new UUID for each session */
         return CTF_FRAME_OK;
     (void)fail_framing(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
 }
 
-/* Finds the stream class of a packet: the one its header names, else the only one, else the one
- * with id 0. */
+/* Returns the stream class of a packet: the class with the id in the packet header; if the header
+ * has none, the only class, else the class with id 0. */
 static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *trace,
                                                         const struct roles *roles)
 {
@@ -233,21 +237,21 @@ static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
 }
 
-/* Reports whether a size field was never filled in: tracers that write sizes last leave 0 or all
+/* Reports whether the tracer never stored the size: tracers that store sizes last leave 0 or all
  * ones. */
-static bool is_unset(bool is_there, uint64_t size, unsigned width)
+static bool is_size_unset(bool is_there, uint64_t size, unsigned width)
 {
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
-/* Rounds up to a byte: packets start at bytes, even if only a content size that ends inside one is
- * known. */
+/* Rounds up to a byte. Packets start at bytes, even if only a content size is declared and ends
+ * inside a byte. */
 static uint64_t round_up_to_byte(uint64_t bits)
 {
     return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
 }
 
-static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame *frame)
+static enum ctf_framing check_declared_sizes(const struct roles *roles, struct ctf_frame *frame)
 {
     struct ctf_packet *packet = &frame->packet;
     packet->size = packet->content = UINT64_MAX;
@@ -258,9 +262,10 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     uint64_t size = roles->has_size ? roles->size : round_up_to_byte(roles->content);
     uint64_t content = roles->has_content ? roles->content : roles->size;
     const bool is_content_unset =
-                   is_unset(roles->has_content, roles->content, roles->content_width),
+                   is_size_unset(roles->has_content, roles->content, roles->content_width),
                is_open = is_content_unset || content < frame->head;
-    bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
+    bool has_size =
+        roles->has_size ? !is_size_unset(true, roles->size, roles->size_width) : !is_open;
     frame->has_unset_size = !has_size && !is_open;
     if (frame->has_unset_size) {
         size = round_up_to_byte(content);
@@ -289,14 +294,14 @@ static void resolve_end_time(const struct roles *roles, struct ctf_packet *packe
     if (!packet->has_end)
         return;
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
-        packet->has_end = false; /* the packet was never closed */
+        packet->has_end = false; /* the tracer did not finish the packet */
     else
         packet->end = ctf_clock_extend(packet->has_begin ? packet->begin : 0, roles->end_low,
                                        roles->end_width ? roles->end_width : 64);
 }
 
-/* Decodes the packet context, which starts at `bits`. `header`: position of the packet header, for
- * imported values. */
+/* Decodes the packet context, which starts at bits->at. `header` is the start of the packet header,
+ * whose values the context may need. */
 static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struct roles *roles,
                                             const struct bits *header, struct bits *bits)
 {
@@ -304,13 +309,13 @@ static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struc
     const struct ctf_stream_decoder *kind = frame->kind;
     frame->context_bit = bits->at;
     if (ctf_fixed_root_is_available(&kind->head, bits)) {
-        read_fixed_root(roles, &kind->head, bits);
+        read_fixed_structure(roles, &kind->head, bits);
         return CTF_FRAME_OK;
     }
     struct layout_cursor outer = {.bits = *bits};
     import_header_values(trace, kind->context, header, &outer);
-    return framing_of_layout_end(frame, read_root_by_layout(roles, kind->context, &outer, bits),
-                                 "context");
+    return framing_of_layout_end(
+        frame, read_structure_by_layout(roles, kind->context, &outer, bits), "context");
 }
 
 enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
@@ -324,13 +329,15 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return rfc11_frame_packet(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
     if (ctf_fixed_root_is_available(&trace->class->head, &bits))
-        read_fixed_root(&roles, &trace->class->head, &bits);
+        read_fixed_structure(&roles, &trace->class->head, &bits);
     else if (trace->class->packet_header)
         framing = framing_of_layout_end(
-            frame, read_root_by_layout(&roles, trace->class->packet_header, NULL, &bits), "header");
+            frame, read_structure_by_layout(&roles, trace->class->packet_header, NULL, &bits),
+            "header");
     if (framing != CTF_FRAME_OK)
-        return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
-    header = check_header(trace, &roles);
+        return roles.has_magic && roles.magic != CTF_MAGIC ? check_packet_header(trace, &roles)
+                                                           : framing;
+    header = check_packet_header(trace, &roles);
     if (header == CTF_FRAME_BAD)
         return header;
     const struct ctf_stream_class *class = section ? section : find_stream_class(trace, &roles);
@@ -339,7 +346,7 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
             frame, "ctf.unknown-stream",
             "the packet is of stream class %llu, which the metadata does not declare",
             (unsigned long long)roles.class_id);
-    frame->kind = ctf_stream_decoder_of(trace, class, error);
+    frame->kind = ctf_get_stream_decoder(trace, class, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     if (frame->kind->context)
@@ -348,6 +355,6 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return framing;
     frame->head = bits.at;
     resolve_end_time(&roles, &frame->packet);
-    framing = check_sizes(&roles, frame);
+    framing = check_declared_sizes(&roles, frame);
     return framing == CTF_FRAME_OK ? header : framing;
 }

@@ -1,5 +1,6 @@
-/* Fixed packet headers and contexts: computes offsets by walking the types in decoding order. Types
- * with a variable size or a selection are not fixed and are left to the layout. */
+/* Fixed packet headers and contexts: computes field offsets by visiting the types in decoding
+ * order. Structures with a field of variable size or a selection are not fixed; they are decoded by
+ * their layout. */
 #include "formats/ctf/packet/ctf_packet_header.h"
 
 #include "formats/ctf/description/ctf_description.h"
@@ -13,15 +14,14 @@ static bool is_number(const struct type *type)
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
-/* Reports whether a number consists of complete bytes at a byte boundary, so that one load reads
- * it. */
+/* Reports whether a number consists of complete bytes, so that one load reads it. */
 static bool is_byte_aligned_number(const struct type *type)
 {
     return is_number(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
 }
 
-/* Advances head->end to the type's alignment. Returns false if that is not a byte boundary or
- * exceeds the limit. */
+/* Advances head->end to the type's alignment. Returns false if the new end is not at a byte
+ * boundary or exceeds the limit. */
 static bool align_head_end(struct ctf_fixed_root *head, const struct type *type)
 {
     const uint64_t mask = (UINT64_C(1) << type->align) - 1;
@@ -51,7 +51,7 @@ static bool add_head_number(struct ctf_fixed_root *head, const struct type *type
     return true;
 }
 
-static bool is_uuid(const struct type *type)
+static bool is_uuid_type(const struct type *type)
 {
     return type->role == CTF_ROLE_UUID && type->count == UUID_BYTES;
 }
@@ -65,7 +65,8 @@ static bool add_head_array(struct ctf_fixed_root *head, const struct type *type)
         return false;
     const bool is_of_bytes =
         element->kind == TYPE_UINT && element->bits == 8 && !element->is_reversed;
-    if (type->role && (!is_uuid(type) || !is_of_bytes || !append_head_part(head, type, UUID_BYTES)))
+    if (type->role &&
+        (!is_uuid_type(type) || !is_of_bytes || !append_head_part(head, type, UUID_BYTES)))
         return false;
     head->end += type->count * element->bits;
     return true;
@@ -73,7 +74,7 @@ static bool add_head_array(struct ctf_fixed_root *head, const struct type *type)
 
 static bool add_head_blob(struct ctf_fixed_root *head, const struct type *type)
 {
-    if (!is_uuid(type) || type->reference.names_n || type->has_inline_length ||
+    if (!is_uuid_type(type) || type->reference.names_n || type->has_inline_length ||
         !align_head_end(head, type) || !append_head_part(head, type, UUID_BYTES))
         return false;
     head->end += UUID_BYTES * 8;

@@ -1,6 +1,7 @@
-/* Packet headers and contexts with fixed offsets: which fields to load, and where they are. This is
- * a fast path for traces with small packets, in which a header is decoded every few events.
- * Ownership: plain data; types are borrowed. Thread rule: read-only after ctf_fixed_root_init. */
+/* Fast decoding of packet headers and packet contexts whose fields have fixed offsets: which fields
+ * to load, and their offsets. For traces with small packets, in which a header is decoded every few
+ * events. Ownership: plain data; types are borrowed. Thread rule: read-only after
+ * ctf_fixed_root_init. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
 #define TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
 
@@ -9,7 +10,8 @@
 
 #define CTF_HEAD_PARTS 16u
 
-/* A field that has a role: a number of 1, 2, 4 or 8 bytes, or a UUID of 16 bytes. */
+/* A field with a meaning for the reader (enum ctf_role): a number of 1, 2, 4 or 8 bytes, or a UUID
+ * of 16 bytes. */
 struct ctf_fixed_field {
     const struct type *type;
     uint32_t at; /* byte offset from the start of the packet */
@@ -17,25 +19,28 @@ struct ctf_fixed_field {
 };
 
 struct ctf_fixed_root {
-    uint64_t begin, end; /* bit offsets from the start of the packet */
+    /* bit offsets of the packet header or context, from the start of the packet */
+    uint64_t begin, end;
     uint32_t n;
-    bool is_fixed; /* false: use the layout; the other members are then invalid */
+    /* all offsets are fixed; if false, use the layout, since the other members are invalid */
+    bool is_fixed;
     struct ctf_fixed_field part[CTF_HEAD_PARTS];
 };
 
-/* Computes the offsets of a root that starts `begin` bits after the start of the packet. NULL if
- * the packet has no such root. */
+/* Computes the field offsets of a packet header or context that starts `begin` bits after the start
+ * of the packet. `root` is NULL if the packet has no such structure. */
 void ctf_fixed_root_init(struct ctf_fixed_root *head, const struct type *root, uint64_t begin);
 
-/* Reports whether `bits` is at the start of the root and all its bytes are available. */
+/* Reports whether bits->at is the start of the packet header or context, and all its bytes are
+ * available. */
 static inline bool ctf_fixed_root_is_available(const struct ctf_fixed_root *head,
                                                const struct bits *bits)
 {
     return head->is_fixed && bits->at == head->begin && bits_left(bits) >= head->end - head->begin;
 }
 
-/* Loads the number of a part; the part must not be a UUID, and the root must be complete in memory.
- */
+/* Loads the number in a field, which must not be a UUID. The complete packet header or context must
+ * be available. */
 static inline uint64_t ctf_fixed_field_load(const struct ctf_fixed_field *part,
                                             const struct bits *bits)
 {

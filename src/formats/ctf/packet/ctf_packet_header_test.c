@@ -49,7 +49,7 @@ static struct ctf_trace *open_trace(ttr *t, const struct text *metadata)
 static struct ctf_stream_decoder *kind_of(struct ctf_trace *trace)
 {
     ttr_error error = {0};
-    return ctf_stream_decoder_of(trace, trace->class->description.streams[0], &error);
+    return ctf_get_stream_decoder(trace, trace->class->description.streams[0], &error);
 }
 
 /* Expects that header and context with these members are fixed, or not. */

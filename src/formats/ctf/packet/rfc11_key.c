@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define KEY_TEXT 80 /* 64 digits and surrounding blanks */
+#define KEY_TEXT 80 /* characters of a key file: 64 digits and surrounding blanks */
 
 static bool is_blank(uint8_t c)
 {
@@ -17,7 +17,7 @@ static bool is_blank(uint8_t c)
 }
 
 /* Returns the value of a hexadecimal digit, or 16 for any other character. */
-static unsigned digit_of(uint8_t c)
+static unsigned hex_digit_value(uint8_t c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -38,7 +38,7 @@ bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY])
     if (n != (size_t)2 * RFC11_KEY)
         return false;
     for (size_t i = 0; i < RFC11_KEY; i++) {
-        unsigned high = digit_of(bytes[2 * i]), low = digit_of(bytes[2 * i + 1]);
+        unsigned high = hex_digit_value(bytes[2 * i]), low = hex_digit_value(bytes[2 * i + 1]);
         if (high > 15 || low > 15)
             return false;
         key[i] = (uint8_t)(high << 4 | low);

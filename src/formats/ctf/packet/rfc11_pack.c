@@ -1,5 +1,5 @@
-/* Packets of RFC v1.1, encoded: compression, encryption, checksum and padding, in this order (RFC
- * section 5). */
+/* Encoder for packets of RFC v1.1: applies compression, encryption, checksum and padding, in this
+ * order (RFC section 5). */
 #define ZLIB_CONST
 #include <bzlib.h>
 #include <errno.h>
@@ -10,11 +10,12 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define BZIP2_BLOCK 9         /* block size in units of 100 kB */
-#define GZIP_WINDOW (15 + 16) /* zlib.h, deflateInit2: the largest window, gzip wrapper */
+#define BZIP2_BLOCK 9 /* block size in units of 100 kB */
+/* largest window, with gzip wrapper (windowBits of deflateInit2 in zlib.h) */
+#define GZIP_WINDOW (15 + 16)
 #define GZIP_MEMORY 8
 
-static ttr_status fail_size(ttr_error *error, uint64_t n)
+static ttr_status fail_packet_size(ttr_error *error, uint64_t n)
 {
     return fail(error, TTR_E_LIMIT, NO_OFFSET,
                 "a packet of %llu bytes does not fit in the 32-bit sizes of its header",
@@ -36,20 +37,23 @@ static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct bu
     bool is_done = room && deflate(&z, Z_FINISH) == Z_STREAM_END;
     buffer_commit(to, is_done ? z.total_out : 0);
     (void)deflateEnd(&z);
-    return is_done ? TTR_OK : most > UINT32_MAX ? fail_size(error, most) : fail_memory(error);
+    return is_done             ? TTR_OK
+           : most > UINT32_MAX ? fail_packet_size(error, most)
+                               : fail_memory(error);
 }
 
 static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct buffer *to,
                                       ttr_error *error)
 {
-    uint64_t most = (uint64_t)n + n / 100 +
-                    601; /* bzip2's manual, BZ2_bzBuffToBuffCompress: 1 % and 600 bytes */
+    /* The output is at most 1 % and 600 bytes larger (bzip2 manual, BZ2_bzBuffToBuffCompress). */
+    uint64_t most = (uint64_t)n + n / 100 + 601;
     if (most > UINT32_MAX)
-        return fail_size(error, most);
+        return fail_packet_size(error, most);
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
     char *from;
-    /* zlib and bzip2 take a pointer that is not const, but do not write to it */
+    /* memcpy drops the const: zlib and bzip2 have non-const parameters but do not write to the
+     * input */
     memcpy(&from, &content, sizeof from);
     if (!room ||
         BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
@@ -72,7 +76,8 @@ static ttr_status append_encoded_content(const uint8_t *content, size_t n, uint8
     }
 }
 
-static ttr_status check_packing(const struct rfc11_pack_options *how, size_t n, ttr_error *error)
+static ttr_status check_pack_options(const struct rfc11_pack_options *how, size_t n,
+                                     ttr_error *error)
 {
     if (how->compression > RFC11_GZIP || how->encryption > RFC11_AES || how->checksum > RFC11_CRC32)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
@@ -82,10 +87,11 @@ static ttr_status check_packing(const struct rfc11_pack_options *how, size_t n, 
             error,
             fail(error, TTR_E_MISUSE, NO_OFFSET, "enciphering needs a key: " RFC11_KEY_ADVICE),
             RFC11_KEY_OPTION);
-    return n > UINT32_MAX ? fail_size(error, n) : TTR_OK;
+    return n > UINT32_MAX ? fail_packet_size(error, n) : TTR_OK;
 }
 
-/* Rounds the size up to a multiple of `align`. Returns false if the packet would exceed 32 bits. */
+/* Computes the packet size: the content size rounded up to a multiple of `align`. Returns false if
+ * it exceeds 32 bits. */
 static bool round_up_packet_size(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 {
     uint32_t multiple = align ? align : 1;
@@ -101,7 +107,7 @@ static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t beg
     uint64_t packet_size;
     size_t content_size = to->n - begin;
     if (!round_up_packet_size(content_size, how->align, &packet_size))
-        return fail_size(error, content_size);
+        return fail_packet_size(error, content_size);
     buffer_add_zeros(to, (size_t)(packet_size - content_size));
     if (to->failed)
         return fail_memory(error);
@@ -110,7 +116,7 @@ static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t beg
     if (how->encryption == RFC11_AES)
         rfc11_crypt_ctr(how->key.bytes, content, content + RFC11_IV, n - RFC11_IV,
                         content + RFC11_IV);
-    (void)rfc11_checksum(how->checksum, content, n, &packet->checksum);
+    (void)rfc11_compute_checksum(how->checksum, content, n, &packet->checksum);
     packet->content_size = (uint32_t)content_size;
     packet->packet_size = (uint32_t)packet_size;
     packet->compression_scheme = how->compression;
@@ -125,7 +131,7 @@ ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8_t *conte
                                ttr_error *error)
 {
     size_t begin = to->n;
-    ttr_status status = check_packing(how, n, error);
+    ttr_status status = check_pack_options(how, n, error);
     if (status != TTR_OK)
         return status;
     buffer_add_zeros(to, RFC11_HEADER);

@@ -2,17 +2,18 @@
  * section 5).
  *
  * Stages of reading a packet; each is skipped if its scheme is 0 (none):
- *   bytes -> rfc11_read_header    48 bytes in the byte order that the magic shows
- *         -> rfc11_checksum       over the content as stored; the caller compares it
- *         -> decipher             the first 16 bytes are the IV, AES-256 in counter mode
- *         -> inflate_member       one gzip or bzip2 member, in steps of 64 KiB
  *
- * Invariants: sizes in a header are not trusted; decompressed content grows step by step and stops
- * at `how->max`. After rfc11_unpack_content the output has the header as stored, then the content,
- * so bit offsets still count from the start of the packet. Without compression and encryption the
- * content is read in place and nothing is copied.
+ * |  bytes -> rfc11_read_header    48 bytes in the byte order that the magic number shows
+ * |        -> rfc11_compute_checksum       over the content as stored; the caller compares it
+ * |        -> decrypt_content      the first 16 bytes are the IV, AES-256 in counter mode
+ * |        -> inflate_member       one gzip or bzip2 member, in steps of 64 KiB
  *
- * Left out: assignment of packets to sections, and lost packets; see
+ * Invariants: sizes in a header are not trusted; decompressed content grows in steps and stops at
+ * `how->max`. After rfc11_unpack_content the output has the header as stored, then the content, so
+ * bit offsets are still measured from the start of the packet. Without compression and encryption
+ * the content is read in place and not copied.
+ *
+ * Left out: assignment of packets to stream classes, and lost packets; see
  * src/formats/ctf/read/rfc11_read.h. */
 #include "formats/ctf/packet/rfc11_packet.h"
 
@@ -26,7 +27,7 @@
 #include "base/cursor.h"
 #include "io/decoder.h"
 
-#define STEP (64u << 10) /* output space per call of a decoder */
+#define STEP (64u << 10) /* bytes of output space per call of a decoder */
 
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet)
 {
@@ -58,7 +59,7 @@ enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_
     return packet->packet_size < packet->content_size ? RFC11_OVERFULL : RFC11_FINE;
 }
 
-static void put_u32(uint8_t *to, uint32_t x, bool is_big)
+static void store_ordered_u32(uint8_t *to, uint32_t x, bool is_big)
 {
     if (is_big)
         store_u32be(to, x);
@@ -66,7 +67,7 @@ static void put_u32(uint8_t *to, uint32_t x, bool is_big)
         store_u32le(to, x);
 }
 
-static void put_u64(uint8_t *to, uint64_t x, bool is_big)
+static void store_ordered_u64(uint8_t *to, uint64_t x, bool is_big)
 {
     if (is_big)
         store_u64be(to, x);
@@ -77,15 +78,15 @@ static void put_u64(uint8_t *to, uint64_t x, bool is_big)
 void rfc11_write_header(const struct rfc11_packet *packet, uint8_t to[RFC11_HEADER])
 {
     bool is_big = packet->is_big_endian;
-    put_u32(to, RFC11_MAGIC, is_big);
-    put_u32(to + 4, packet->session_id, is_big);
-    put_u32(to + 8, packet->content_size, is_big);
-    put_u32(to + 12, packet->packet_size, is_big);
-    put_u32(to + 16, packet->checksum, is_big);
-    put_u32(to + 20, packet->section_packet_count, is_big);
-    put_u64(to + 24, packet->timestamp_begin, is_big);
-    put_u64(to + 32, packet->timestamp_end, is_big);
-    put_u32(to + 40, packet->events_discarded, is_big);
+    store_ordered_u32(to, RFC11_MAGIC, is_big);
+    store_ordered_u32(to + 4, packet->session_id, is_big);
+    store_ordered_u32(to + 8, packet->content_size, is_big);
+    store_ordered_u32(to + 12, packet->packet_size, is_big);
+    store_ordered_u32(to + 16, packet->checksum, is_big);
+    store_ordered_u32(to + 20, packet->section_packet_count, is_big);
+    store_ordered_u64(to + 24, packet->timestamp_begin, is_big);
+    store_ordered_u64(to + 32, packet->timestamp_end, is_big);
+    store_ordered_u32(to + 40, packet->events_discarded, is_big);
     to[44] = packet->section_packet_count_bits;
     to[45] = packet->compression_scheme;
     to[46] = packet->encryption_scheme;
@@ -112,7 +113,7 @@ uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits)
     return (now - before - 1) & mask;
 }
 
-bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum)
+bool rfc11_compute_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum)
 {
     uint8_t digest[4] = {0};
     struct md5_ctx md5;
@@ -130,7 +131,8 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
     return scheme <= RFC11_CRC32;
 }
 
-/* limits of rfc11_find_content_end in bytes of content: MD5 and SHA-1 cost one digest per byte */
+/* Limits of rfc11_find_content_end in bytes of content. MD5 and SHA-1 have a lower one, since they
+ * compute one digest per byte. */
 #define DIGESTS_MAX ((size_t)64 << 10)
 #define SUMS_MAX ((size_t)4 << 20)
 
@@ -198,7 +200,7 @@ void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], c
     explicit_bzero(&aes, sizeof aes);
 }
 
-/* Decompresses one member and appends the result to `to`, up to the limit. */
+/* Decompresses one gzip or bzip2 member, and appends the result to `to`, up to how->max. */
 static enum rfc11_content inflate_member(const struct decoder *decoder, void *state,
                                          struct decode_io *io, struct rfc11_unpack_options *how,
                                          struct buffer *to)
@@ -242,8 +244,8 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     const struct decoder *decoder = decoder_detect(bytes, n, &match);
     if (!decoder || strcmp(decoder->name, names[scheme]) != 0) {
         how->is_short = match == DECODER_MAYBE;
-        how->reason = scheme == RFC11_GZIP ? "the content is no gzip member"
-                                           : "the content is no bzip2 stream";
+        how->reason = scheme == RFC11_GZIP ? "the content is not a gzip member"
+                                           : "the content is not a bzip2 stream";
         return RFC11_DAMAGED;
     }
     void *state = alloc_zero(to->alloc, 1, decoder->state_size);

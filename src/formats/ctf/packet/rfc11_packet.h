@@ -1,17 +1,17 @@
 /* Packets of RFC v1.1: a header of 48 bytes, and content that may be compressed, encrypted and
- * checked.
+ * protected by a checksum.
  *
- *   [0..3]   magic 0xC1FC1FC1      [4..7]   session_id          [8..11]  content_size
- *   [12..15] packet_size           [16..19] checksum            [20..23] section_packet_count
- *   [24..31] timestamp_begin       [32..39] timestamp_end       [40..43] events_discarded
- *   [44]     section_packet_count_bits      [45] compression_scheme
- *   [46]     encryption_scheme              [47] checksum_scheme
+ * |  [0..3]   magic 0xC1FC1FC1      [4..7]   session_id          [8..11]  content_size
+ * |  [12..15] packet_size           [16..19] checksum            [20..23] section_packet_count
+ * |  [24..31] timestamp_begin       [32..39] timestamp_end       [40..43] events_discarded
+ * |  [44]     section_packet_count_bits      [45] compression_scheme
+ * |  [46]     encryption_scheme              [47] checksum_scheme
  *
- * Numbers are in the writer's byte order, which the magic shows. Sizes are in bytes from the first
- * byte of the header: the content is [48, content_size), padding follows up to packet_size. A
+ * Numbers are in the writer's byte order, which the magic number shows. Sizes are in bytes from the
+ * first byte of the header: the content is [48, content_size), padding follows up to packet_size. A
  * writer compresses, then encrypts, then computes the checksum over the content as stored. The
- * header is never encrypted. (RFC section 5; docs/formats/ctf-rfc-v1.1.md lists the decisions for
- * points on which the text is silent.)
+ * header is never encrypted. A "section" is the RFC's name for a stream class. (RFC section 5;
+ * docs/formats/ctf-rfc-v1.1.md lists the decisions for points that the text leaves open.)
  *
  * Ownership: plain data; buffers are the caller's. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_RFC11_PACKET_H
@@ -23,14 +23,20 @@
 #define RFC11_MAGIC 0xC1FC1FC1u
 #define RFC11_HEADER 48u
 #define RFC11_HEADER_BITS UINT64_C(384)
-#define RFC11_KEY 32u /* AES-256 */
-/* initialisation vector: the first bytes of an encrypted content */
+#define RFC11_KEY 32u /* bytes of a key, for AES-256 */
+/* bytes of the initialisation vector, with which an encrypted content starts */
 #define RFC11_IV 16u
-#define RFC11_UNPACKED_MAX (UINT64_C(1) << 30) /* default limit per packet */
+/* default size limit of an unpacked packet, in bytes */
+#define RFC11_UNPACKED_MAX (UINT64_C(1) << 30)
 
 enum rfc11_compression { RFC11_COMPRESSION_NONE = 0, RFC11_BZIP2 = 1, RFC11_GZIP = 2 };
 enum rfc11_encryption { RFC11_ENCRYPTION_NONE = 0, RFC11_AES = 1 };
-enum rfc11_checksum { RFC11_CHECKSUM_NONE = 0, RFC11_MD5 = 1, RFC11_SHA1 = 2, RFC11_CRC32 = 3 };
+enum rfc11_compute_checksum {
+    RFC11_CHECKSUM_NONE = 0,
+    RFC11_MD5 = 1,
+    RFC11_SHA1 = 2,
+    RFC11_CRC32 = 3
+};
 
 struct rfc11_packet {
     uint32_t session_id, content_size, packet_size, checksum, section_packet_count;
@@ -45,52 +51,53 @@ enum rfc11_fault {
     RFC11_FINE = 0,
     RFC11_SHORT, /* fewer than 48 bytes */
     RFC11_NO_MAGIC,
-    RFC11_SMALL,   /* content_size is below 48 */
+    RFC11_SMALL,   /* content_size is below 48 bytes, the size of the header */
     RFC11_OVERFULL /* packet_size is below content_size */
 };
 
-/* Reads the header at `bytes`. All members are valid unless the result is RFC11_SHORT or
- * RFC11_NO_MAGIC. */
+/* Parses the header at `bytes`. The members of `packet` are valid unless the result is RFC11_SHORT
+ * or RFC11_NO_MAGIC. */
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet);
 
 /* Encodes the header into 48 bytes. */
 void rfc11_write_header(const struct rfc11_packet *packet, uint8_t to[RFC11_HEADER]);
 
-/* Returns a constant sentence that describes the fault and the expected value. */
+/* Returns a constant sentence that describes the fault and states the expected value. */
 const char *rfc11_fault_text(enum rfc11_fault fault);
 
-/* Returns the number of packets missing between two packet counts of a section. Counts wrap modulo
- * 2^bits; bits of 0 or above 32 mean 32. */
+/* Returns the number of packets that are missing between two packets of a section, `before` and
+ * `now` being their packet counts. Counts wrap modulo 2^bits; if `bits` is 0 or above 32, modulo
+ * 2^32. */
 uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits);
 
-/* Computes the checksum of content as stored: CRC-32 as in zlib, or the first four bytes of the
- * digest as a big-endian number. Returns false for an undefined scheme. */
-bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum);
+/* Computes the checksum of n bytes of content as stored: CRC-32 as in zlib, or the first four bytes
+ * of the digest as a big-endian number. Returns false for an undefined scheme. */
+bool rfc11_compute_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *checksum);
 
 /* Encrypts or decrypts with AES-256 in counter mode (both are the same operation). The counter
  * starts at `iv`, a big-endian number of 128 bits. `to` may equal `from`. */
 void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
                      size_t n, uint8_t *to);
 
-/* Result of unpacking a content. */
+/* Result of decrypting and decompressing the content of a packet. */
 enum rfc11_content {
-    RFC11_PLAIN, /* stored as is: read it in place */
-    /* `to` holds the header as stored, then the content, so that bit offsets still count from the
-     * start of the packet */
+    RFC11_PLAIN, /* neither encrypted nor compressed: read the content in place */
+    /* `to` contains the header as stored, then the unpacked content. So bit offsets are still
+     * measured from the start of the packet. */
     RFC11_UNPACKED,
     RFC11_NO_KEY,    /* encrypted, and the key is missing */
-    RFC11_UNKNOWN,   /* an undefined scheme */
-    RFC11_DAMAGED,   /* cannot be unpacked: `to` holds the output up to the error */
-    RFC11_TOO_LARGE, /* exceeds `max`: `to` holds the output up to the limit */
+    RFC11_UNKNOWN,   /* an undefined compression or encryption scheme */
+    RFC11_DAMAGED,   /* cannot be unpacked; `to` contains the output up to the error */
+    RFC11_TOO_LARGE, /* larger than `max`; `to` contains the output up to the limit */
     RFC11_NO_MEMORY
 };
 
 struct rfc11_unpack_options {
     struct ctf_key key;
     uint64_t max;       /* limit of header and content together, in bytes; 0 = RFC11_UNPACKED_MAX */
-    const char *reason; /* out: reason of RFC11_DAMAGED; constant text */
-    bool is_short;      /* out: the content ends before the compressed data do */
-    uint64_t unused;    /* out: bytes of content after the end of the compressed member */
+    const char *reason; /* out: reason of RFC11_DAMAGED, constant text; NULL otherwise */
+    bool is_short;      /* out: the compressed data continue after the end of the content */
+    uint64_t unused;    /* out: bytes of content after the end of the compressed data */
 };
 
 /* Decrypts and decompresses the content of a packet of `packet->content_size` bytes at `bytes`.
@@ -98,34 +105,36 @@ struct rfc11_unpack_options {
 enum rfc11_content rfc11_unpack_content(const struct rfc11_packet *packet, const uint8_t *bytes,
                                         struct rfc11_unpack_options *how, struct buffer *to);
 
-/* Returns how many of the n bytes from the start of the content have this checksum; 0 if there is
- * no such prefix or the scheme is none. Repairs packets with a wrong content_size. */
+/* Returns how many of the n bytes at `content` have this checksum. Returns 0 if no prefix has it,
+ * or the scheme is none. Used to repair packets with a wrong content_size. */
 size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum);
 
 /* Options of a writer for compression, encryption, checksum and padding. */
 struct rfc11_pack_options {
-    uint8_t compression, encryption, checksum; /* scheme numbers of the header */
+    uint8_t compression, encryption, checksum; /* scheme numbers as in the header */
     struct ctf_key key;                        /* required by RFC11_AES */
-    uint8_t iv[RFC11_IV]; /* for RFC11_AES: must be unique per key (rfc11_make_iv) */
-    uint32_t align;       /* packet size is a multiple of this, in bytes; 0 = 1 */
+    /* for RFC11_AES: initialisation vector, unique per key (see rfc11_make_iv) */
+    uint8_t iv[RFC11_IV];
+    /* the packet size is padded to a multiple of this many bytes; 0 = no padding */
+    uint32_t align;
 };
 
-/* Appends a packet with this content to `to`. Sets schemes, sizes and checksum in `packet`; the
- * caller sets the other members. Fails with TTR_E_LIMIT if a size exceeds 32 bits,
+/* Appends to `to` a packet with n bytes of content. Sets schemes, sizes and checksum in `packet`;
+ * the caller sets the other members. Fails with TTR_E_LIMIT if a size exceeds 32 bits,
  * TTR_E_UNSUPPORTED for an undefined scheme, TTR_E_MISUSE if the key is missing. */
 TTR_MUST ttr_status rfc11_append_packet(struct rfc11_packet *packet, const uint8_t *content,
                                         size_t n, const struct rfc11_pack_options *how,
                                         struct buffer *to, ttr_error *error);
 
-/* Generates an IV of sixteen random bytes from the kernel. */
+/* Fills an initialisation vector with random bytes from the kernel. */
 TTR_MUST ttr_status rfc11_make_iv(uint8_t iv[RFC11_IV], ttr_error *error);
 
-/* Options named by errors about a missing key (see ttr_error). */
+/* Options to suggest in errors about a missing key (see ttr_error). */
 #define RFC11_KEY_ADVICE "format option key=FILE or format option key-env=NAME"
 #define RFC11_KEY_OPTION "ctf.key"
 
-/* Parses a key as users store it: 32 bytes, or 64 hexadecimal digits with blanks around them.
- * Returns false for anything else. */
+/* Parses a key in the form of a key file: 32 bytes, or 64 hexadecimal digits with blanks around
+ * them. Returns false for any other form. */
 bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY]);
 
 /* Read a key from a file or from an environment variable (64 hexadecimal digits). Errors never show
@@ -134,9 +143,9 @@ TTR_MUST ttr_status rfc11_read_key_file(const char *path, uint8_t key[RFC11_KEY]
 TTR_MUST ttr_status rfc11_read_key_variable(const char *name, uint8_t key[RFC11_KEY],
                                             ttr_error *error);
 
-/* Extracts the text of packetised metadata: the contents in order, without zero bytes (see
- * ctf_unpack_metadata). The caller sets text->file. Also sets byte order and session id of the
- * description. */
+/* Extracts the text of packetised metadata: the contents of all packets in order, without zero
+ * bytes (see ctf_unpack_metadata). The caller sets text->file. Sets the byte order and session id
+ * of the description. */
 TTR_MUST ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint8_t *bytes,
                                           size_t n, const struct ctf_key *key,
                                           struct ctf_text *text, ttr_error *error);

@@ -75,7 +75,7 @@ static void invalid_headers_return_fault(void **state)
     assert_int_equal(rfc11_read_header(bytes, sizeof bytes, &packet), RFC11_NO_MAGIC);
 }
 
-static void packet_counts_wrap_at_their_bits(void **state)
+static void packet_counts_wrap_at_field_width(void **state)
 {
     (void)state;
     assert_int_equal(rfc11_count_lost_packets(6, 7, 32), 0);
@@ -88,21 +88,21 @@ static void packet_counts_wrap_at_their_bits(void **state)
     assert_int_equal(rfc11_count_lost_packets(5, 5, 4), 15);
 }
 
-static void checksums_equal_those_of_tools(void **state)
+static void checksums_equal_reference_tools(void **state)
 {
     (void)state;
     uint8_t plain[64];
     uint32_t checksum = 1;
     size_t n = support_hex(plain, sizeof plain, PLAIN);
-    assert_true(rfc11_checksum(RFC11_CHECKSUM_NONE, plain, n, &checksum));
+    assert_true(rfc11_compute_checksum(RFC11_CHECKSUM_NONE, plain, n, &checksum));
     assert_int_equal(checksum, 0);
-    assert_true(rfc11_checksum(RFC11_MD5, plain, n, &checksum));
+    assert_true(rfc11_compute_checksum(RFC11_MD5, plain, n, &checksum));
     assert_int_equal(checksum, 0xfa2cc8fe);
-    assert_true(rfc11_checksum(RFC11_SHA1, plain, n, &checksum));
+    assert_true(rfc11_compute_checksum(RFC11_SHA1, plain, n, &checksum));
     assert_int_equal(checksum, 0x39aa87cf);
-    assert_true(rfc11_checksum(RFC11_CRC32, plain, n, &checksum));
+    assert_true(rfc11_compute_checksum(RFC11_CRC32, plain, n, &checksum));
     assert_int_equal(checksum, 0x91f55dec);
-    assert_false(rfc11_checksum(4, plain, n, &checksum));
+    assert_false(rfc11_compute_checksum(4, plain, n, &checksum));
 }
 
 /* Writes a packet with this content, unencoded. Returns its size. */
@@ -263,7 +263,7 @@ static void bombs_are_not_inflated_beyond_the_limit(void **state)
     test_free(zeros);
 }
 
-static void packed_packets_unpack_to_what_they_were(void **state)
+static void packed_packets_survive_round_trip(void **state)
 {
     (void)state;
     uint8_t content[5000], key[RFC11_KEY];
@@ -295,8 +295,8 @@ static void packed_packets_unpack_to_what_they_were(void **state)
         assert_int_equal(rfc11_read_header(bytes, stored.n - 6, &again), RFC11_FINE);
         assert_int_equal(again.packet_size, stored.n - 6);
         assert_int_equal(again.section_packet_count, i);
-        assert_true(rfc11_checksum(again.checksum_scheme, bytes + RFC11_HEADER,
-                                   again.content_size - RFC11_HEADER, &checksum));
+        assert_true(rfc11_compute_checksum(again.checksum_scheme, bytes + RFC11_HEADER,
+                                           again.content_size - RFC11_HEADER, &checksum));
         assert_int_equal(again.checksum, checksum);
         if (how.compression || how.encryption) {
             assert_int_equal(rfc11_unpack_content(&again, bytes, &unpacking, &to), RFC11_UNPACKED);
@@ -430,7 +430,7 @@ static void add_packet(struct buffer *to, const char *content, size_t n, struct 
                      TTR_OK);
 }
 
-static void strings_go_on_in_the_next_packet(void **state)
+static void strings_continue_in_next_packet(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -535,8 +535,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_of_both_byte_orders_are_equal),
         cmocka_unit_test(invalid_headers_return_fault),
-        cmocka_unit_test(packet_counts_wrap_at_their_bits),
-        cmocka_unit_test(checksums_equal_those_of_tools),
+        cmocka_unit_test(packet_counts_wrap_at_field_width),
+        cmocka_unit_test(checksums_equal_reference_tools),
         cmocka_unit_test(contents_are_unpacked_after_header),
         cmocka_unit_test(counters_carry_through_all_sixteen_bytes),
         cmocka_unit_test(damaged_contents_return_reason),
@@ -544,12 +544,12 @@ int main(void)
         cmocka_unit_test(bytes_after_member_are_counted),
         cmocka_unit_test(unpacking_stops_at_its_limit),
         cmocka_unit_test(bombs_are_not_inflated_beyond_the_limit),
-        cmocka_unit_test(packed_packets_unpack_to_what_they_were),
+        cmocka_unit_test(packed_packets_survive_round_trip),
         cmocka_unit_test(packing_is_refused_without_key_and_scheme),
         cmocka_unit_test(each_failing_allocation_is_reported_without_leak),
         cmocka_unit_test(keys_are_bytes_or_digits),
         cmocka_unit_test(keys_come_from_files_and_the_environment),
-        cmocka_unit_test(strings_go_on_in_the_next_packet),
+        cmocka_unit_test(strings_continue_in_next_packet),
         cmocka_unit_test(damaged_metadata_packets_are_skipped_with_note),
         cmocka_unit_test(metadata_without_its_key_is_refused),
     };

@@ -1,15 +1,15 @@
 /* Index pass over a stream file: assigns packets to queues and records entry points, before the
  * first event is read. See ctf_build_index.h for queues and for the order of calls.
  *
- * Purpose: an input must emit its events in time order, and a time range must not read the
- * complete file. Both need the begin and end of all packets first.
+ * Purpose: an input must emit its events in time order, and a time range must not read the complete
+ * file. Both need the begin and end of all packets first.
  *
  * Algorithm: greedy interval partitioning in file order. A packet is added to the first queue of
- * its stream that ends before the packet begins; if there is none, to a new queue. After
- * CTF_QUEUES_MAX queues the packet is added out of order, and the queue loses is_in_order. Entry
- * points are a sampled index: every stride-th packet has one. When CTF_ENTRY_POINTS_MAX are used,
- * every second one is dropped and the stride doubles. Ranges are found by binary search over
- * `before`.
+ * its stream that ends before the packet begins; if there is none, to a new queue. If there are
+ * CTF_QUEUES_MAX queues already, the packet is added to a queue out of order, and that queue loses
+ * is_in_order. Entry points are a sampled index: every stride-th packet has one. When
+ * CTF_ENTRY_POINTS_MAX are used, every second one is dropped and the stride doubles. A time range
+ * is found by binary search over `before`.
  *
  * |  packet        0     1     2     3     4     5     6     7
  * |  entry point   x           x           x           x          stride = 2
@@ -20,22 +20,22 @@
  * last packet before the range.
  *
  * Two sources of packets:
- * |  - scan_by_index: the LTTng index file. Entries must be adjacent, of one stream and in
+ * |  - index_by_index_file: the LTTng index file. Entries must be adjacent, of one stream and in
  * |     order. The headers of the first, middle and last packet, and of overlapping ones, must
  * |     agree.
- * |  - scan_by_headers: all packet headers in file order. Impossible sizes are repaired
- * |     (ctf_size_repair.c). The pass ends at the first bad packet; later packets are found
+ * |  - index_by_packet_headers: all packet headers in file order. Impossible sizes are repaired
+ * |     (ctf_size_repair.c). The pass ends at the first invalid packet; later packets are found
  * |     when reading gets there.
  *
- * Invariants: queue[i] of a packet never changes after it is assigned; entry points ascend in
- * offset and `before`; n >= 1.
+ * Invariants: the queue of a packet never changes after it is assigned; entry points ascend in
+ * offset and `before`; there is at least one queue.
  *
  * Cost: one header of 256 bytes per packet (a microsecond from the page cache), or none with an
- * index; 40 bytes per entry point; one byte per packet if there are two queues or more.
+ * index file; 40 bytes per entry point; one byte per packet if there are two queues or more.
  *
- * Left out: events are never decoded here, so events outside of their packet's times are handled
- * by ctf_time_range.c. Packets after damage or after a packet without a size are not indexed (but
- * see ctf_index_unsized_rest). */
+ * Left out: events are never decoded here, so ctf_time_range.c handles events outside of their
+ * packet's times. Packets after damage or after a packet without a size are not indexed (but see
+ * ctf_index_after_unsized_packet). */
 #include "formats/ctf/read/ctf_build_index.h"
 
 #include <string.h>
@@ -44,17 +44,18 @@
 #include "formats/ctf/read/ctf_index_pass.h"
 #include "formats/ctf/read/ctf_resync.h"
 
-/* headers prefetched at once from a slow disk: this quarters the time for 40,000 headers */
+/* headers prefetched at once from a slow disk; this takes a quarter of the time for 40,000 headers
+ */
 #define AHEAD 32u
-#define LOST_ENTRIES_MAX \
-    16u /* index entries without a packet before the rest of the index is ignored */
+/* after this many index entries without a packet, the rest of the index file is ignored */
+#define LOST_ENTRIES_MAX 16u
 #define REST_BYTES ((size_t)64 << 10)
 
 void ctf_file_index_unref(struct ctf_file_index *file_index)
 {
     if (!file_index || --file_index->users)
         return;
-    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->queue_of, file_index->queue_of_capacity, 1);
     alloc_free(file_index->alloc, file_index->entry_points, file_index->entry_points_capacity,
                sizeof *file_index->entry_points);
     for (uint32_t i = 0; i < file_index->n; i++) {
@@ -72,9 +73,9 @@ void ctf_file_index_unref(struct ctf_file_index *file_index)
 
 /* --- Entry points --- */
 
-/* Returns the smallest index among the last packets with events of all queues: reading must start
- * there so that none of them is lost. */
-static uint64_t oldest_needed_packet(const struct ctf_file_index *file_index)
+/* Returns the packet index at which reading must start so that no queue loses its last packet with
+ * events. */
+static uint64_t find_oldest_needed_packet(const struct ctf_file_index *file_index)
 {
     uint64_t oldest_needed = file_index->packets;
     for (uint32_t i = 0; i < file_index->n && file_index->packets; i++)
@@ -103,7 +104,7 @@ static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame 
     int64_t before = file_index->packets == 0 || begin > file_index->end ? begin : file_index->end;
     file_index->entry_points[file_index->entry_points_n++] = (struct ctf_entry_point){
         .offset = pass->at,
-        .oldest_needed = oldest_needed_packet(file_index) & (UINT64_MAX >> 1),
+        .oldest_needed = find_oldest_needed_packet(file_index) & (UINT64_MAX >> 1),
         .is_empty = ctf_packet_is_empty(frame),
         .previous_size = pass->previous_size,
         .before = before};
@@ -111,9 +112,9 @@ static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame 
 }
 
 /* Returns true if `from` is later than the last packet's end by more than the average packet
- * length. No later packet confirms the end of the last one, so close events may still belong to it.
- */
-static bool is_far_after_file(const struct ctf_file_index *file_index, int64_t from)
+ * duration. No later packet confirms the end of the last one, so events shortly after it may still
+ * belong to it. */
+static bool is_far_after_last_packet(const struct ctf_file_index *file_index, int64_t from)
 {
     const struct ctf_packet_queue *queue = &file_index->queue[0];
     if (file_index->n > 1 || !file_index->is_whole || from <= file_index->end)
@@ -122,21 +123,21 @@ static bool is_far_after_file(const struct ctf_file_index *file_index, int64_t f
            ((uint64_t)file_index->end - (uint64_t)queue->begin) / file_index->packets;
 }
 
-const struct ctf_entry_point *ctf_entry_at(const struct ctf_file_index *file_index, size_t i,
-                                           uint64_t *packet, uint64_t *wanted)
+const struct ctf_entry_point *ctf_get_entry_point(const struct ctf_file_index *file_index, size_t i,
+                                                  uint64_t *packet, uint64_t *wanted)
 {
     const struct ctf_entry_point *mark = &file_index->entry_points[i];
     const uint64_t first = i * file_index->stride;
     const uint64_t enter =
         (mark->oldest_needed == first && first ? first - 1 : mark->oldest_needed) /
-        file_index->stride; /* one packet earlier, for its counters */
+        file_index->stride; /* one packet earlier, to read its counters */
     *wanted = file_index->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
     *packet = enter * file_index->stride;
     return &file_index->entry_points[enter];
 }
 
-const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_index, int64_t from,
-                                             uint64_t *packet, uint64_t *wanted)
+const struct ctf_entry_point *ctf_find_entry_point(const struct ctf_file_index *file_index,
+                                                   int64_t from, uint64_t *packet, uint64_t *wanted)
 {
     size_t low = 0, high = file_index->has_times ? file_index->entry_points_n : 0;
     while (low < high) {
@@ -148,18 +149,18 @@ const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_i
     }
     if (low == 0)
         return NULL;
-    const struct ctf_entry_point *mark = ctf_entry_at(file_index, low - 1, packet, wanted);
-    if (is_far_after_file(file_index, from))
+    const struct ctf_entry_point *mark = ctf_get_entry_point(file_index, low - 1, packet, wanted);
+    if (is_far_after_last_packet(file_index, from))
         *wanted = UINT64_MAX;
     return mark;
 }
 
-/* Returns the queues of the stream of `lane` as a bit set. */
-static uint32_t queues_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
+/* Returns a bit set of the queues that belong to the same stream as `queue`. */
+static uint32_t find_queues_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
 {
     const struct ctf_packet_queue *ctx = &file_index->queue[queue];
     uint32_t set = 0;
-    _Static_assert(CTF_QUEUES_MAX <= 32, "a bit for each lane");
+    _Static_assert(CTF_QUEUES_MAX <= 32, "a bit for each queue");
     for (uint32_t i = 0; i < file_index->n; i++) {
         const struct ctf_packet_queue *other = &file_index->queue[i];
         set |= (uint32_t)(other->kind == ctx->kind && other->has_number == ctx->has_number &&
@@ -173,10 +174,10 @@ const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index 
                                                     uint32_t queue, uint64_t *i)
 {
     uint64_t next = *i;
-    if (!file_index->of || file_index->has_foreign_packets || next >= file_index->packets)
+    if (!file_index->queue_of || file_index->has_foreign_packets || next >= file_index->packets)
         return NULL;
-    for (const uint32_t wanted = queues_of_stream(file_index, queue);
-         next + 1 < file_index->packets && !(wanted >> file_index->of[next] & 1);)
+    for (const uint32_t wanted = find_queues_of_stream(file_index, queue);
+         next + 1 < file_index->packets && !(wanted >> file_index->queue_of[next] & 1);)
         next++;
     const uint64_t mark = next / file_index->stride;
     if (mark >= file_index->entry_points_n || mark * file_index->stride <= *i)
@@ -187,7 +188,7 @@ const struct ctf_entry_point *ctf_skip_other_queues(const struct ctf_file_index 
 
 /* --- Assigning packets to queues --- */
 
-bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
+bool ctf_get_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
     const struct ctf_packet *packet = &frame->packet;
     const struct ctf_timeline *line = &frame->kind->timeline;
@@ -200,8 +201,8 @@ bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *en
     return true;
 }
 
-/* Grows the array of queues from one, enough for most files, to CTF_QUEUES_MAX. Returns false if
- * memory is out. */
+/* Grows the array of queues, which has one element at first (enough for most files), to
+ * CTF_QUEUES_MAX. Returns false if memory is out. */
 static bool reserve_queues(struct ctf_file_index *file_index)
 {
     if (file_index->n < file_index->capacity)
@@ -215,17 +216,19 @@ static bool reserve_queues(struct ctf_file_index *file_index)
     return true;
 }
 
-/* Returns the queue for a packet: the first of its stream that ends before the packet begins, else
- * a new one, else any of its stream. Returns UINT32_MAX if memory is out. */
+/* Returns the index of the queue for a packet: the first queue of its stream that ends before the
+ * packet begins; else a new queue; else any queue of the stream. Returns UINT32_MAX if memory is
+ * out. */
 static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf_frame *frame,
                              bool has_begin, int64_t begin)
 {
     uint32_t any = CTF_QUEUES_MAX;
-    if (frame->packet.size == UINT64_MAX) /* the input of queue 0 searches for its end */
+    /* no size: the input of queue 0 searches for the next packet */
+    if (frame->packet.size == UINT64_MAX)
         return 0;
     for (uint32_t i = 0; i < file_index->n; i++) {
         const struct ctf_packet_queue *queue = &file_index->queue[i];
-        if (!ctf_queue_accepts(queue, frame))
+        if (!ctf_queue_accepts_packet(queue, frame))
             continue;
         if (!has_begin || !queue->has_begin || queue->end <= begin)
             return i;
@@ -251,30 +254,31 @@ struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index,
                                         const struct ctf_frame *frame)
 {
     struct ctf_packet_queue *ctx = &file_index->queue[ctf_queue_of_packet(file_index, i)];
-    if (ctf_queue_accepts(ctx, frame))
+    if (ctf_queue_accepts_packet(ctx, frame))
         return ctx;
     for (uint32_t k = 0; k < file_index->n && i >= file_index->packets; k++)
-        if (ctf_queue_accepts(&file_index->queue[k], frame))
+        if (ctf_queue_accepts_packet(&file_index->queue[k], frame))
             return &file_index->queue[k];
     return NULL;
 }
 
-/* Stores the queue of a packet. The array is only allocated when a second queue exists. */
+/* Stores the queue of the packet. Only allocates the array when a second queue exists. Returns
+ * false if memory is out. */
 static bool store_queue_of_packet(struct ctf_file_index *file_index, uint32_t queue)
 {
-    size_t before = file_index->of_capacity;
-    if (queue == 0 && !file_index->of)
+    size_t before = file_index->queue_of_capacity;
+    if (queue == 0 && !file_index->queue_of)
         return true;
-    if (!alloc_reserve(file_index->alloc, (void **)&file_index->of, &file_index->of_capacity,
-                       (size_t)file_index->packets + 1, 1))
+    if (!alloc_reserve(file_index->alloc, (void **)&file_index->queue_of,
+                       &file_index->queue_of_capacity, (size_t)file_index->packets + 1, 1))
         return false;
     if (before == 0)
-        memset(file_index->of, 0, (size_t)file_index->packets);
-    file_index->of[file_index->packets] = (uint8_t)queue;
+        memset(file_index->queue_of, 0, (size_t)file_index->packets);
+    file_index->queue_of[file_index->packets] = (uint8_t)queue;
     return true;
 }
 
-struct ctf_identity ctf_packet_identity(const struct ctf_packet *packet)
+struct ctf_identity ctf_get_packet_identity(const struct ctf_packet *packet)
 {
     return (struct ctf_identity){
         .begin = packet->begin,
@@ -289,7 +293,7 @@ static void update_queue(struct ctf_packet_queue *queue, const struct ctf_frame 
 {
     if (has_begin && !queue->has_begin) {
         queue->begin = times[0];
-        queue->first = ctf_packet_identity(&frame->packet);
+        queue->first = ctf_get_packet_identity(&frame->packet);
     }
     if (has_begin && (!queue->has_begin || times[1] > queue->end))
         queue->end = times[1];
@@ -306,7 +310,7 @@ static void report_packet_order(const struct ctf_index_pass *pass, const struct 
     bool is_earlier = false;
     for (uint32_t i = 0; i < file_index->n; i++)
         is_earlier |= file_index->queue[i].has_begin && begin < file_index->queue[i].last_begin &&
-                      ctf_queue_accepts(&file_index->queue[i], frame);
+                      ctf_queue_accepts_packet(&file_index->queue[i], frame);
     if (is_earlier)
         input_add_diagnostic(
             pass->reader->in, TTR_SEVERITY_ODD, pass->at, "ctf.packet-time",
@@ -314,12 +318,12 @@ static void report_packet_order(const struct ctf_index_pass *pass, const struct 
             pass->reader->file);
 }
 
-/* Adds the packet at pass->at to the index. */
+/* Adds the packet at pass->at to the index. Returns false if memory is out. */
 static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_frame *frame)
 {
     struct ctf_file_index *file_index = pass->file_index;
     int64_t times[2] = {0, 0};
-    bool has_begin = ctf_packet_times(frame, &times[0], &times[1]);
+    bool has_begin = ctf_get_packet_times(frame, &times[0], &times[1]);
     if (file_index->packets == 0)
         file_index->queue[0] = (struct ctf_packet_queue){.kind = frame->kind->first,
                                                          .number = frame->number,
@@ -350,13 +354,13 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
 
 /* --- Packets from headers or from the index file --- */
 
-/* Prefetches the next headers if packets have equal sizes. `before` is the size of the packet
- * before the last one. */
+/* Prefetches the next headers if the last two packets have equal sizes. `before` is the size of the
+ * first of them in bytes. */
 static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
 {
     const struct source *source = pass->reader->in->source;
     const uint64_t size = source_disk_size(source);
-    if (pass->look.has_small_packets || pass->previous_size != before || pass->at >= size ||
+    if (pass->peek.has_small_packets || pass->previous_size != before || pass->at >= size ||
         pass->previous_size > (size - pass->at) / AHEAD)
         return;
     const uint64_t far = pass->at + AHEAD * pass->previous_size;
@@ -366,12 +370,12 @@ static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
         source_prefetch(source, pass->prefetched_to, CTF_PEEK_SIZE);
 }
 
-/* The packet at pass->at and the one after it, which confirms the first one's size. */
+/* The packet at pass->at and its successor, which confirms its size. */
 struct packet_pair {
     struct ctf_frame frame[2];
-    unsigned i; /* index of the current packet's frame */
+    unsigned i; /* index in `frame` of the current packet's frame */
     enum ctf_framing framing, next;
-    bool has_next; /* the other frame contains the next packet */
+    bool has_next; /* the other element of `frame` contains the next packet */
 };
 
 static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pair,
@@ -379,15 +383,15 @@ static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pa
 {
     struct ctf_frame *frame = &pair->frame[pair->i], *next = &pair->frame[!pair->i];
     pair->framing =
-        pair->has_next ? pair->next : ctf_peek_header(&pass->look, pass->at, frame, error);
+        pair->has_next ? pair->next : ctf_peek_header(&pass->peek, pass->at, frame, error);
     pair->has_next = pair->framing == CTF_FRAME_OK &&
                      frame->packet.size / 8 < source_disk_size(pass->reader->in->source) - pass->at;
     if (pair->has_next)
-        pair->next = ctf_peek_header(&pass->look, pass->at + frame->packet.size / 8, next, error);
+        pair->next = ctf_peek_header(&pass->peek, pass->at + frame->packet.size / 8, next, error);
     const struct ctf_size_question sized = {
         pass->at, pass->previous_size, pair->has_next && pair->next == CTF_FRAME_OK ? next : NULL,
         pair->framing};
-    pair->framing = ctf_correct_size(pass->reader, &sized, frame);
+    pair->framing = ctf_correct_packet_size(pass->reader, &sized, frame);
     const bool is_resized = pair->framing == CTF_FRAME_OK && frame->is_resized;
     pair->has_next &= !is_resized;
     pass->file_index->has_repaired_sizes |= is_resized;
@@ -409,7 +413,8 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
             break;
         case CTF_FRAME_FAILED:
             return error->status;
-        case CTF_FRAME_SHORT: /* a packet that extends past the file may contain others */
+        /* the packet extends past the end of the file, and other packets may be inside of it */
+        case CTF_FRAME_SHORT:
             pass->file_index->is_whole = pass->at <= source_disk_size(pass->reader->in->source);
             return TTR_OK;
         default:
@@ -427,14 +432,14 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
         prefetch_headers(pass, before);
         pass->file_index->is_whole = pass->at == source_disk_size(pass->reader->in->source);
         if (pass->file_index
-                ->is_whole) /* the usual end of a file; damage would have ended the loop earlier */
+                ->is_whole) /* normal end of a file; after damage the loop ends earlier */
             return TTR_OK;
     }
 }
 
-/* Compares the remaining index entries, those after damage, with the packets at their offsets.
- * Stops after LOST_ENTRIES_MAX entries without a packet. */
-static void check_index_rest(struct ctf_index_pass *pass)
+/* Compares the index entries for the file after damage with the packets at their offsets. Stops
+ * after LOST_ENTRIES_MAX entries without a packet. */
+static void check_remaining_index_entries(struct ctf_index_pass *pass)
 {
     unsigned lost = 0;
     struct ctf_index_check *check = &pass->check;
@@ -445,28 +450,29 @@ static void check_index_rest(struct ctf_index_pass *pass)
     while (!pass->file_index->is_whole && lost < LOST_ENTRIES_MAX &&
            ctf_index_check_peek(check, &entry)) {
         enum ctf_framing framing = entry.offset < size
-                                       ? ctf_peek_header(&pass->look, entry.offset, &frame, &error)
+                                       ? ctf_peek_header(&pass->peek, entry.offset, &frame, &error)
                                        : CTF_FRAME_SHORT;
         if (framing == CTF_FRAME_OK)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
             ctf_index_check_missing_packet(check);
         lost += framing != CTF_FRAME_OK;
-        ctf_peek_shrink(&pass->look);
+        ctf_peek_shrink(&pass->peek);
     }
     ctf_index_check_finish(check, pass->file_index->is_whole);
 }
 
-/* Builds the frame that an index entry describes. `like` is a real frame, for the members that
- * entries lack. Returns false if the stream class is unknown. */
-static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf_index_entry *entry,
-                                   const struct ctf_frame *like, struct ctf_frame *frame)
+/* Fills a frame with the values of an index entry. Copies the members that entries lack from
+ * `like`, a parsed frame. Returns false if the stream class is unknown. */
+static bool make_frame_from_index_entry(struct ctf_index_pass *pass,
+                                        const struct ctf_index_entry *entry,
+                                        const struct ctf_frame *like, struct ctf_frame *frame)
 {
     const struct ctf_stream_class *class =
         ctf_find_stream(&pass->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
-    frame->kind = class ? ctf_stream_decoder_of(pass->reader->trace, class, &error) : NULL;
+    frame->kind = class ? ctf_get_stream_decoder(pass->reader->trace, class, &error) : NULL;
     frame->packet.size = entry->size;
     frame->packet.content = entry->content;
     frame->packet.begin = entry->begin;
@@ -479,18 +485,18 @@ static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf
 }
 
 /* Returns true if `entry` is a plausible successor of `before`. A valid index has one stream, in
- * order, so most wrong entries fail here. The exception is a too small end, which ctf_verify_entry
- * finds in the next header. */
-static bool is_entry_successor(const struct ctf_index_entry *entry,
-                               const struct ctf_index_entry *before)
+ * order, so most wrong entries fail this test. Only a too early packet end passes;
+ * ctf_verify_entry_point finds it in the next header. */
+static bool is_index_entry_successor(const struct ctf_index_entry *entry,
+                                     const struct ctf_index_entry *before)
 {
     return entry->stream_id == before->stream_id && entry->instance == before->instance &&
            entry->begin >= before->begin && (entry->end == 0 || entry->end >= entry->begin) &&
            (entry->end == 0 || entry->end >= before->end);
 }
 
-/* Adds all index entries. Returns false if one is implausible; the caller must then discard the
- * result. */
+/* Adds the packets of all index entries. Returns false if an entry is implausible; the caller must
+ * then discard the index. */
 static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *index)
 {
     struct ctf_frame like = {.kind = NULL}, frame;
@@ -500,16 +506,17 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
         bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n ||
                           entry.begin < before.end;
         if (entry.offset != pass->at || entry.size == 0 || entry.size % 8 ||
-            entry.content > entry.size || (index->at > 1 && !is_entry_successor(&entry, &before)))
+            entry.content > entry.size ||
+            (index->at > 1 && !is_index_entry_successor(&entry, &before)))
             return false;
         before = entry;
         if (is_checked &&
-            (ctf_peek_header(&pass->look, pass->at, &like, &error) != CTF_FRAME_OK ||
+            (ctf_peek_header(&pass->peek, pass->at, &like, &error) != CTF_FRAME_OK ||
              like.is_foreign || !ctf_index_entry_matches(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
-        if (!frame_from_index_entry(pass, &entry, &like, &frame) ||
+        if (!make_frame_from_index_entry(pass, &entry, &like, &frame) ||
             !add_indexed_packet(pass, &frame))
             return false;
         pass->previous_size = entry.size / 8;
@@ -521,7 +528,7 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
 static void reset_index(struct ctf_index_pass *pass)
 {
     struct ctf_file_index *file_index = pass->file_index;
-    alloc_free(file_index->alloc, file_index->of, file_index->of_capacity, 1);
+    alloc_free(file_index->alloc, file_index->queue_of, file_index->queue_of_capacity, 1);
     alloc_free(file_index->alloc, file_index->entry_points, file_index->entry_points_capacity,
                sizeof *file_index->entry_points);
     file_index->queue[0] = (struct ctf_packet_queue){.is_in_order = true};
@@ -536,8 +543,8 @@ static void reset_index(struct ctf_index_pass *pass)
     pass->at = pass->previous_size = 0;
 }
 
-/* Returns false if there is no usable index file. */
-static bool scan_by_index(struct ctf_index_pass *pass)
+/* Indexes the file by its index file. Returns false if there is none, or it is not usable. */
+static bool index_by_index_file(struct ctf_index_pass *pass)
 {
     struct ctf_index index;
     bool is_odd,
@@ -550,12 +557,12 @@ static bool scan_by_index(struct ctf_index_pass *pass)
     return is_taken;
 }
 
-static ttr_status scan_by_headers(struct ctf_index_pass *pass, ttr_error *error)
+static ttr_status index_by_packet_headers(struct ctf_index_pass *pass, ttr_error *error)
 {
     ctf_index_check_init(&pass->check, pass->reader);
     ttr_status status = scan_packet_headers(pass, error);
     if (status == TTR_OK)
-        check_index_rest(pass);
+        check_remaining_index_entries(pass);
     ctf_index_close(&pass->check.index);
     return status;
 }
@@ -580,40 +587,40 @@ struct ctf_file_index *ctf_build_index(struct ctf_reader *reader, ttr_error *err
         file_index->queue[0].is_in_order = file_index->has_times = false;
         return file_index;
     }
-    ttr_status status = ctf_peek_begin(&pass.look, reader) ? TTR_OK : fail_memory(error);
-    if (status == TTR_OK && !scan_by_index(&pass))
-        status = scan_by_headers(&pass, error);
-    ctf_peek_end(&pass.look);
+    ttr_status status = ctf_peek_begin(&pass.peek, reader) ? TTR_OK : fail_memory(error);
+    if (status == TTR_OK && !index_by_index_file(&pass))
+        status = index_by_packet_headers(&pass, error);
+    ctf_peek_end(&pass.peek);
     if (status == TTR_OK)
         return file_index;
     ctf_file_index_unref(file_index);
     return NULL;
 }
 
-/* Parses the packet at an entry point. Returns false if there is no packet with a begin time. */
+/* Parses the packet header at an entry point. Returns false if it is invalid or has no begin time.
+ */
 static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_entry_point *mark,
                              struct ctf_frame *frame, int64_t *begin)
 {
-    struct ctf_header_peek look;
+    struct ctf_header_peek peek;
     int64_t end;
     ttr_error error;
-    if (!ctf_peek_begin(&look, reader))
+    if (!ctf_peek_begin(&peek, reader))
         return false;
-    bool is_there = ctf_peek_header(&look, mark->offset, frame, &error) == CTF_FRAME_OK &&
-                    ctf_packet_times(frame, begin, &end);
-    ctf_peek_end(&look);
+    bool is_there = ctf_peek_header(&peek, mark->offset, frame, &error) == CTF_FRAME_OK &&
+                    ctf_get_packet_times(frame, begin, &end);
+    ctf_peek_end(&peek);
     return is_there;
 }
 
-bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_entry_point **mark,
-                      uint64_t *packet, uint64_t *wanted)
+bool ctf_verify_entry_point(struct ctf_reader *reader, int64_t from,
+                            const struct ctf_entry_point **mark, uint64_t *packet, uint64_t *wanted)
 {
     const struct ctf_file_index *file_index = reader->file_index;
     struct ctf_frame frame;
     int64_t begin;
-    if (!file_index->is_indexed ||
-        /* without an index file all headers were read; in the other case the last one was */
-        *wanted == UINT64_MAX)
+    /* Without an index file all headers were read; with one, the last header was read. */
+    if (!file_index->is_indexed || *wanted == UINT64_MAX)
         return true;
     const struct ctf_entry_point *first = &file_index->entry_points[*wanted / file_index->stride];
     *wanted -= *wanted % file_index->stride;
@@ -622,8 +629,7 @@ bool ctf_verify_entry(struct ctf_reader *reader, int64_t from, const struct ctf_
     bool is_before = *packet + 1 == *wanted && peek_entry_point(reader, *mark, &frame, &begin);
     if (!is_before || frame.packet.size == UINT64_MAX ||
         (*mark)->offset + frame.packet.size / 8 != first->offset) {
-        *mark =
-            first; /* the indexed packet before it is damaged, or too far away to read its header */
+        *mark = first; /* the previous packet is damaged, or not adjacent */
         *packet = *wanted;
     }
     return true;
@@ -634,18 +640,19 @@ void ctf_check_index(struct ctf_reader *reader)
     struct ctf_file_index *file_index = reader->file_index,
                           unused = {.alloc = file_index->alloc, .unsized_at = UINT64_MAX};
     struct ctf_index_pass pass = {.reader = reader, .file_index = &unused};
-    if (!file_index->is_indexed || file_index->is_checked || !ctf_peek_begin(&pass.look, reader))
+    if (!file_index->is_indexed || file_index->is_checked || !ctf_peek_begin(&pass.peek, reader))
         return;
     file_index->is_checked = true;
     ctf_index_check_init(&pass.check, reader);
-    check_index_rest(&pass);
+    check_remaining_index_entries(&pass);
     ctf_index_close(&pass.check.index);
-    ctf_peek_end(&pass.look);
+    ctf_peek_end(&pass.peek);
 }
 
-/* Adds a candidate after a packet without size to queue 0, if it is of the same stream and begins
- * after the queue's end. */
-static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
+/* Adds the packet at p, which follows a packet without size, to queue 0. Does nothing unless the
+ * packet is valid, of the same stream, and begins after the queue's end. */
+static void add_packet_after_unsized(struct ctf_reader *reader, const uint8_t *p,
+                                     const uint8_t *end)
 {
     struct ctf_packet_queue *queue = &reader->file_index->queue[0];
     struct ctf_frame frame;
@@ -653,24 +660,24 @@ static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, cons
     int64_t times[2];
     struct bits bits = bits_init(p, 0, (uint64_t)(end - p) * 8);
     if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAME_OK ||
-        frame.is_foreign || !ctf_queue_accepts(queue, &frame))
+        frame.is_foreign || !ctf_queue_accepts_packet(queue, &frame))
         return;
-    if (ctf_packet_times(&frame, &times[0], &times[1]) && times[0] >= queue->end)
+    if (ctf_get_packet_times(&frame, &times[0], &times[1]) && times[0] >= queue->end)
         update_queue(queue, &frame, true, times);
 }
 
-/* Tests all magic numbers in the bytes. Returns the number of bytes searched; the tail is left for
- * the next call, since a header may be cut there. */
+/* Tests the magic numbers in n bytes for packets. Returns the number of bytes searched. The tail is
+ * left for the next call, since a header may be cut off there. */
 static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;
     const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE_BYTES, *p = bytes;
     while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
-        add_unsized_packet(reader, p++, end);
+        add_packet_after_unsized(reader, p++, end);
     return is_end ? n : n - CTF_CANDIDATE_BYTES;
 }
 
-bool ctf_index_unsized_rest(struct ctf_reader *reader)
+bool ctf_index_after_unsized_packet(struct ctf_reader *reader)
 {
     struct ctf_file_index *file_index = reader->file_index;
     ttr_error error;

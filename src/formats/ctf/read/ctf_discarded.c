@@ -1,13 +1,14 @@
-/* Gaps from a stream's counters: discarded events and missing packets.
+/* Computes gaps (discarded events, missing packets) from the counters of a stream.
  *
- * CTF 1.8 and 2: events_discarded is the value at the end of its packet, so events are missing
- * between the previous packet's end and this one's. RFC v1.1: it is the value at the packet's begin
- * (docs/formats/ctf-rfc-v1.1.md, decision 10), unless the metadata declare otherwise (decision 54).
- * If the first counter seen is not 0, events were lost earlier. Their number within this trace is
- * only known if the packet is the stream's first. */
+ * CTF 1.8 and 2: events_discarded is the counter at the end of its packet. So the events that it
+ * counts were lost between the end of the previous packet and the end of this one. RFC v1.1: it is
+ * the counter at the packet's begin (docs/formats/ctf-rfc-v1.1.md, decision 10), unless the
+ * metadata declare otherwise (decision 54). If the first counter of a stream is not 0, events were
+ * lost earlier. How many of them within this trace is only known if the packet is the stream's
+ * first. */
 #include "formats/ctf/read/ctf_resync.h"
 
-static uint64_t counter_difference(uint64_t now, uint64_t before, unsigned width)
+static uint64_t compute_counter_difference(uint64_t now, uint64_t before, unsigned width)
 {
     return (now - before) & (UINT64_MAX >> (64 - (width ? width : 64)));
 }
@@ -15,18 +16,18 @@ static uint64_t counter_difference(uint64_t now, uint64_t before, unsigned width
 static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const bool ends_behind =
+    const bool is_at_end =
         tag == TTR_GAP_EVENTS && ctf_discarded_is_at_end(&reader->trace->class->description);
     bool is_clamped = false;
     int64_t begin =
         packet->has_begin ? ctf_ticks_to_ns(line, packet->begin, &is_clamped) : reader->time;
     int64_t end =
-        packet->has_end && ends_behind ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
+        packet->has_end && is_at_end ? ctf_ticks_to_ns(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_ticks_to_ns(line, before->end, &is_clamped) : begin;
-    /* A gap must not end after the begin of this packet's events, nor begin before events already
-     * emitted. */
+    /* A gap must not end after the begin of this packet's events, and must not begin before events
+     * already emitted. */
     from = from < begin ? from : begin;
     from = from > reader->time ? from : reader->time;
     ttr_event *event = input_add_event(reader->in);
@@ -41,7 +42,7 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
     event->duration = end > from && from > INT64_MIN
                           ? (uint64_t)end - (uint64_t)from
-                          : 0; /* the begin of the loss is unknown, so the gap gets no duration */
+                          : 0; /* the begin of the loss is unknown, so the gap has no duration */
     event->track = reader->stream->track;
     event->offset = packet->offset;
     event->ticks = before->has_end ? before->end : packet->begin;
@@ -55,16 +56,16 @@ static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
-    /* our own dialect stores gaps as events */
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
+    /* traces of our own writer store gaps as events */
     if (!packet->has_discarded || reader->trace->class->is_dialect)
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
-        const uint64_t lost = counter_difference(packet->discarded, before->discarded, width);
-        if (packet->discarded < before->discarded &&
-            /* more than half of the range: the counter went back instead of wrapping */
-            lost >> (width - 1))
+        const uint64_t lost =
+            compute_counter_difference(packet->discarded, before->discarded, width);
+        /* An increase above half of the counter's range means that the counter went back. */
+        if (packet->discarded < before->discarded && lost >> (width - 1))
             input_add_diagnostic(
                 reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.discarded-order",
                 "the counter of discarded events of %s goes from %llu back to %llu: the "
@@ -83,11 +84,11 @@ static void emit_discarded_gap(struct ctf_reader *reader)
 static void emit_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     if (!packet->has_sequence || !before->is_there || !before->has_sequence)
         return;
-    uint64_t step =
-        counter_difference(packet->sequence, before->sequence, reader->frame.sequence_width);
+    uint64_t step = compute_counter_difference(packet->sequence, before->sequence,
+                                               reader->frame.sequence_width);
     if (step == 1)
         return;
     if (step == 0 || step >> 31) {

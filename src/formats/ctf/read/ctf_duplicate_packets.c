@@ -1,5 +1,5 @@
-/* Comparison of duplicate packets: first byte by byte, in blocks. Only if they differ, both are
- * decoded as streams of one packet each. */
+/* Compares duplicate packets byte by byte, in blocks. Only if they differ, decodes both as streams
+ * of one packet each. */
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
 #include <string.h>
@@ -10,22 +10,23 @@
 
 #define PART ((size_t)64 << 10)
 
-/* Reads up to n bytes of a packet from offset `at`. Returns 0 if they cannot be read. */
-static size_t peek_packet_bytes(const struct ctf_packet_copy *twin, uint64_t at, uint8_t *bytes,
+/* Reads up to n bytes of a packet copy, from byte `at` of the packet on. Returns 0 if they cannot
+ * be read. */
+static size_t peek_packet_bytes(const struct ctf_packet_copy *copy, uint64_t at, uint8_t *bytes,
                                 size_t n)
 {
     ttr_error error;
-    int64_t got = source_peek_at(twin->reader->in->source, twin->offset + at, bytes, n, &error);
+    int64_t got = source_peek_at(copy->reader->in->source, copy->offset + at, bytes, n, &error);
     return got > 0 ? (size_t)got : 0;
 }
 
-static bool have_equal_bytes(const struct ctf_packet_copy *first,
-                             const struct ctf_packet_copy *second, uint64_t size)
+static bool packet_copies_are_equal(const struct ctf_packet_copy *first,
+                                    const struct ctf_packet_copy *second, uint64_t size)
 {
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
     bool is_same = true;
-    if (!bytes) /* without memory, assume the usual case */
+    if (!bytes) /* if memory is out, assume that the copies are equal, as they nearly always are */
         return true;
     for (uint64_t at = 0; at < size && is_same;) {
         size_t n = size - at < PART ? (size_t)(size - at) : PART;
@@ -38,8 +39,10 @@ static bool have_equal_bytes(const struct ctf_packet_copy *first,
     return is_same;
 }
 
-/* Decodes bytes as a stream file. Returns false if there is damage, or if the test itself fails. */
-static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes, size_t n)
+/* Decodes the bytes as a stream file of the trace of `like`. Returns false if there is damage, or
+ * if decoding cannot be tried. */
+static bool packet_decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes,
+                                          size_t n)
 {
     ttr *t = like->trace->t;
     ttr_error error;
@@ -51,7 +54,7 @@ static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t 
         return false;
     ctf_trace_add_input(like->trace, in, like->file, like->number);
     if (like->trace->class->description.version == CTF_RFC_1_1)
-        rfc11_assign_section(in->ctx);
+        rfc11_assign_stream_class(in->ctx);
     context_share_attributes(t, in->id, like->trace->thread_source);
     while ((status = ttr_read(&in->base, &batch, &error)) == TTR_OK)
         ;
@@ -60,25 +63,25 @@ static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t 
     return is_fine;
 }
 
-static bool is_packet_undamaged(const struct ctf_packet_copy *twin, uint64_t size)
+static bool is_packet_undamaged(const struct ctf_packet_copy *copy, uint64_t size)
 {
-    const struct alloc *alloc = &twin->reader->trace->t->counted;
+    const struct alloc *alloc = &copy->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, (size_t)size, 1);
     if (!bytes)
         return false;
-    const size_t n = peek_packet_bytes(twin, 0, bytes, (size_t)size);
-    const bool is_fine = n == size && decodes_without_damage(twin->reader, bytes, n);
+    const size_t n = peek_packet_bytes(copy, 0, bytes, (size_t)size);
+    const bool is_fine = n == size && packet_decodes_without_damage(copy->reader, bytes, n);
     alloc_free(alloc, bytes, (size_t)size, 1);
     return is_fine;
 }
 
-/* Reports, once per trace, that duplicates differ but were not decoded, so it is unknown which one
- * is valid. */
-static void report_undecoded_pair(const struct ctf_packet_copy *first,
-                                  const struct ctf_packet_copy *second, uint64_t size)
+/* Reports, once per trace, that duplicates differ but were not decoded. It is then unknown which
+ * copy is valid. */
+static void report_undecoded_duplicate(const struct ctf_packet_copy *first,
+                                       const struct ctf_packet_copy *second, uint64_t size)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (trace->has_undecoded_duplicates || have_equal_bytes(first, second, size))
+    if (trace->has_undecoded_duplicates || packet_copies_are_equal(first, second, size))
         return;
     trace->has_undecoded_duplicates = true;
     input_add_diagnostic(
@@ -96,10 +99,10 @@ bool ctf_second_copy_is_better(const struct ctf_packet_copy *first,
     struct ctf_trace *trace = first->reader->trace;
     if (size_bytes > CTF_DUPLICATE_BYTES_MAX ||
         trace->decoded_duplicates >= CTF_DECODED_DUPLICATES_MAX) {
-        report_undecoded_pair(first, second, size_bytes);
+        report_undecoded_duplicate(first, second, size_bytes);
         return false;
     }
-    if (have_equal_bytes(first, second, size_bytes))
+    if (packet_copies_are_equal(first, second, size_bytes))
         return false;
     trace->decoded_duplicates++;
     if (is_packet_undamaged(first, size_bytes))

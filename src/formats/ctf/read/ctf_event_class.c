@@ -1,6 +1,6 @@
-/* Decoders of event classes, created when the first event of a class is met in a stream. A decoder
+/* Decoders of event classes, created when a stream contains the first event of a class. A decoder
  * contains everything that is equal for all events of the class, so that the event loops only copy
- * it. Streams are made in ctf_stream.c, fields are found in ctf_event_fields.c, thread fields in
+ * it. Streams are created in ctf_stream.c, fields are found in ctf_event_fields.c, thread fields in
  * ctf_event_thread.c. */
 #include <string.h>
 
@@ -8,10 +8,13 @@
 #include "formats/ctf/read/ctf_event_class.h"
 
 #define FIRST_IDS 4u
-#define DENSE_IDS 65536u /* smaller ids use an array by id; larger ones are found by index only */
+/* smaller ids are looked up in an array by id; for larger ids, the class index is looked up first
+ */
+#define DENSE_IDS 65536u
 
-/* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels of rising detail. */
-static uint8_t ttr_level_of_lttng(const struct ctf_event_class *event)
+/* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels with increasing
+ * detail. */
+static uint8_t level_from_lttng(const struct ctf_event_class *event)
 {
     static const uint8_t levels[] = {TTR_LEVEL_FATAL, TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL,
                                      TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO,
@@ -21,7 +24,8 @@ static uint8_t ttr_level_of_lttng(const struct ctf_event_class *event)
     return event->log_level < (int64_t)sizeof levels ? levels[event->log_level] : TTR_LEVEL_DEBUG;
 }
 
-/* Compiles the layout of contexts and payload, cached in the class. */
+/* Compiles the layout of event contexts and payload. The result is cached in the event class.
+ * Returns false with `error` on failure. */
 static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *event,
                                ttr_error *error)
 {
@@ -49,7 +53,7 @@ static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *
     return event->layout != NULL;
 }
 
-/* Interns the event name, and the provider that LTTng puts before its first colon. */
+/* Interns the event name, and the provider: LTTng event names have the form PROVIDER:NAME. */
 static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
 {
     struct intern *strings = &trace->t->strings;
@@ -66,9 +70,9 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     return true;
 }
 
-/* Returns the packet context if it has fields worth printing, or no fields at all. A context of
- * only sizes and times is not printed, not even as an empty group. */
-static const struct type *printed_packet_context(const struct type *context)
+/* Returns the packet context if it has fields that are printed, or no fields at all; otherwise
+ * NULL. A context of only sizes and times is not printed, not even as an empty group. */
+static const struct type *select_printed_context(const struct type *context)
 {
     if (context && context->members_n == 0)
         return context;
@@ -80,8 +84,8 @@ static const struct type *printed_packet_context(const struct type *context)
     return NULL;
 }
 
-void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
-                        struct event_class *about)
+void ctf_describe_declared_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
+                                 struct event_class *about)
 {
     const struct ctf_stream_class *stream = event->stream;
     *about = (struct event_class){
@@ -89,9 +93,9 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
         .id = event->id,
         .stream_id = stream->id,
         .stream_name = stream->name.p ? stream->name : (ttr_text){"", 0},
-        .level = ttr_level_of_lttng(event),
+        .level = level_from_lttng(event),
         .root = {trace->class->description.packet_header,
-                 printed_packet_context(stream->packet_context), stream->event_header,
+                 select_printed_context(stream->packet_context), stream->event_header,
                  stream->event_context, event->context, event->payload},
         .has_log_level = event->has_log_level,
         .has_clock = stream->clock != NULL,
@@ -103,9 +107,9 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 static const struct event_class *new_class_description(struct ctf_reader *reader,
                                                        const struct ctf_event_class *event)
 {
-    struct event_class *about = arena_alloc(&reader->trace->met, sizeof *about);
+    struct event_class *about = arena_alloc(&reader->trace->class_arena, sizeof *about);
     if (about)
-        ctf_describe_class(reader->trace, event, about);
+        ctf_describe_declared_class(reader->trace, event, about);
     if (about && reader->has_cpu)
         about->root[ROOT_PACKET_CONTEXT] = reader->trace->cpu_context;
     return about;
@@ -128,43 +132,47 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
     return schema->id != 0;
 }
 
-/* Adds the attributes that our own dialect declares for an event class. */
-static bool apply_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
-                          struct ctf_event_decoder *class, ttr_error *error)
+/* Sets the attributes that traces of our own writer declare for an event class (level, provider,
+ * ...). */
+static bool set_class_attributes(struct ctf_reader *reader, const struct ctf_event_class *event,
+                                 struct ctf_event_decoder *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
-    struct ctf_dialect_attributes *said =
-        trace->class->is_dialect ? arena_alloc(&reader->trace->met, sizeof *said) : NULL;
+    struct ctf_dialect_attributes *dialect_attributes =
+        trace->class->is_dialect
+            ? arena_alloc(&reader->trace->class_arena, sizeof *dialect_attributes)
+            : NULL;
     if (!trace->class->is_dialect)
         return true;
-    if (!said) {
+    if (!dialect_attributes) {
         (void)fail_memory(error);
         return false;
     }
-    if (ctf_dialect_find_attributes(&trace->class->description, trace->t, event, said, error) !=
-        TTR_OK)
+    if (ctf_dialect_find_attributes(&trace->class->description, trace->t, event, dialect_attributes,
+                                    error) != TTR_OK)
         return false;
-    class->said = said;
+    class->dialect_attributes = dialect_attributes;
     class->has_thread = false;
-    class->model.kind = said->kind;
-    class->model.level = said->level;
-    class->model.name = said->name;
-    class->model.category = said->category;
-    class->model.provider = said->provider;
-    if (said->has_number)
-        context_set_event_number(trace->t, class->schema->id, said->number, said->version);
+    class->model.kind = dialect_attributes->kind;
+    class->model.level = dialect_attributes->level;
+    class->model.name = dialect_attributes->name;
+    class->model.category = dialect_attributes->category;
+    class->model.provider = dialect_attributes->provider;
+    if (dialect_attributes->has_number)
+        context_set_event_number(trace->t, class->schema->id, dialect_attributes->number,
+                                 dialect_attributes->version);
     return true;
 }
 
-/* Returns true if all streams use one schema per event class. */
+/* Returns true if all streams of the trace use one schema per event class. */
 static bool has_shared_schemas(const struct ctf_reader *reader)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu &&
            !(reader->in->flags & TTR_READ_DEFINITIONS);
 }
 
-/* Returns the slot of a shared schema. Returns NULL if memory is out. */
-static struct ctf_schema **shared_schema_slot(struct ctf_trace *trace,
+/* Returns the element of trace->schemas for an event class. Returns NULL if memory is out. */
+static struct ctf_schema **find_shared_schema(struct ctf_trace *trace,
                                               const struct ctf_event_class *event)
 {
     const size_t had = trace->schemas_n;
@@ -180,24 +188,24 @@ static struct ctf_schema **shared_schema_slot(struct ctf_trace *trace,
 static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf_event_class *event)
 {
     const bool is_shared = has_shared_schemas(reader);
-    struct ctf_schema **place = is_shared ? shared_schema_slot(reader->trace, event) : NULL;
+    struct ctf_schema **place = is_shared ? find_shared_schema(reader->trace, event) : NULL;
     if (is_shared && (!place || *place))
         return place ? *place : NULL;
-    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->class_arena, sizeof *schema);
     const struct event_class *about = new_class_description(reader, event);
     if (!schema || !about)
         return NULL;
-    *schema =
-        (struct ctf_schema){.base = {.layout = event->layout,
-                                     .scratch = &reader->trace->scratch,
-                                     .place = ctf_place_event_body,
-                                     .locate_group = ctf_place_event_group,
-                                     .packet = ctf_packet_number_of_event},
-                            .trace = reader->trace,
-                            .event = event,
-                            .ends_inside = ctf_may_end_inside(reader->stream->kind->class, event),
-                            .stream = is_shared ? NULL : reader->stream,
-                            .reader = is_shared ? NULL : reader};
+    *schema = (struct ctf_schema){
+        .base = {.layout = event->layout,
+                 .scratch = &reader->trace->scratch,
+                 .place = ctf_locate_event_body,
+                 .locate_group = ctf_locate_event_group,
+                 .packet = ctf_packet_number_of_event},
+        .trace = reader->trace,
+        .event = event,
+        .ends_inside = ctf_event_may_end_inside_byte(reader->stream->kind->class, event),
+        .stream = is_shared ? NULL : reader->stream,
+        .reader = is_shared ? NULL : reader};
     if (event->layout) {
         uint32_t imports;
         (void)layout_imports(event->layout, &imports);
@@ -219,11 +227,11 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
     if (!compile_event_body(reader->trace, event, error) ||
         !intern_names(reader->trace, event, error))
         return NULL;
-    struct ctf_event_decoder *class = arena_alloc(&reader->trace->met, sizeof *class);
-    const struct ctf_thread_fields *spots =
+    struct ctf_event_decoder *class = arena_alloc(&reader->trace->class_arena, sizeof *class);
+    const struct ctf_thread_fields *thread_fields =
         event->layout ? ctf_find_thread_fields(reader->trace, event) : NULL;
     struct ctf_schema *schema =
-        class && (spots || !event->layout) ? get_event_schema(reader, event) : NULL;
+        class && (thread_fields || !event->layout) ? get_event_schema(reader, event) : NULL;
     if (!schema) {
         (void)fail_memory(error);
         return NULL;
@@ -234,10 +242,10 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
                                         .has_imports = schema->has_imports};
     if (class->layout) {
         class->fixed = layout_fixed_record_bits(class->layout);
-        class->pid = spots->pid;
-        class->tid = spots->tid;
-        class->name = spots->name;
-        class->has_thread = spots->pid.bytes || spots->tid.bytes;
+        class->pid = thread_fields->pid;
+        class->tid = thread_fields->tid;
+        class->name = thread_fields->name;
+        class->has_thread = thread_fields->pid.bytes || thread_fields->tid.bytes;
     }
     class->shape = layout_get_shape(class->layout);
     class->model = (ttr_event){
@@ -247,16 +255,16 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
         .name = event->name_id,
         .provider = event->provider_id,
         .track = stream->track,
-        .level = ttr_level_of_lttng(event),
+        .level = level_from_lttng(event),
         .flags = reader->in->flags & TTR_READ_DEFINITIONS ? TTR_EVENT_RAW : 0,
     };
-    if (!apply_dialect(reader, event, class, error))
+    if (!set_class_attributes(reader, event, class, error))
         return NULL;
-    class->is_usual = !class->has_imports && !class->said && !class->times;
+    class->is_usual = !class->has_imports && !class->dialect_attributes && !class->times;
     return class;
 }
 
-/* Grows the table by class index, with zeroed elements. */
+/* Grows stream->by_index, with zeroed elements. Returns false if memory is out. */
 static bool reserve_class_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;
@@ -292,16 +300,16 @@ static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream,
     return true;
 }
 
-/* Returns the size rule of complete events, for classes with headers that have a fixed size. */
-static struct layout_byte_shape event_size_rule(const struct ctf_stream *stream,
-                                                const struct ctf_event_decoder *class)
+/* Returns the size rule of complete events (header and body). The header must have a fixed size. */
+static struct layout_byte_shape get_event_size_rule(const struct ctf_stream *stream,
+                                                    const struct ctf_event_decoder *class)
 {
     struct layout_shape shape = class->shape;
     shape.first += stream->kind->plan.loads.bits;
     return layout_shape_to_bytes(&shape);
 }
 
-/* Stores the decoder of an id, and copies the hot members to its entry. */
+/* Sets the decoder of an event id, and copies the members that the fast loop needs to its entry. */
 static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_event_decoder *class)
 {
     struct ctf_class_entry *entry = &stream->by_id[id];
@@ -319,12 +327,12 @@ static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_eve
     entry->opcode = model->opcode;
     entry->flags = model->flags;
     if (class->is_usual && !class->has_thread)
-        entry->bytes = event_size_rule(stream, class);
+        entry->bytes = get_event_size_rule(stream, class);
     stream->has_extended |= id >= stream->kind->plan.escape;
 }
 
-struct ctf_event_decoder *ctf_event_decoder_of(struct ctf_reader *reader, uint64_t id,
-                                               ttr_error *error)
+struct ctf_event_decoder *ctf_get_event_decoder(struct ctf_reader *reader, uint64_t id,
+                                                ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
     const struct alloc *alloc = &reader->trace->t->counted;

@@ -1,11 +1,11 @@
 /* Threads of events: finds the pid, tid and name fields in the common event context, once per event
- * class, and registers the thread of each event. */
+ * class. Registers the thread of each event. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Decodes a LEB128 number. It is terminated, because the body was measured before. */
+/* Decodes a LEB128 number. It ends inside the body, whose size was computed before. */
 static uint64_t load_leb128(const uint8_t *p, bool is_signed)
 {
     uint64_t value = 0;
@@ -20,24 +20,24 @@ static uint64_t load_leb128(const uint8_t *p, bool is_signed)
     return is_signed && shift < 64 && (*p & 0x40) ? value | UINT64_MAX << shift : value;
 }
 
-static uint64_t load_context_field(const struct ctf_field_pos *spot, const uint8_t *body)
+static uint64_t load_context_field(const struct ctf_field_pos *pos, const uint8_t *body)
 {
-    const uint8_t *p = body + spot->at;
-    for (unsigned i = 0; i < spot->skipped; i++)
+    const uint8_t *p = body + pos->at;
+    for (unsigned i = 0; i < pos->skipped; i++)
         while (*p++ & 0x80)
             continue;
-    if (spot->is_leb)
-        return load_leb128(p, spot->is_signed);
-    if (spot->bytes == 8)
-        return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
-    uint32_t value = spot->is_big_endian ? load_u32be(p) : load_u32le(p);
-    return spot->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
+    if (pos->is_leb)
+        return load_leb128(p, pos->is_signed);
+    if (pos->bytes == 8)
+        return pos->is_big_endian ? load_u64be(p) : load_u64le(p);
+    uint32_t value = pos->is_big_endian ? load_u32be(p) : load_u32le(p);
+    return pos->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-/* Names an unnamed thread by its fixed-size name field (as LTTng's procname). Returns false if
- * memory is out. */
-static bool name_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
-                        const uint8_t *body, ttr_id id)
+/* Sets the name of an unnamed thread from its name field of fixed size (such as LTTng's procname).
+ * Returns false if memory is out. */
+static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                            const uint8_t *body, ttr_id id)
 {
     ttr *t = reader->trace->t;
     ttr_thread thread;
@@ -67,7 +67,7 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder
     else
         id = class->pid.bytes ? context_thread(t, source, pid, tid)
                               : context_thread_by_tid(t, source, tid);
-    if (!id || !name_thread(reader, class, body, id))
+    if (!id || !set_thread_name(reader, class, body, id))
         return 0;
     reader->last_pid = pid;
     reader->last_tid = tid;
@@ -80,10 +80,10 @@ static bool is_leb128_type(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
-/* Finds the start of a member of the common context: a fixed byte offset, or LEB128 numbers after
- * one. Returns its type, or NULL. */
+/* Finds the start of a member of the common context: a fixed byte offset, or an offset followed by
+ * LEB128 numbers. Returns the type of the member, or NULL. */
 static const struct type *find_member_start(const struct layout *layout, const struct type *context,
-                                            ttr_text name, struct ctf_field_pos *spot)
+                                            ttr_text name, struct ctf_field_pos *pos)
 {
     struct layout_member_position found;
     const struct type_member *member =
@@ -92,40 +92,40 @@ static const struct type *find_member_start(const struct layout *layout, const s
     if (!type)
         return NULL;
     while (member > context->members && is_leb128_type(member[-1].type) &&
-           member->type->align <= 3 && !member->type->unit && spot->skipped < UINT8_MAX) {
-        spot->skipped++;
+           member->type->align <= 3 && !member->type->unit && pos->skipped < UINT8_MAX) {
+        pos->skipped++;
         member--;
     }
     if (!layout_locate_member(layout, ROOT_COMMON_CONTEXT, member->name, &found) ||
         (found.bit & 7) || found.bit / 8 > UINT16_MAX)
         return NULL;
-    spot->at = (uint16_t)(found.bit / 8);
+    pos->at = (uint16_t)(found.bit / 8);
     return type;
 }
 
-/* Returns the position of the first member with one of the names that is a supported number or
- * text; all zero if there is none. */
+/* Returns the position of the first member of the context that has one of the names, and is a
+ * number or text of a supported size. Returns all zeros if there is none. */
 static struct ctf_field_pos find_context_field(const struct layout *layout,
                                                const struct type *context, const char *const *names)
 {
     for (; *names; names++) {
-        struct ctf_field_pos spot = {0};
+        struct ctf_field_pos pos = {0};
         const struct type *type =
-            find_member_start(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
+            find_member_start(layout, context, (ttr_text){*names, strlen(*names)}, &pos);
         if (!type)
             continue;
-        spot.is_big_endian = type->is_big_endian;
-        spot.is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
-        spot.is_leb = is_leb128_type(type);
+        pos.is_big_endian = type->is_big_endian;
+        pos.is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
+        pos.is_leb = is_leb128_type(type);
         if ((type->kind == TYPE_INT || type->kind == TYPE_UINT) &&
             (type->bits == 32 || type->bits == 64) && !type->is_reversed)
-            spot.bytes = (uint8_t)(type->bits / 8);
-        if (spot.is_leb)
-            spot.bytes = 8;
-        if (type->kind == TYPE_TEXT && type->count && type->count < 256 && !spot.skipped)
-            spot.bytes = (uint8_t)type->count;
-        if (spot.bytes)
-            return spot;
+            pos.bytes = (uint8_t)(type->bits / 8);
+        if (pos.is_leb)
+            pos.bytes = 8;
+        if (type->kind == TYPE_TEXT && type->count && type->count < 256 && !pos.skipped)
+            pos.bytes = (uint8_t)type->count;
+        if (pos.bytes)
+            return pos;
     }
     return (struct ctf_field_pos){0};
 }
@@ -138,19 +138,20 @@ const struct ctf_thread_fields *ctf_find_thread_fields(struct ctf_trace *trace,
     static const char *const tids[] = {"_vtid",     "vtid",     "_tid", "tid",
                                        "_perf_tid", "perf_tid", NULL};
     static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
-    struct ctf_thread_fields *spots =
-        event->spots ? NULL : arena_alloc(&trace->class->description.arena, sizeof *spots);
-    if (!spots)
-        return event->spots;
+    struct ctf_thread_fields *thread_fields =
+        event->thread_fields ? NULL
+                             : arena_alloc(&trace->class->description.arena, sizeof *thread_fields);
+    if (!thread_fields)
+        return event->thread_fields;
     const struct type *context = event->stream->event_context;
-    *spots = (struct ctf_thread_fields){find_context_field(event->layout, context, pids),
-                                        find_context_field(event->layout, context, tids),
-                                        find_context_field(event->layout, context, names)};
-    if (spots->name.is_leb)
-        spots->name.bytes = 0;
-    if (spots->pid.bytes != 4 && spots->pid.bytes != 8)
-        spots->pid.bytes = 0;
-    if (spots->tid.bytes != 4 && spots->tid.bytes != 8)
-        spots->tid.bytes = 0;
-    return event->spots = spots;
+    *thread_fields = (struct ctf_thread_fields){find_context_field(event->layout, context, pids),
+                                                find_context_field(event->layout, context, tids),
+                                                find_context_field(event->layout, context, names)};
+    if (thread_fields->name.is_leb)
+        thread_fields->name.bytes = 0;
+    if (thread_fields->pid.bytes != 4 && thread_fields->pid.bytes != 8)
+        thread_fields->pid.bytes = 0;
+    if (thread_fields->tid.bytes != 4 && thread_fields->tid.bytes != 8)
+        thread_fields->tid.bytes = 0;
+    return event->thread_fields = thread_fields;
 }

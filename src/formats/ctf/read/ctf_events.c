@@ -1,42 +1,43 @@
-/* Loops over the events of a packet: header, class, size of the body, ttr_event.
+/* Loops over the events of a packet: decode the header, find the class, compute the end of the
+ * body, fill a ttr_event.
  *
- * Three loops, from fast to general; each stops at the start of an event that it cannot read:
+ * Three loops, from fast to general; each stops at the start of an event that it cannot decode:
  *
  * |  ctf_fast_loop_read (ctf_fast_loop.c)  plain events: fixed headers, ticks are ns, no threads
  * |  read_usual_events                     any fixed header and clock, threads
- * |  read_one_event                        one event of any kind
+ * |  read_one_event                        any event, one per call
  *
- * Nothing here moves the window or handles damage: the loops stop with a reason (enum
+ * This file neither moves the window nor handles damage: the loops return a reason (enum
  * ctf_stop_reason) and ctf_read.c continues. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-#define ZERO_BYTES_MIN 4u /* bytes that must be zero to count as unwritten */
+#define ZERO_BYTES_MIN 4u /* number of zero bytes from which on space is considered unwritten */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* State of the loops, kept in registers if possible. */
 struct event_loop {
     struct ctf_reader *reader;
-    ttr_event *events; /* output array; n are used, `room` is its size */
+    ttr_event *events; /* output array with `room` elements; n are filled */
     uint32_t n, room;
     const struct ctf_header_plan *plan;
     const uint8_t *base;
-    uint64_t at, end; /* bits after base */
+    uint64_t at, end; /* position of the loop and end of the content or window, bits from `base` */
     uint64_t header_at, body_at;
     struct ctf_event_header header;
     struct ctf_event_decoder *class;
 };
 
-/* Reads an event header that is not two loads. */
+/* Decodes an event header that two loads cannot read. */
 static enum ctf_stop_reason read_event_header_by_layout(struct event_loop *loop)
 {
     struct bits bits = bits_init(loop->base, loop->at, loop->end);
     struct ctf_reader *reader = loop->reader;
     if (loop->plan->kind == CTF_PLAN_LAYOUT) {
         struct bits from = bits_init(loop->base, loop->header_at, loop->end);
-        ctf_fill_imports(reader, loop->plan->layout, &from, &reader->run);
+        ctf_fill_earlier_values(reader, loop->plan->layout, &from, &reader->run);
     }
     ctf_read_event_header(loop->plan, &bits, reader->run.slots, &loop->header);
     if (loop->header.end == LAYOUT_TRUNCATED)
@@ -48,7 +49,8 @@ static enum ctf_stop_reason read_event_header_by_layout(struct event_loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Reads the event header at loop->at. Returns CTF_STOP_FULL on success. */
+/* Decodes the event header at loop->at. Returns CTF_STOP_FULL on success, otherwise the reason to
+ * stop. */
 static enum ctf_stop_reason read_event_header(struct event_loop *loop)
 {
     const struct ctf_header_plan *plan = loop->plan;
@@ -73,15 +75,15 @@ static void report_cut_text(const struct event_loop *loop)
         reader->file);
 }
 
-/* Finds the end of a body of variable size. */
-static enum ctf_stop_reason measure_event_body(struct event_loop *loop)
+/* Computes the end of an event body of variable size. Returns CTF_STOP_FULL on success. */
+static enum ctf_stop_reason find_event_body_end(struct event_loop *loop)
 {
     struct ctf_reader *reader = loop->reader;
     struct layout_cursor *run = &reader->run;
     run->bits = bits_init(loop->base, loop->body_at, loop->end);
     if (loop->class->has_imports) {
         struct bits header = bits_init(loop->base, loop->header_at, loop->end);
-        ctf_fill_imports(reader, loop->class->layout, &header, run);
+        ctf_fill_earlier_values(reader, loop->class->layout, &header, run);
     }
     run->has_cut_text = false;
     enum layout_status end = layout_find_record_end(loop->class->layout, run);
@@ -92,8 +94,8 @@ static enum ctf_stop_reason measure_event_body(struct event_loop *loop)
     return end == LAYOUT_TRUNCATED ? CTF_STOP_EDGE : CTF_STOP_BAD;
 }
 
-/* Finds the event class and advances to the end of the body. Returns CTF_STOP_FULL if it is
- * complete. */
+/* Finds the event class and computes the end of the body. Returns CTF_STOP_FULL if the body is
+ * complete, otherwise the reason to stop. */
 static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
 {
     struct ctf_stream *stream = loop->reader->stream;
@@ -101,7 +103,7 @@ static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
         loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id].class : NULL;
     if (UNLIKELY(!class)) {
         ttr_error ctx = {.status = TTR_OK};
-        class = ctf_event_decoder_of(loop->reader, loop->header.id, &ctx);
+        class = ctf_get_event_decoder(loop->reader, loop->header.id, &ctx);
         if (!class && ctx.status != TTR_OK && ctx.status != TTR_E_NOMEM) {
             (void)snprintf(loop->reader->why, sizeof loop->reader->why, "%.119s", ctx.text);
             return CTF_STOP_CLASS;
@@ -122,15 +124,15 @@ static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
         return CTF_STOP_FULL;
     }
     if (class->layout)
-        return measure_event_body(loop);
+        return find_event_body_end(loop);
     if (UNLIKELY(loop->body_at > loop->end))
         return CTF_STOP_EDGE;
     loop->at = loop->body_at;
     return CTF_STOP_FULL;
 }
 
-/* Tests for unwritten space: returns CTF_STOP_ZERO if the next event header is all zero,
- * CTF_STOP_EDGE if the window shows too little of it, else CTF_STOP_FULL. */
+/* Tests for unwritten space. Returns CTF_STOP_ZERO if the next event header is all zero,
+ * CTF_STOP_EDGE if the window ends inside of it, otherwise CTF_STOP_FULL. */
 static enum ctf_stop_reason check_zero_header(const struct event_loop *loop)
 {
     const struct ctf_reader *reader = loop->reader;
@@ -164,7 +166,8 @@ static __attribute__((noinline)) void report_clamped_time(struct ctf_reader *rea
         reader->file, (unsigned long long)event->ticks);
 }
 
-/* Fills an event from its class and its positions in the packet, in bits. */
+/* Fills an event with the values of its class and its position in the packet. Positions are in
+ * bits. */
 static inline void fill_event(ttr_event *event, const struct ctf_packet_views *views,
                               struct ctf_event_decoder *class, uint64_t header_at, uint64_t body_at,
                               uint64_t end)
@@ -178,10 +181,10 @@ static inline void fill_event(ttr_event *event, const struct ctf_packet_views *v
     event->part = views->part;
     event->cpu = views->cpu;
     event->flags = class->model.flags | views->cpu_flag;
-    class->given++;
+    class->events_read++;
 }
 
-/* Sets the time of an event. Reports times that go back or do not fit. */
+/* Sets the time of an event. Reports a time that goes back or exceeds 64 bits. */
 static inline void set_event_time(struct ctf_reader *reader, ttr_event *event,
                                   const struct ctf_packet_views *views)
 {
@@ -202,7 +205,8 @@ static inline void set_event_time(struct ctf_reader *reader, ttr_event *event,
     reader->time = event->time;
 }
 
-/* Returns true if an event is at or after the time limit; the input is stopped then. */
+/* Returns true if the time `ticks` is at or after the time limit of the read; the input is stopped
+ * then. */
 static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_packet_views *views,
                                uint64_t ticks)
 {
@@ -216,9 +220,9 @@ static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_packe
     return in->is_stopped;
 }
 
-/* Reads consecutive usual events: header of two loads, known class, no imports. Stops at the start
- * of any other event, and before a plain event if the fast loop can continue (`has_plain`). State
- * is copied to locals, because stores to events might alias it. */
+/* Decodes consecutive events with a header of two loads, a known class, and no fields outside of
+ * their bytes. Stops at the start of any other event, and before a plain event if the fast loop can
+ * continue (`has_plain`). State is copied to locals, because stores to events might alias it. */
 static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
                                                         const struct ctf_packet_views *shared,
                                                         bool has_plain)
@@ -280,20 +284,22 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
     loop->header.ticks = ticks;
 }
 
-/* Fills attributes that our dialect stores in the event. An event that only names a thread is not
- * emitted; the batch is returned before it, so that earlier events still see the old name. */
-static enum ctf_stop_reason apply_dialect_event(struct event_loop *loop, ttr_event *event)
+/* Sets the attributes that traces of our own writer store in the event. An event that only names a
+ * thread is not emitted. The batch is returned before such an event, so that earlier events still
+ * have the old name. */
+static enum ctf_stop_reason set_event_attributes(struct event_loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
     const struct ctf_trace *trace = reader->trace;
-    const struct ctf_dialect_attributes *said = loop->class->said;
+    const struct ctf_dialect_attributes *dialect_attributes = loop->class->dialect_attributes;
     struct bits bits = bits_init(loop->base, loop->body_at, loop->at);
-    bool is_fine = ctf_dialect_set_attributes(said, trace->t, trace->thread_source, &bits, event);
-    if (is_fine && said->is_listed)
+    bool is_fine = ctf_dialect_set_attributes(dialect_attributes, trace->t, trace->thread_source,
+                                              &bits, event);
+    if (is_fine && dialect_attributes->is_listed)
         is_fine = ctf_listed_set_attributes(trace->t, trace->thread_source, event);
-    if (is_fine && said->is_names && loop->n > 1)
+    if (is_fine && dialect_attributes->is_names && loop->n > 1)
         return CTF_STOP_NAMES;
-    if (is_fine && said->is_names) {
+    if (is_fine && dialect_attributes->is_names) {
         is_fine = ctf_dialect_apply_names(reader->in, event);
         event->kind = TTR_KIND_DEFINITION;
         event->tag = CTF_DEFINITION_EVENT;
@@ -305,18 +311,18 @@ static enum ctf_stop_reason apply_dialect_event(struct event_loop *loop, ttr_eve
     return CTF_STOP_FAILED;
 }
 
-/* Updates the clock from body fields that are mapped to it. They apply to later events (CTF 1.8.3,
- * 8). */
+/* Updates the clock from fields of the event body that are mapped to the clock. They affect later
+ * events (CTF 1.8.3, section 8). */
 static void advance_clock_by_fields(struct event_loop *loop)
 {
     struct layout_cursor *run = &loop->reader->run;
     struct bits body = bits_init(loop->base, loop->body_at, loop->at),
                 header = bits_init(loop->base, loop->header_at, loop->end);
-    ctf_fill_imports(loop->reader, loop->class->times, &header, run);
+    ctf_fill_earlier_values(loop->reader, loop->class->times, &header, run);
     ctf_apply_mapped_times(loop->class->times, &body, run->slots, &loop->header);
 }
 
-/* Reads one event of any kind. */
+/* Decodes one event, whatever its header and class. */
 static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     struct event_loop *loop, const struct ctf_packet_views *views)
 {
@@ -331,7 +337,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
         stop = find_class_and_body_end(loop);
     if (stop == CTF_STOP_FULL && loop->at == at)
         stop = CTF_STOP_ZERO;
-    /* Restore the clock: bytes that are not an event must not change it. */
+    /* Restore the clock: bytes that are not an event of this read must not change it. */
     if (stop != CTF_STOP_FULL || reaches_time_limit(reader, views, loop->header.ticks)) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -347,7 +353,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     set_event_time(reader, event, views);
     if (loop->class->times)
         advance_clock_by_fields(loop);
-    stop = loop->class->said ? apply_dialect_event(loop, event) : CTF_STOP_FULL;
+    stop = loop->class->dialect_attributes ? set_event_attributes(loop, event) : CTF_STOP_FULL;
     if (stop == CTF_STOP_NAMES) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -356,7 +362,7 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     return stop;
 }
 
-/* Reads as many plain events as follow each other. */
+/* Decodes plain events by the fast loop, up to the first event that is not plain. */
 static void read_fast_events(struct event_loop *loop, const struct ctf_packet_views *views)
 {
     struct ctf_reader *reader = loop->reader;
@@ -390,8 +396,8 @@ static struct event_loop make_event_loop(struct ctf_reader *reader, ttr_event *e
                                .header.ticks = reader->ticks};
 }
 
-/* Sets plain_ticks if ticks are nanoseconds, so that the time is one addition. Ticks with a sum
- * would overflow are excluded. */
+/* Sets views->plain_ticks and plain_shift if ticks are nanoseconds, so that a time is one addition.
+ * Ticks that would overflow are excluded. */
 static void set_plain_ticks(struct ctf_packet_views *views)
 {
     const struct ctf_timeline *line = views->timeline;
@@ -402,10 +408,10 @@ static void set_plain_ticks(struct ctf_packet_views *views)
 }
 
 /* Returns the number of bytes after reader->bits.base that may be loaded. */
-static uint64_t loadable_bytes(const struct ctf_reader *reader)
+static uint64_t count_loadable_bytes(const struct ctf_reader *reader)
 {
     const uint64_t end = reader->bits.end >> 3,
-                   n = reader->is_unpacked ? 0 : ctf_bytes_from(reader, reader->offset);
+                   n = reader->is_unpacked ? 0 : ctf_window_bytes_from(reader, reader->offset);
     return n > end ? n : end;
 }
 
@@ -416,7 +422,7 @@ static struct ctf_packet_views make_packet_views(const struct ctf_reader *reader
     struct ctf_packet_views views = {.timeline = &kind->timeline,
                                      .base = reader->bits.base,
                                      .offset = reader->offset,
-                                     .there = loadable_bytes(reader),
+                                     .there = count_loadable_bytes(reader),
                                      .part = reader->slot,
                                      .cpu = packet->has_cpu ? packet->cpu : 0,
                                      .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
@@ -432,14 +438,15 @@ static bool has_usual_events(const struct ctf_reader *reader)
            !ctf_ends_with_zeros(&reader->frame);
 }
 
-/* Writes the loop's position and clock back to the reader. */
+/* Stores the loop's position and clock in the reader. `before` is the number of events at the
+ * start. */
 static void store_loop_state(struct ctf_reader *reader, const struct event_loop *loop,
                              uint32_t before)
 {
     reader->bits.at = loop->at;
     reader->ticks = loop->header.ticks;
     reader->bad_id = loop->header.id;
-    reader->given += loop->n - before;
+    reader->events_read += loop->n - before;
 }
 
 enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader)
@@ -454,7 +461,8 @@ enum ctf_stop_reason ctf_read_events(struct ctf_reader *reader)
         const uint32_t before = loop.n;
         if (has_plain)
             read_fast_events(&loop, &views);
-        if (has_usual && loop.at >= loop.end) { /* the other loops would stop here too */
+        /* the other loops would stop at this position too */
+        if (has_usual && loop.at >= loop.end) {
             stop = loop.n < loop.room && !in->is_stopped ? CTF_STOP_EDGE : CTF_STOP_FULL;
             continue;
         }

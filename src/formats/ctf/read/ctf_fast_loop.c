@@ -5,7 +5,7 @@
 
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-/* bytes processed per call; must be below LAYOUT_BYTE_SHAPE_NONE */
+/* bytes decoded per call; must be below LAYOUT_BYTE_SHAPE_NONE */
 #define PLAIN_BYTES ((uint64_t)1 << 30)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
@@ -16,8 +16,8 @@ bool ctf_fast_loop_is_possible(const struct ctf_header_plan *plan,
            views->has_time && views->plain_ticks > 0;
 }
 
-/* Returns the limit of ticks to which `shift` can be added without overflow. */
-static inline uint64_t max_plain_ticks(uint64_t shift)
+/* Returns the number of ticks from which on adding `shift` could overflow. */
+static inline uint64_t get_max_plain_ticks(uint64_t shift)
 {
     return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
 }
@@ -32,7 +32,7 @@ static inline uint64_t combine_u32_pair(uint32_t first, uint32_t second)
 #endif
 }
 
-/* Loads the 32-bit member at `bytes`. */
+/* Loads a 32-bit member of ttr_event from its address. */
 static inline uint32_t load_event_u32(const void *bytes)
 {
     uint32_t number;
@@ -73,9 +73,9 @@ void ctf_fast_loop_init(struct ctf_fast_loop *run, const struct ctf_reader *read
                                   .kind = combine_u32_pair(load_event_u32(kinds), views->part)};
 }
 
-/* Position and time of an event found. */
+/* Position, size and time of a decoded event. */
 struct plain_event {
-    const uint8_t *p; /* start of its header */
+    const uint8_t *p; /* start of the event header */
     uint64_t bytes;
     int64_t time;
 };
@@ -110,8 +110,8 @@ static inline __attribute__((always_inline)) void fill_plain_event(
     to[15] = run->kind | combine_u32_pair(load_event_u32(&entry->kind), 0);
 }
 
-/* Returns the end of a body with a text that exceeds the vector search. `first`: offset of the
- * text. */
+/* Returns the end of a body whose text is longer than the vector search covers. `first` is the
+ * offset of the text. */
 static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout_byte_shape *bytes,
                                                              const uint8_t *base, uint64_t first,
                                                              uint64_t end)
@@ -120,31 +120,31 @@ static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout
     return zero ? (uint64_t)(zero - base) + bytes->rest : UINT64_MAX;
 }
 
-/* Copy of everything that find_plain_event needs, to be kept in registers. */
+/* Copy of all state that find_plain_event needs, so that the compiler keeps it in registers. */
 struct plain_finder {
     const uint8_t *bytes;
     struct ctf_class_entry *by_id;
     struct ctf_header_loads loads, wide;
-    uint64_t ids, only_id, mask; /* mask: alignment of headers - 1 */
+    uint64_t ids, only_id, mask; /* mask: alignment of event headers in bytes, minus 1 */
     uint64_t escape, wider;
     unsigned id_at, id_shift;
     uint64_t end, last_header;
-    uint64_t last_body; /* last offset at which the fixed part of a body may end */
+    uint64_t last_body; /* last offset at which the fixed-size start of a body may end */
     uint64_t plain_ticks, plain_shift;
     int64_t until;
 };
 
-/* Position of the loop; offsets are bytes after finder->bytes. */
+/* Position of the loop and the last event found; offsets are in bytes from finder->bytes. */
 struct plain_found {
     uint64_t at, ticks;
     int64_t time;
-    uint64_t header_at, next, id; /* of the event found */
-    uint64_t wider;               /* additional bytes of its extended header */
+    uint64_t header_at, next, id; /* of the event: start of the header, end of the body, event id */
+    uint64_t wider;               /* bytes that its header is longer than a short one */
 };
 
 enum finding { FOUND, FOUND_LATER, FOUND_NONE };
 
-/* Kinds of event headers; the loop is compiled once for each. */
+/* Form of the event headers; the loop is compiled once for each. */
 enum header_kind {
     HEADER_ANY,
     HEADER_SIMPLE,  /* byte-aligned, with the id in the lowest bits */
@@ -165,15 +165,15 @@ static inline uint64_t find_plain_body_end(const struct plain_finder *finder,
                : next;
 }
 
-/* Returns the end of the bytes for this call. */
+/* Returns the offset up to which one call decodes events. */
 static inline uint64_t find_batch_end(const struct ctf_fast_loop *run)
 {
     const uint64_t at = ctf_fast_loop_offset(run), whole = run->end;
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
-/* Copies the state. `there`: bytes that may be loaded, at least run->end. Returns false if no event
- * fits. */
+/* Copies the state of the loop. `there` is the number of loadable bytes, at least run->end. Returns
+ * false if not even one event fits. */
 static inline __attribute__((always_inline)) bool init_plain_finder(struct plain_finder *finder,
                                                                     const struct ctf_fast_loop *run,
                                                                     uint64_t there, int64_t until,
@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
                                                        ? there - plan->loads.room
                                                        : end - head,
                                     .last_body = there - LAYOUT_BYTE_SHAPE_LOOKAHEAD,
-                                    .plain_ticks = max_plain_ticks(run->plain_shift),
+                                    .plain_ticks = get_max_plain_ticks(run->plain_shift),
                                     .plain_shift = run->plain_shift,
                                     .until = until};
     if (header_kind == HEADER_EXTENDED) {
@@ -209,8 +209,8 @@ static inline __attribute__((always_inline)) bool init_plain_finder(struct plain
            there >= LAYOUT_BYTE_SHAPE_LOOKAHEAD;
 }
 
-/* Finds the next event. Each event's start depends on the previous one's end, so the latency of
- * this chain limits the speed. */
+/* Finds the next event. Its start is the end of the previous one, so the latency of this dependency
+ * chain limits the speed. */
 static inline __attribute__((always_inline)) enum finding find_plain_event(
     const struct plain_finder *finder, struct plain_found *found, enum header_kind header_kind)
 {
@@ -223,7 +223,8 @@ static inline __attribute__((always_inline)) enum finding find_plain_event(
         ((load_u64le(p + finder->id_at) >> finder->id_shift) & loads->id_mask) | finder->only_id;
     uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
     uint64_t mask = loads->time_mask, step = loads->time_step, wider = 0;
-    /* both variants are loaded and one is selected, because a branch would be mispredicted */
+    /* both forms of the header are loaded and one is selected, because a branch would be
+     * mispredicted */
     if (header_kind == HEADER_EXTENDED) {
         const struct ctf_header_loads *wide = &finder->wide;
         const uint64_t wide_id = (load_u64le(p + wide->id_at) >> wide->id_shift) & wide->id_mask;
@@ -259,7 +260,7 @@ static inline __attribute__((always_inline)) enum finding find_plain_event(
     return FOUND;
 }
 
-static inline enum header_kind header_kind_of(const struct ctf_fast_loop *run)
+static inline enum header_kind choose_header_kind(const struct ctf_fast_loop *run)
 {
     const struct ctf_header_plan *plan = run->plan;
     if (run->wider)
@@ -288,7 +289,7 @@ static inline __attribute__((always_inline)) void read_plain_events(
         fill_plain_event(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
                          (struct plain_event){finder.bytes + found.header_at,
                                               found.next - found.header_at, time = found.time});
-        entry->given++;
+        entry->events_read++;
     }
     if (event < stop && finding == FOUND_LATER) {
         some->is_stopped = true;
@@ -321,7 +322,7 @@ static __attribute__((noinline)) void read_plain_any_header(struct ctf_fast_loop
 
 void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there, struct reader_partial_read *some)
 {
-    switch (header_kind_of(run)) {
+    switch (choose_header_kind(run)) {
     case HEADER_SIMPLE:
         read_plain_simple(run, there, some);
         break;

@@ -1,16 +1,16 @@
-/* Fast loop: decodes consecutive plain events, as far as the window contains them.
+/* Fast loop: decodes consecutive plain events (defined below) that the window contains completely.
  *
  * Purpose: most events of most traces are plain, and only their boundaries and times are needed
  * until a caller asks for fields. An event is plain if
  * |  - its header consists of two loads of whole bytes (CTF_PLAN_LOADS, little-endian);
  * |  - its ticks are nanoseconds, so its time is one addition;
- * |  - its class was met before, belongs to no thread, and needs no values from outside of the
- * |     event;
+ * |  - its class was met before, belongs to no thread, and needs no fields of the packet or of
+ * |     the event header;
  * |  - its end follows from the class's size rule in bytes (struct layout_byte_shape).
  *
  * Order of calls: ctf_fast_loop_is_possible and ctf_fast_loop_init once per call of the reader;
- * ctf_fast_loop_read; then ctf_fast_loop_bit for the new position. ctf_events.c reads the event at
- * which the loop stopped and may call ctf_fast_loop_read again.
+ * ctf_fast_loop_read; then ctf_fast_loop_bit for the new position. ctf_events.c decodes the event
+ * at which the loop stopped and may call ctf_fast_loop_read again.
  *
  * Layout of a plain event, from a byte boundary:
  *
@@ -26,8 +26,8 @@
  * The loop is compiled three times, for simple, extended and other headers (enum heads in the .c
  * file).
  *
- * Left out: big-endian and bit-packed headers, threads, backward times, imports, clock fields in
- * bodies. Thread rule: that of the reader. */
+ * Left out: big-endian and bit-packed headers, threads, backward times, classes that need fields of
+ * the packet, clock fields in bodies. Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_FAST_LOOP_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_FAST_LOOP_H
 
@@ -35,34 +35,36 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Values shared by all events of the current packet. */
+/* Values that are equal for all events of the current packet. */
 struct ctf_packet_views {
     const struct ctf_timeline *timeline;
     const uint8_t *base;
     uint64_t offset; /* file offset of `base` */
-    uint64_t there;  /* bytes after `base` that may be loaded, beyond the packet's content too */
+    /* number of loadable bytes from `base`, including bytes after the packet's content */
+    uint64_t there;
     uint32_t part, cpu;
     uint8_t cpu_flag;
     bool has_time;
-    /* ticks below this are converted to ns by adding plain_shift; 0: none are */
+    /* ticks below this are converted to ns by adding plain_shift; 0 = no ticks are */
     uint64_t plain_ticks;
     uint64_t plain_shift;
 };
 
 /* State of the loop. */
 struct ctf_fast_loop {
-    const uint8_t *next; /* earliest start of the next event */
+    const uint8_t *next; /* end of the last event */
     const uint8_t *bytes;
-    uint64_t end; /* end of content or window, bytes from `bytes` */
+    uint64_t end; /* end of content or window, in bytes from `bytes` */
     uint64_t ticks;
     int64_t time;
     const struct ctf_header_plan *plan;
     struct ctf_class_entry *by_id;
     uint64_t plain_shift;
-    uint64_t before;       /* address of a byte plus this = its file offset */
-    uint64_t origin, kind; /* the last two words of each ttr_event, without what the class adds */
-    uint16_t body;         /* size of the event header, bits */
-    /* additional bytes of an extended event header; 0: the loop stops at such headers */
+    uint64_t before; /* file offset of a byte minus its address */
+    /* initial values of the last two words of each ttr_event; the class adds its bits */
+    uint64_t origin, kind;
+    uint16_t body; /* size of the event header, bits */
+    /* bytes that an extended event header is longer; 0 = the loop stops at such headers */
     uint8_t wider;
     uint32_t ids;
 };
@@ -91,16 +93,17 @@ static inline uint64_t ctf_fast_loop_offset(const struct ctf_fast_loop *run)
     return (uint64_t)(run->next - run->bytes);
 }
 
-/* Returns the same position in bits. `before` is the bit position at init, which is kept if the
- * loop did not advance, since it may be inside a byte. */
+/* Returns the position of the next event in bits. `before` is the bit position at init, which is
+ * returned if the loop decoded no event, since it may be inside a byte. */
 static inline uint64_t ctf_fast_loop_bit(const struct ctf_fast_loop *run, uint64_t before)
 {
     const uint64_t at = ctf_fast_loop_offset(run);
     return at == (before + 7) >> 3 ? before : at << 3;
 }
 
-/* Appends plain events to the some->n present ones. Stops at the start of the first event that is
- * not plain. `there`: bytes after run->bytes that may be loaded, at least run->end. */
+/* Decodes plain events and appends them after the first some->n events of the batch. Stops at the
+ * start of the first event that is not plain. `there` is the number of loadable bytes from
+ * run->bytes, at least run->end. */
 void ctf_fast_loop_read(struct ctf_fast_loop *run, uint64_t there,
                         struct reader_partial_read *some);
 

@@ -1,5 +1,5 @@
-/* Comparison of an index file with the packets' own headers, number by number. The first wrong
- * number is reported with both values; later ones are counted.
+/* Compares the entries of an index file with the headers of the packets, number by number. Reports
+ * the first wrong number with both values, and counts the others.
  *
  * Not compared: the size of a packet that declares none; stream and packet numbers that the header
  * or the index lacks. */
@@ -27,7 +27,8 @@ void ctf_index_check_init(struct ctf_index_check *check, struct ctf_reader *read
             reader->file, CTF_INDEX_MAGIC);
 }
 
-/* Reads the next entry, unless the previous one is still unused. */
+/* Reads the next entry into check->entry, unless it contains an entry that was not compared yet.
+ * Returns false if there is none. */
 static bool peek_index_entry(struct ctf_index_check *check)
 {
     if (check->is_there && !check->is_taken)
@@ -42,30 +43,30 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
     return is_there;
 }
 
-/* Returns the offset of the last entry in the index file, bytes. */
-static uint64_t offset_of_entry(const struct ctf_index *index)
+/* Returns the offset in the index file of the entry read last, in bytes. */
+static uint64_t get_last_entry_offset(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
 }
 
-static void report_index_entry(const struct ctf_index_check *check, unsigned i, uint64_t found,
-                               uint64_t expected, uint64_t offset)
+static void report_index_difference(const struct ctf_index_check *check, unsigned i, uint64_t found,
+                                    uint64_t expected, uint64_t offset)
 {
     const struct ctf_reader *reader = check->reader;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "ctf.bad-index",
                          "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64
                          ", expected %" PRIu64 " as the packet at byte %" PRIu64
                          " declares; index not used, \"convert --to=ctf\" writes a correct one",
-                         reader->file, offset_of_entry(&check->index), number_names[i], found,
+                         reader->file, get_last_entry_offset(&check->index), number_names[i], found,
                          expected, offset);
 }
 
-/* The numbers of an entry and of its packet. */
+/* The numbers stored in an index entry, and those of the packet header that it describes. */
 struct entry_numbers {
     uint64_t found[NUMBERS], expected[NUMBERS];
 };
 
-/* Returns the index of the first wrong number, or NUMBERS if all are equal. */
+/* Fills `both`. Returns the index of the first wrong number, or NUMBERS if all are equal. */
 static unsigned compare_index_entry(const struct ctf_index *index,
                                     const struct ctf_index_entry *entry, uint64_t offset,
                                     const struct ctf_frame *frame, struct entry_numbers *both)
@@ -111,7 +112,7 @@ void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
     check->is_taken = false;
     const unsigned i = compare_index_entry(&check->index, &check->entry, offset, frame, &both);
     if (i < NUMBERS)
-        report_index_entry(check, i, both.found[i], both.expected[i], offset);
+        report_index_difference(check, i, both.found[i], both.expected[i], offset);
 }
 
 void ctf_index_check_missing_packet(struct ctf_index_check *check)
@@ -122,7 +123,7 @@ void ctf_index_check_missing_packet(struct ctf_index_check *check)
                          "index/%.60s.idx, entry at byte %" PRIu64
                          ": no packet begins at byte %" PRIu64
                          "; index not used, \"convert --to=ctf\" writes a correct one",
-                         reader->file, offset_of_entry(&check->index), check->entry.offset);
+                         reader->file, get_last_entry_offset(&check->index), check->entry.offset);
 }
 
 void ctf_index_check_finish(struct ctf_index_check *check, bool is_whole)

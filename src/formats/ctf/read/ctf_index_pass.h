@@ -1,4 +1,4 @@
-/* State and helpers of passes over packet headers: of the index pass (ctf_build_index.c) and of the
+/* State and helpers of passes over packet headers: the index pass (ctf_build_index.c) and the
  * comparison of files (ctf_duplicate_index.c). Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_INDEX_PASS_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_INDEX_PASS_H
@@ -11,17 +11,17 @@
 struct ctf_index_pass {
     struct ctf_reader *reader;
     struct ctf_file_index *file_index;
-    struct ctf_header_peek look;
+    struct ctf_header_peek peek;
     uint64_t at;                  /* file offset of the current packet */
     uint64_t previous_size;       /* size of the previous packet in bytes; 0 = none yet */
-    uint64_t prefetched_to;       /* file offset of the first header that was not prefetched yet */
-    struct ctf_index_check check; /* comparison with the file's index */
+    uint64_t prefetched_to;       /* file offset up to which headers were prefetched */
+    struct ctf_index_check check; /* comparison of packets with the tracer's index file */
 };
 
 /* Converts the begin and end of a packet to ns. Returns false if it has no begin. */
-bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end);
+bool ctf_get_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end);
 
 /* Returns the values that identify a packet in its stream. */
-struct ctf_identity ctf_packet_identity(const struct ctf_packet *packet);
+struct ctf_identity ctf_get_packet_identity(const struct ctf_packet *packet);
 
 #endif

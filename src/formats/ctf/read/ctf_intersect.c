@@ -1,5 +1,5 @@
-/* Intersection of streams. Known tracer faults are corrected in the same way as babeltrace2 does.
- */
+/* Intersection of streams. Wrong packet ends of tracers with known faults are corrected as
+ * babeltrace2 corrects them. */
 #include "formats/ctf/read/ctf_intersect.h"
 
 #include "base/status.h"
@@ -14,14 +14,13 @@ static void add_finished_stream(struct ctf_intersection *at)
     at->streams++;
 }
 
-void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
-                          bool goes_on, const char *file)
+void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
+                                bool goes_on, const char *file)
 {
     struct ctf_packet_queue *stream = &at->stream;
     if (!queue->has_begin) {
-        at->file_without_times = queue->kind || !queue->is_in_order
-                                     ? file
-                                     : at->file_without_times; /* else the file has no packets */
+        /* A queue in order without a stream has no packets, so it does not lack their times. */
+        at->file_without_times = queue->kind || !queue->is_in_order ? file : at->file_without_times;
         return;
     }
     if (goes_on && stream->kind) {
@@ -33,9 +32,10 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_q
     *stream = *queue;
 }
 
-bool ctf_has_wrong_end(const struct ctf_trace *trace, const struct ctf_packet_queue *queue)
+bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
+                                 const struct ctf_packet_queue *queue)
 {
-    const bool is_unclosed = !queue->last.has_end; /* an end of 0 counts as missing */
+    const bool is_unclosed = !queue->last.has_end; /* an end of 0 is treated as undeclared */
     return queue->has_begin && (trace->class->quirks.event_after_packet ||
                                 (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }
@@ -44,7 +44,8 @@ ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue
 {
     ttr_batch batch;
     ttr_status status;
-    /* times of packet queues are without the offset, so the event times must be too */
+    /* The times of packet queues do not include the option time-offset, so event times must not
+     * include it either. */
     in->time_offset = 0;
     queue->end = queue->last_begin;
     reader_set_range(&in->base, queue->last_begin, INT64_MAX);
@@ -59,7 +60,7 @@ ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue
     return status == TTR_END ? TTR_OK : status;
 }
 
-ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, ttr_error *error)
+ttr_status ctf_intersection_finish(struct ctf_intersection *at, const char *trace, ttr_error *error)
 {
     add_finished_stream(at);
     if (at->file_without_times)

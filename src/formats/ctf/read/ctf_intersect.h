@@ -1,36 +1,40 @@
-/* Time in which all streams of a trace are active: from the latest begin to the earliest end of the
- * streams. Uses the packets' times, or the last events' for tracers with packet ends that are known
- * to be wrong. Plain data. */
+/* Computes the time in which all streams of a trace are active: from the latest begin to the
+ * earliest end of any stream. Uses packet times. For tracers that are known to store wrong packet
+ * ends, the last events are decoded instead. Plain data. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_INTERSECT_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_INTERSECT_H
 
 #include "formats/ctf/read/ctf_build_index.h"
 
 struct ctf_intersection {
-    int64_t from, to;               /* intersection of the finished streams, ns, both inclusive */
-    struct ctf_packet_queue stream; /* current stream: begin and end of all its packet queues */
+    /* intersection of the streams added completely, ns, both inclusive */
+    int64_t from, to;
+    /* the stream being added: time range of all its packet queues so far */
+    struct ctf_packet_queue stream;
     size_t streams;
     const char
-        *file_without_times; /* name of a file with packets that have no times; NULL = none */
+        *file_without_times; /* name of a file with packets that declare no times; NULL = none */
 };
 
-/* Adds a packet queue of the file. Queues of one data stream must follow each other; `goes_on`
- * marks all but the first. */
-void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
-                          bool goes_on, const char *file);
+/* Adds a packet queue of the file to the intersection. Queues of one data stream must be added one
+ * after the other; `goes_on` is true for all but the first. */
+void ctf_intersection_add_queue(struct ctf_intersection *at, const struct ctf_packet_queue *queue,
+                                bool goes_on, const char *file);
 
-/* Returns true if the end of the queue's last packet is unreliable, because its tracer has a known
- * fault (ctf_tracer_quirks.c). */
-bool ctf_has_wrong_end(const struct ctf_trace *trace, const struct ctf_packet_queue *queue);
+/* Returns true if the end time of the queue's last packet is unreliable, because of a known fault
+ * of the tracer (ctf_tracer_quirks.c). */
+bool ctf_queue_end_is_unreliable(const struct ctf_trace *trace,
+                                 const struct ctf_packet_queue *queue);
 
-/* Sets the queue's end to the time of the last event of its last packet, or to that packet's begin.
- * `in` must be a fresh input of this queue; it is always closed. */
+/* Sets the end of the queue to the time of its last event; to the begin of the last packet if that
+ * packet has no events. `in` must be an unread input of this queue. The function always closes it.
+ */
 TTR_MUST ttr_status ctf_decode_queue_end(struct input *in, struct ctf_packet_queue *queue,
                                          ttr_error *error);
 
-/* Finishes from and to. Returns TTR_E_UNSUPPORTED with a reason if there is no common time or it is
- * unknown. */
-TTR_MUST ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace,
-                                         ttr_error *error);
+/* Completes the last stream and the members `from` and `to`. Returns TTR_E_UNSUPPORTED with a
+ * reason if the streams have no common time, or packets have no times. */
+TTR_MUST ttr_status ctf_intersection_finish(struct ctf_intersection *at, const char *trace,
+                                            ttr_error *error);
 
 #endif

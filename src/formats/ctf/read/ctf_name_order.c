@@ -10,16 +10,16 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Skips leading zeros of a number and returns its number of digits. Sets *behind to the first
- * character after it. */
-static size_t skip_name_digits(const char **name, const char **behind)
+/* Skips the leading zeros of the number at *name, and returns its number of digits. Sets *after to
+ * the first character after the number. */
+static size_t skip_name_digits(const char **name, const char **after)
 {
     while (**name == '0' && is_digit((*name)[1]))
         ++*name;
     const char *at = *name;
     while (is_digit(*at))
         at++;
-    *behind = at;
+    *after = at;
     return (size_t)(at - *name);
 }
 
@@ -27,16 +27,16 @@ int ctf_compare_names(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     while (*x || *y) {
-        const char *x_behind = x + 1, *y_behind = y + 1;
+        const char *x_after = x + 1, *y_after = y + 1;
         int order = (unsigned char)*x - (unsigned char)*y;
         if (is_digit(*x) && is_digit(*y)) {
-            const size_t n = skip_name_digits(&x, &x_behind), m = skip_name_digits(&y, &y_behind);
+            const size_t n = skip_name_digits(&x, &x_after), m = skip_name_digits(&y, &y_after);
             order = n != m ? (n < m ? -1 : 1) : memcmp(x, y, n);
         }
         if (order)
             return order;
-        x = x_behind;
-        y = y_behind;
+        x = x_after;
+        y = y_after;
     }
     return strcmp(a, b);
 }

@@ -1,13 +1,11 @@
-/* Natural order of file names, for v1.1 files with events of equal time: nothing else defines their
- * order.
- *
- * Numbers are compared by value, so channel_2 is before channel_10, like processor 2 and processor
- * 10. */
+/* Natural order of file names: numbers are compared by value, so channel_2 is before channel_10. In
+ * v1.1 traces, events of equal time are emitted in this order of their files, since the format
+ * defines no other. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_NAME_ORDER_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_NAME_ORDER_H
 
-/* Returns a number below, equal to or above 0 if `a` is before, equal to or after `b`. Names with
- * one number in different spellings ("a1", "a01") are not equal. */
+/* Returns a negative number, 0 or a positive number if `a` is before, equal to or after `b`. Names
+ * that spell a number differently ("a1", "a01") are not equal. */
 int ctf_compare_names(const char *a, const char *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* Opens a CTF trace: one input for each packet queue of each stream file.
  *
  * Steps, for each folder (open_folder_trace):
- * |  1. Copy and check the options (prepare).
+ * |  1. Copy and check the options (prepare_opening).
  * |  2. Find the metadata: option `metadata`, the file `metadata` of the folder, or the longer
  * |     metadata of another folder of the trace (ctf_open_metadata.c). Traces with equal
  * |     metadata share one parsed class.
@@ -11,15 +11,15 @@
  * |  4. Add the inputs to the stream set, which sorts, links and merges them
  * |     (ctf_stream_set.h).
  *
- * A stream file is each regular file of the folder except `metadata`, hidden files and files of
- * subfolders (index/).
+ * All regular files of the folder are stream files, except for `metadata`, hidden files and files
+ * of subfolders (index/).
  *
- * A folder or file that cannot be read does not prevent the others from being read: it is replaced
- * by an input without events that reports the reason as damage. This does not apply to strict
- * mode, missing memory, wrong options, or if nothing at all can be read.
+ * A folder or file that cannot be read does not prevent the others from being read. It is replaced
+ * by an input without events that reports the reason as damage. Opening fails in strict mode, if
+ * memory is out, if options are wrong, and if nothing at all can be read.
  *
- * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet
- * queues of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
+ * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet queues
+ * of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -37,8 +37,8 @@
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define WINDOW_TINY ((size_t)12 << 10)
 #define READERS_MAX 1024u
-/* up to this number, windows take 16 MiB in all; larger windows would mostly contain skipped
- * packets */
+/* up to this number of inputs, all windows together take 16 MiB; larger windows would mostly
+ * contain skipped packets */
 #define LARGE_WINDOWS_MAX ((size_t)256)
 
 /* --- Stream files --- */
@@ -56,9 +56,9 @@ static bool is_stream_file_name(const struct ctf_opening *opening, const struct 
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Returns true if a file is empty; only copies need empty files. A file that was deleted since the
- * folder was listed is not empty, so that it is reported. `source`: NULL if the file cannot be
- * opened. */
+/* Returns true if a file is empty and the trace is not copied; copies include empty files. `source`
+ * is NULL if the file cannot be opened. A file that was deleted since the folder was listed is not
+ * empty, so that it is reported. */
 static bool is_empty_stream_file(const struct ctf_opening *opening, const struct folder_file *file,
                                  const struct source *source)
 {
@@ -69,7 +69,7 @@ static bool is_empty_stream_file(const struct ctf_opening *opening, const struct
                   : folder_file_size(opening->trace->folder, file, &size) && size == 0;
 }
 
-static bool file_has_section(const struct ctf_opening *opening, const struct folder_file *file)
+static bool file_has_stream_class(const struct ctf_opening *opening, const struct folder_file *file)
 {
     const struct ctf_description *description = &opening->trace->class->description;
     bool has_cpu;
@@ -78,16 +78,17 @@ static bool file_has_section(const struct ctf_opening *opening, const struct fol
            rfc11_find_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
-/* Reduces the number of packet slots if windows are small because there are many inputs. */
-static void set_slot_limit(const struct ctf_opening *opening, struct input *in)
+/* Lowers the limit of packets per batch if windows are small because there are many inputs. */
+static void set_packet_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
-    const size_t chunk = opening->how.chunk;
+    const size_t chunk = opening->source_options.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
         ((struct ctf_reader *)in->ctx)->slots_max =
             chunk <= WINDOW_TINY ? CTF_SLOTS_MIN : CTF_SLOTS_SMALL;
 }
 
-/* Returns an input for a stream file. Owns `source`; NULL means it could not be opened. */
+/* Returns an input for a stream file. Owns `source`; NULL means that the file could not be opened.
+ */
 static struct input *make_stream_input(struct ctf_opening *opening, const struct folder_file *file,
                                        struct source *source, ttr_error *error)
 {
@@ -100,21 +101,22 @@ static struct input *make_stream_input(struct ctf_opening *opening, const struct
     if (!in)
         return NULL;
     ctf_trace_add_input(trace, in, file->name, opening->files);
-    set_slot_limit(opening, in);
+    set_packet_slot_limit(opening, in);
     if (trace->class->description.version == CTF_RFC_1_1)
-        rfc11_assign_section(in->ctx);
+        rfc11_assign_stream_class(in->ctx);
     return in;
 }
 
-/* Returns a second input for the same file. */
+/* Returns a further input for a file that is already open. */
 static struct input *make_second_input(struct ctf_opening *opening, const struct folder_file *file,
                                        ttr_error *error)
 {
     return make_stream_input(
-        opening, file, folder_open_file(opening->trace->folder, file, &opening->how, error), error);
+        opening, file,
+        folder_open_file(opening->trace->folder, file, &opening->source_options, error), error);
 }
 
-/* Assigns a packet queue to an input. */
+/* Sets the packet queue that the input reads. */
 static void assign_queue(struct input *in, struct ctf_file_index *file_index, uint32_t i)
 {
     struct ctf_reader *reader = in->ctx;
@@ -129,14 +131,14 @@ static void assign_queue(struct input *in, struct ctf_file_index *file_index, ui
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
 
-/* Corrects the end of the queue added last from its last event, if intersection needs it and the
- * tracer is known to declare it wrongly. */
+/* Sets the end of the queue added last to the time of its last event. Does so only if an
+ * intersection is requested, and the tracer is known to declare wrong packet ends. */
 static ttr_status correct_queue_end(struct ctf_opening *opening, const struct folder_file *file,
                                     ttr_error *error)
 {
     struct ctf_opened_queue *opened = &opening->set->opened[opening->set->n - 1];
     const struct ctf_reader *reader = opened->in->ctx;
-    if (!opening->set->intersects || !ctf_has_wrong_end(opening->trace, &opened->queue))
+    if (!opening->set->intersects || !ctf_queue_end_is_unreliable(opening->trace, &opened->queue))
         return TTR_OK;
     struct input *in = make_second_input(opening, file, error);
     if (!in)
@@ -146,7 +148,7 @@ static ttr_status correct_queue_end(struct ctf_opening *opening, const struct fo
     return ctf_decode_queue_end(in, &opened->queue, error);
 }
 
-static void extend_trace_times(struct ctf_trace *trace, const struct ctf_packet_queue *queue)
+static void extend_trace_time_range(struct ctf_trace *trace, const struct ctf_packet_queue *queue)
 {
     trace->lacks_times |= queue->kind && !queue->has_begin;
     if (queue->has_begin && queue->begin < trace->begin)
@@ -155,7 +157,7 @@ static void extend_trace_times(struct ctf_trace *trace, const struct ctf_packet_
         trace->end = queue->end;
 }
 
-/* Adds packet queue `i` to the set, read by `in`. */
+/* Adds packet queue `i` of the file to the set, with the input that reads it. */
 static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                                   struct ctf_file_index *file_index, uint32_t i, ttr_error *error)
 {
@@ -164,7 +166,7 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                                       .queue = file_index->queue[i],
                                       .folder = opening->set->folders,
                                       .file = opening->files};
-    extend_trace_times(opening->trace, &opened.queue);
+    extend_trace_time_range(opening->trace, &opened.queue);
     opened.number = opened.queue.has_number ? opened.queue.number : opened.file;
     opened.is_shared = i > 0 && in->flags & TTR_READ_DEFINITIONS;
     ttr_status status = ctf_stream_set_add(opening->set, &opened, error);
@@ -172,12 +174,12 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
         return status;
     opening->first = opening->first ? opening->first : in;
     assign_queue(in, file_index, i);
-    return ctf_add_attributes(in, opening->trace, &opened.queue, opened.number)
+    return ctf_add_stream_attributes(in, opening->trace, &opened.queue, opened.number)
                ? TTR_OK
                : fail_memory(error);
 }
 
-/* Returns true if the error concerns one trace or file only, so that others can be read. */
+/* Returns true if the error concerns only one trace or file, so that the others can be read. */
 static bool is_error_of_one_trace(const struct ctf_stream_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
@@ -199,8 +201,8 @@ static struct input *make_eventless_input(struct ctf_opening *opening, const cha
     return in;
 }
 
-/* Adds an input without events in place of an unreadable file. It reports `reason` as damage at
- * `where`. */
+/* Adds an input without events in place of an unreadable file. The input reports `reason` as damage
+ * at `where`. */
 static ttr_status add_damage_input(struct ctf_opening *opening, const struct folder_file *file,
                                    const ttr_region *where, const char *reason, ttr_error *error)
 {
@@ -230,18 +232,18 @@ static ttr_status add_damage_input(struct ctf_opening *opening, const struct fol
     return TTR_OK;
 }
 
-/* Divides the window size of the file among its packet queues, so that a file with many queues
- * needs no more memory than others. */
-static void share_file_window(struct ctf_opening *opening, struct input *first,
-                              const struct ctf_file_index *file_index)
+/* Divides the window size of a file by the number of its packet queues, so that a file with many
+ * queues needs no more memory than others. */
+static void divide_window_size(struct ctf_opening *opening, struct input *first,
+                               const struct ctf_file_index *file_index)
 {
     if (file_index->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
     const size_t n = opening->set->files * file_index->n;
-    opening->how.chunk = source_chunk_size(n > LARGE_WINDOWS_MAX ? n : (n + 1) / 2);
-    opening->how.is_sparse = true;
-    source_limit_window(first->source, opening->how.chunk);
-    set_slot_limit(opening, first);
+    opening->source_options.chunk = source_chunk_size(n > LARGE_WINDOWS_MAX ? n : (n + 1) / 2);
+    opening->source_options.is_sparse = true;
+    source_limit_window(first->source, opening->source_options.chunk);
+    set_packet_slot_limit(opening, first);
 }
 
 /* Replaces a file that cannot be opened by an input that reports the error. */
@@ -258,18 +260,18 @@ static ttr_status replace_unreadable_file(struct ctf_opening *opening,
                             reason.text, error);
 }
 
-/* RFC v1.1: skips and reports a file with a name that belongs to no section. If this holds for all
- * files
- * (`is_lost`), sections are missing from the metadata, and the events are reported as damage. */
-static ttr_status skip_file_without_section(struct ctf_opening *opening,
-                                            const struct folder_file *file, bool is_lost,
-                                            ttr_error *error)
+/* RFC v1.1: skips and reports a file whose name matches no stream class. If no file of the trace
+ * matches (`is_lost`), stream classes are missing from the metadata, and the events are reported as
+ * damage. */
+static ttr_status skip_file_without_stream_class(struct ctf_opening *opening,
+                                                 const struct folder_file *file, bool is_lost,
+                                                 ttr_error *error)
 {
     static const char code[] = "ctf.no-section";
     uint64_t size;
     if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
-        ctf_opening_note(opening, TTR_SEVERITY_ODD, 0, code,
-                         "the name of file %s matches no section: skipped", file->name);
+        ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, 0, code,
+                                   "the name of file %s matches no section: skipped", file->name);
         return TTR_OK;
     }
     ttr_status status = add_damage_input(
@@ -280,13 +282,15 @@ static ttr_status skip_file_without_section(struct ctf_opening *opening,
     return status;
 }
 
-/* Opens a file: one input per packet queue, or one for all queues if packets are to be copied. */
+/* Opens a stream file: adds one input per packet queue, or one for all queues if packets are to be
+ * copied. */
 static ttr_status open_stream_file(struct ctf_opening *opening, const struct folder_file *file,
                                    ttr_error *error)
 {
-    opening->how.chunk = opening->set->chunk;
-    opening->how.is_sparse = false;
-    struct source *source = folder_open_file(opening->trace->folder, file, &opening->how, error);
+    opening->source_options.chunk = opening->set->chunk;
+    opening->source_options.is_sparse = false;
+    struct source *source =
+        folder_open_file(opening->trace->folder, file, &opening->source_options, error);
     if (is_empty_stream_file(opening, file, source)) {
         source_close(source);
         return TTR_OK;
@@ -299,7 +303,7 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
         ttr_close(&in->base);
         return replace_unreadable_file(opening, file, error);
     }
-    share_file_window(opening, in, file_index);
+    divide_window_size(opening, in, file_index);
     ttr_status status = add_queue_input(opening, in, file_index, 0, error);
     if (status == TTR_OK)
         status = correct_queue_end(opening, file, error);
@@ -314,25 +318,26 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
     return status;
 }
 
-/* Reports entries of the folder that cannot be stream files because they have no random access. */
-static void report_other_entries(struct ctf_opening *opening)
+/* Reports entries of the folder that have no random access (pipes, sockets), and so cannot be
+ * stream files. */
+static void report_unusable_entries(struct ctf_opening *opening)
 {
     const char *name;
     bool is_link;
     for (size_t i = 0;
          !opening->only && (name = folder_skipped_entry(opening->trace->folder, i, &is_link)); i++)
         if (!strchr(name, '/'))
-            ctf_opening_note(opening, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.no-file",
-                             "%s is a %s: skipped", name,
-                             is_link ? "broken link" : "FIFO, a socket or a device");
+            ctf_opening_add_diagnostic(opening, TTR_SEVERITY_ODD, NO_OFFSET, "ctf.no-file",
+                                       "%s is a %s: skipped", name,
+                                       is_link ? "broken link" : "FIFO, a socket or a device");
 }
 
-/* Returns true if no stream file belongs to a section. */
-static bool has_no_file_with_section(const struct ctf_opening *opening)
+/* Returns true if no stream file has a name that matches a stream class. */
+static bool has_no_file_with_stream_class(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
     for (size_t i = 0; (file = folder_file_at(opening->trace->folder, i)); i++)
-        if (is_stream_file_name(opening, file) && file_has_section(opening, file) &&
+        if (is_stream_file_name(opening, file) && file_has_stream_class(opening, file) &&
             !is_empty_stream_file(opening, file, NULL))
             return false;
     return true;
@@ -343,15 +348,16 @@ static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *erro
     const struct ctf_trace *trace = opening->trace;
     const struct folder_file *file;
     ttr_status status = TTR_OK;
-    opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
+    opening->source_options.no_mmap =
+        opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     const bool is_lost =
-        trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_section(opening);
+        trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_stream_class(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_file_at(trace->folder, i)); i++)
-        if (is_stream_file_name(opening, file) && file_has_section(opening, file))
+        if (is_stream_file_name(opening, file) && file_has_stream_class(opening, file))
             status = open_stream_file(opening, file, error);
         else if (is_stream_file_name(opening, file) && !is_empty_stream_file(opening, file, NULL))
-            status = skip_file_without_section(opening, file, is_lost, error);
-    report_other_entries(opening);
+            status = skip_file_without_stream_class(opening, file, is_lost, error);
+    report_unusable_entries(opening);
     if (status == TTR_OK && opening->unreadable && !opening->first) {
         *error = opening->reason;
         return error->status;
@@ -359,8 +365,8 @@ static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *erro
     return status;
 }
 
-/* Adds an input without events for a trace without stream files, so that its metadata can be
- * queried. */
+/* Adds an input without events for a trace without stream files, so that a caller can query its
+ * metadata. */
 static ttr_status add_eventless_trace(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_eventless_input(opening, opening->path, 0, error);
@@ -383,7 +389,7 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
     if (!in)
         return error->status;
     in->size = opening->metadata_n;
-    in->shares_file = true; /* metadata do not count for the progress in bytes */
+    in->shares_file = true; /* this input does not contribute to the progress in bytes */
     ttr_status status =
         ctf_stream_set_add(opening->set,
                            &(struct ctf_opened_queue){
@@ -398,17 +404,18 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
 
 /* --- Folders --- */
 
-/* Parses an option with two values; *is_other is set if it is not `usual`, the default. */
-static ttr_status read_choice_option(const struct ctf_opening *opening, const char *key,
-                                     const char *previous_size, const char *other, bool *is_other,
-                                     ttr_error *error)
+/* Parses an option with two values. Sets *is_other to true if its value is `other`, which is not
+ * the default. */
+static ttr_status parse_choice_option(const struct ctf_opening *opening, const char *key,
+                                      const char *default_value, const char *other, bool *is_other,
+                                      ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, key);
     *is_other = value && strcmp(value, other) == 0;
-    if (!value || *is_other || strcmp(value, previous_size) == 0)
+    if (!value || *is_other || strcmp(value, default_value) == 0)
         return TTR_OK;
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key,
-                value, previous_size, other);
+                value, default_value, other);
 }
 
 static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_error *error)
@@ -427,11 +434,11 @@ static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_choice_option(opening, "time", "exact", "double",
-                                    &opening->trace->class->rounds_times, error);
+        status = parse_choice_option(opening, "time", "exact", "double",
+                                     &opening->trace->class->rounds_times, error);
     if (status == TTR_OK)
-        status = read_choice_option(opening, "mapped", "shown", "hidden",
-                                    &opening->trace->class->hides_mapped, error);
+        status = parse_choice_option(opening, "mapped", "shown", "hidden",
+                                     &opening->trace->class->hides_mapped, error);
     if (status == TTR_OK)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)
@@ -442,7 +449,7 @@ static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
         status = ctf_find_metadata(opening, error);
     if (status != TTR_OK)
         return status;
-    const bool is_damaged = ctf_opening_damage(opening) != NULL;
+    const bool is_damaged = ctf_opening_find_damage(opening) != NULL;
     status = open_stream_files(opening, error);
     const bool is_eventless = status == TTR_OK && !opening->first;
     if (is_eventless)
@@ -458,7 +465,8 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
                                     const char *only, ttr_error *error)
 {
     ttr *t = set->t;
-    struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* reference of this function */
+    /* this function holds a reference until it returns */
+    struct ctf_trace *trace = ctf_trace_new(t, folder, error);
     struct ctf_opening opening = {
         .t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
@@ -468,7 +476,7 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
     trace->end = INT64_MIN;
     ttr_status status = prepare_opening(&opening, error);
     trace->group = set->n ? set->opened[0].in->id : 0;
-    ctf_opening_report(&opening);
+    ctf_opening_report_diagnostics(&opening);
     options_free(&t->counted, opening.copies, opening.copies_n);
     diagnostics_free(&opening.notes);
     ctf_trace_unref(trace);
@@ -476,9 +484,9 @@ static ttr_status open_folder_trace(struct ctf_stream_set *set, struct folder *f
     return status;
 }
 
-/* Adds an input without events for an unreadable trace. It reports `reason` as damage. */
-static ttr_status add_refused_trace(struct ctf_stream_set *set, const char *path, const char *code,
-                                    const char *reason, ttr_error *error)
+/* Adds an input without events for an unreadable trace. The input reports `reason` as damage. */
+static ttr_status add_unreadable_trace(struct ctf_stream_set *set, const char *path,
+                                       const char *code, const char *reason, ttr_error *error)
 {
     ttr *t = set->t;
     struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
@@ -501,20 +509,20 @@ static ttr_status add_refused_trace(struct ctf_stream_set *set, const char *path
 }
 
 /* Replaces a folder without metadata by an input that reports this. Closes the folder. */
-static ttr_status add_undescribed_folder(struct ctf_stream_set *set,
-                                         const struct found_folder *found, ttr_error *error)
+static ttr_status add_folder_without_metadata(struct ctf_stream_set *set,
+                                              const struct found_folder *found, ttr_error *error)
 {
     char path[1024];
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
     folder_close(found->folder);
     set->folders++;
-    return add_refused_trace(set, path, "directory.untold", found->untold, error);
+    return add_unreadable_trace(set, path, "directory.untold", found->unreadable_reason, error);
 }
 
-/* Adds the inputs of one of several folders. If the folder is unreadable, reports it, counts it in
- * *bad, and keeps the first error in `first`. */
-static ttr_status open_one_folder(struct ctf_stream_set *set, struct folder *folder, size_t *bad,
-                                  ttr_error *first)
+/* Adds the inputs of one of several folders. If the folder is unreadable, reports it, increments
+ * *bad, and stores the first such error in `first`. */
+static ttr_status open_folder_or_report(struct ctf_stream_set *set, struct folder *folder,
+                                        size_t *bad, ttr_error *first)
 {
     char path[1024];
     ttr_error ctx = {0};
@@ -524,14 +532,14 @@ static ttr_status open_one_folder(struct ctf_stream_set *set, struct folder *fol
         if ((*bad)++ == 0)
             *first = ctx;
         ttr_error reason = ctx;
-        status = add_refused_trace(set, path, "trace.unreadable", reason.text, &ctx);
+        status = add_unreadable_trace(set, path, "trace.unreadable", reason.text, &ctx);
     }
     if (status != TTR_OK)
         *first = ctx;
     return status;
 }
 
-/* Counts the files outside of subfolders. */
+/* Returns the number of files in the folders, without files in their subfolders. */
 static size_t count_stream_files(const struct found_folder *folders, size_t n)
 {
     const struct folder_file *file;
@@ -543,25 +551,26 @@ static size_t count_stream_files(const struct found_folder *folders, size_t n)
 }
 
 /* Returns the number of readers that share the memory for windows. */
-static size_t reader_count(const ttr_read_options *options)
+static size_t count_readers_sharing_windows(const ttr_read_options *options)
 {
     const uint32_t readers = options && options->readers ? options->readers : 1;
     return readers < READERS_MAX ? readers : READERS_MAX;
 }
 
-/* Compares the metadata of several folders, or of one folder with a further file. */
-static ttr_status compare_with_further(struct ctf_stream_set *set,
-                                       const struct found_folders *found, const char *further,
-                                       ttr_error *error)
+/* Compares the metadata of several folders, or of one folder and the file `further`, to find which
+ * are a prefix of others. */
+static ttr_status compare_metadata_prefixes(struct ctf_stream_set *set,
+                                            const struct found_folders *found, const char *further,
+                                            ttr_error *error)
 {
     if (found->n < 2 && !further)
         return TTR_OK;
-    set->grown = ctf_prefix_set_new(set->t, found, further, error);
-    return set->grown ? TTR_OK : error->status;
+    set->prefix_set = ctf_prefix_set_new(set->t, found, further, error);
+    return set->prefix_set ? TTR_OK : error->status;
 }
 
-/* Compares the metadata of several folders, unless option `metadata` replaces them. Bad options are
- * reported later, by open_folder_trace. */
+/* Compares the metadata of several folders, unless the option `metadata` replaces them. Invalid
+ * options are reported later, by open_folder_trace. */
 static ttr_status compare_folder_metadata(struct ctf_stream_set *set,
                                           const struct found_folders *found, ttr_error *error)
 {
@@ -575,8 +584,8 @@ static ttr_status compare_folder_metadata(struct ctf_stream_set *set,
     if (status != TTR_OK)
         status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     else if (!options_get(copies, copies_n, "metadata"))
-        status = compare_with_further(set, found, options_get(copies, copies_n, "longer-metadata"),
-                                      error);
+        status = compare_metadata_prefixes(set, found,
+                                           options_get(copies, copies_n, "longer-metadata"), error);
     options_free(alloc, copies, copies_n);
     return status;
 }
@@ -590,20 +599,20 @@ static ttr_reader *open_folder_list(struct ctf_stream_set *set, const struct fou
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_stream_files(folders, n);
-    set->chunk = source_chunk_size(set->files * reader_count(set->options));
+    set->chunk = source_chunk_size(set->files * count_readers_sharing_windows(set->options));
     status = compare_folder_metadata(set, found, &ctx);
     for (size_t i = 0; i < n; i++) {
-        told += !folders[i].untold;
+        told += !folders[i].unreadable_reason;
         if (status != TTR_OK)
             folder_close(folders[i].folder);
-        else if (folders[i].untold)
-            status = add_undescribed_folder(set, &folders[i], &ctx);
+        else if (folders[i].unreadable_reason)
+            status = add_folder_without_metadata(set, &folders[i], &ctx);
         else if (n > 1 || found->has_others)
-            status = open_one_folder(set, folders[i].folder, &bad, &ctx);
+            status = open_folder_or_report(set, folders[i].folder, &bad, &ctx);
         else
             status = open_folder_trace(set, folders[i].folder, only, &ctx);
     }
-    ctf_prefix_set_free(set->grown);
+    ctf_prefix_set_free(set->prefix_set);
     if (status == TTR_OK && told && bad == told && !found->has_others)
         status = ctx.status;
     ttr_reader *reader = status == TTR_OK ? ctf_stream_set_merge(set, &ctx) : NULL;

@@ -1,8 +1,8 @@
 /* Finds and parses the metadata of a trace that is being opened.
  *
  * Candidates in this order: the file of option `metadata`; the file `metadata` of the folder; and,
- * if they exist, the metadata of another folder of the trace that start with the same bytes and are
- * longer (ctf_metadata_prefix.h). Diagnostics are stored until there is an input. */
+ * if they exist, longer metadata in another folder of the trace that start with the same bytes
+ * (ctf_metadata_prefix.h). Diagnostics are stored until an input exists that can report them. */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "formats/ctf/read/rfc11_read.h"
 #include "model/options.h"
 
-void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
-                      const char *code, const char *format, ...)
+void ctf_opening_add_diagnostic(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
+                                const char *code, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -24,12 +24,12 @@ void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64
     va_end(values);
 }
 
-static void store_metadata_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
-                                const char *text)
+static void store_metadata_diagnostic(void *ctx, ttr_severity severity, uint64_t offset,
+                                      const char *code, const char *text)
 {
     struct ctf_opening *opening = ctx;
     opening->trace->class->has_bad_metadata |= severity == TTR_SEVERITY_DAMAGE;
-    ctf_opening_note(opening, severity, offset, code, "%s", text);
+    ctf_opening_add_diagnostic(opening, severity, offset, code, "%s", text);
 }
 
 static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
@@ -42,7 +42,7 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
                                       &trace->class->metadata_n, error);
     }
     const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
-    if (ctf_prefix_pass_metadata(opening->set->grown, opening->set->folders, trace))
+    if (ctf_prefix_pass_metadata(opening->set->prefix_set, opening->set->folders, trace))
         return TTR_OK;
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
@@ -52,8 +52,7 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
                             &trace->class->metadata_n, error);
 }
 
-/* Returns the first damage of the metadata, or NULL. */
-const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening)
+const ttr_diagnostic *ctf_opening_find_damage(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n; i++)
         if (opening->notes.note[i].severity == TTR_SEVERITY_DAMAGE)
@@ -61,8 +60,9 @@ const ttr_diagnostic *ctf_opening_damage(const struct ctf_opening *opening)
     return NULL;
 }
 
-/* Returns true if the text starts with the file name, as TSDL diagnostics do. */
-static bool note_names_file(const struct ctf_opening *opening, const ttr_diagnostic *note)
+/* Returns true if the text of the diagnostic starts with the file name, as TSDL diagnostics do. */
+static bool diagnostic_starts_with_file_name(const struct ctf_opening *opening,
+                                             const ttr_diagnostic *note)
 {
     return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
 }
@@ -70,20 +70,20 @@ static bool note_names_file(const struct ctf_opening *opening, const ttr_diagnos
 static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     const ttr_diagnostic *damage = opening->options && opening->options->flags & TTR_READ_STRICT
-                                       ? ctf_opening_damage(opening)
+                                       ? ctf_opening_find_damage(opening)
                                        : NULL;
     if (!damage)
         return TTR_OK;
-    if (note_names_file(opening, damage))
+    if (diagnostic_starts_with_file_name(opening, damage))
         return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s (%s)", damage->text,
                     damage->code);
     return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path,
                 damage->text, damage->code);
 }
 
-/* Returns true if text without its opening comment is probably TSDL: v1.1 has no ":=" outside of
- * strings. Then an error of the v1.1 grammar would be misleading. */
-static bool lacks_tsdl_opening(const struct ctf_text *text)
+/* Returns true if metadata without the TSDL opening comment are probably TSDL. v1.1 has no ":="
+ * outside of strings. An error of the v1.1 grammar would then be misleading. */
+static bool is_probably_tsdl(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
 }
@@ -95,7 +95,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = opening->path};
     bool is_packetised;
-    description->note = store_metadata_note;
+    description->note = store_metadata_diagnostic;
     description->note_ctx = opening;
     enum ctf_version version = ctf_detect_metadata_language(
         trace->class->metadata, trace->class->metadata_n, &is_packetised);
@@ -107,7 +107,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     if (status == TTR_OK)
         status = ctf_trace_parse(trace, version, &text, error);
     if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised &&
-        lacks_tsdl_opening(&text))
+        is_probably_tsdl(&text))
         status = fail(error, TTR_E_MALFORMED, 0,
                       "%s does not start with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must",
                       opening->path);
@@ -120,7 +120,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     return status == TTR_OK ? refuse_damaged_metadata(opening, error) : status;
 }
 
-/* Parses and compiles the metadata. */
+/* Parses the metadata and compiles the trace class. */
 static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
@@ -130,8 +130,8 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(trace);
-    /* Do not share a class with diagnostics: their texts name the file. Nor a v1.1 class, which
-     * depends on the packets. */
+    /* Do not share a class with diagnostics, since their texts contain the file name. Do not share
+     * a v1.1 class, since it depends on the packets. */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
         ctf_trace_publish_class(trace);
     return TTR_OK;
@@ -139,12 +139,12 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
 
 /* --- Metadata with a common prefix --- */
 
-/* Parses the longer metadata of another folder. Their diagnostics are reported when that folder is
- * opened. */
+/* Parses longer metadata of another folder. Their diagnostics are not stored; they are reported
+ * when that folder is opened. */
 static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
-    struct ctf_prefix_set *grown = opening->set->grown;
+    struct ctf_prefix_set *prefix_set = opening->set->prefix_set;
     const size_t folder = opening->set->folders;
     struct ctf_trace *trace = ctf_trace_new(t, NULL, error);
     struct ctf_opening longer = {.t = t, .set = opening->set, .trace = trace};
@@ -153,48 +153,50 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     if (!trace)
         return TTR_E_NOMEM;
     diagnostics_init(&longer.notes, &t->counted);
-    (void)snprintf(longer.path, sizeof longer.path, "%s", ctf_prefix_longer_path(grown, folder));
+    (void)snprintf(longer.path, sizeof longer.path, "%s",
+                   ctf_prefix_longer_path(prefix_set, folder));
     trace->class->rounds_times = opening->trace->class->rounds_times;
     trace->class->hides_mapped = opening->trace->class->hides_mapped;
-    const bool is_there = ctf_prefix_pass_longer_metadata(grown, folder, trace);
+    const bool is_there = ctf_prefix_pass_longer_metadata(prefix_set, folder, trace);
     if (is_there && !ctf_trace_use_published_class(trace))
         status = parse_and_compile_class(&longer, &ctx);
     if (status != TTR_E_NOMEM)
-        ctf_prefix_keep_longer_class(grown, folder, is_there && status == TTR_OK ? trace : NULL,
-                                     longer.notes.n > 0);
+        ctf_prefix_keep_longer_class(
+            prefix_set, folder, is_there && status == TTR_OK ? trace : NULL, longer.notes.n > 0);
     diagnostics_free(&longer.notes);
     ctf_trace_unref(trace);
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* Sets *longer to the parsed longer metadata, or to NULL if there are none or they are unusable. */
+/* Finds and parses longer metadata. Sets *longer to the result, or to NULL if there are none or
+ * they are unusable. */
 static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct ctf_trace **longer,
                                        ttr_error *error)
 {
     bool is_bad;
-    const struct ctf_prefix_set *grown = opening->set->grown;
+    const struct ctf_prefix_set *prefix_set = opening->set->prefix_set;
     const size_t folder = opening->set->folders;
     *longer = NULL;
-    if (!ctf_prefix_is_extended(grown, folder))
+    if (!ctf_prefix_is_extended(prefix_set, folder))
         return TTR_OK;
-    ttr_status status = ctf_prefix_longer_class(grown, folder, &is_bad) || is_bad
+    ttr_status status = ctf_prefix_longer_class(prefix_set, folder, &is_bad) || is_bad
                             ? TTR_OK
                             : parse_longer_metadata(opening, error);
-    *longer = ctf_prefix_longer_class(grown, folder, &is_bad);
+    *longer = ctf_prefix_longer_class(prefix_set, folder, &is_bad);
     if (*longer && !(*longer)->class->description.has_uuid)
         *longer = NULL;
     return status;
 }
 
-static void adopt_longer_metadata(struct ctf_opening *opening, const struct ctf_trace *longer)
+static void set_longer_metadata(struct ctf_opening *opening, const struct ctf_trace *longer)
 {
-    opening->longer = ctf_prefix_longer_path(opening->set->grown, opening->set->folders);
+    opening->longer = ctf_prefix_longer_path(opening->set->prefix_set, opening->set->folders);
     ctf_trace_set_class(opening->trace, longer->class);
 }
 
-/* Uses longer metadata of another folder, if they are not damaged or these are damaged too. Reason:
- * a tracer declares an event before it writes it, but the declaration may be missing from an older
- * copy of the metadata. */
+/* Uses longer metadata of another folder, if those are not damaged, or the folder's own are damaged
+ * too. Reason: a tracer declares an event class before it writes such events, but an older copy of
+ * the metadata may lack the declaration. */
 static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer;
@@ -204,18 +206,19 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
     if (status != TTR_OK || !longer || (longer->class->has_bad_metadata && !is_bad))
         return status;
     if (!opening->notes.n)
-        ctf_prefix_keep_without_notes(opening->set->grown, opening->set->folders);
-    adopt_longer_metadata(opening, longer);
+        ctf_prefix_keep_without_notes(opening->set->prefix_set, opening->set->folders);
+    set_longer_metadata(opening, longer);
     if (is_bad)
-        ctf_opening_note(opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                         "%s starts with these metadata and is longer: events are read with it",
-                         opening->longer);
+        ctf_opening_add_diagnostic(
+            opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
+            "%s starts with these metadata and is longer: events are read with it",
+            opening->longer);
     return TTR_OK;
 }
 
-/* Uses longer metadata if these fail because they end before a stream is declared. Returns the
- * original error if there are none. */
-static ttr_status use_longer_after_failure(struct ctf_opening *opening, ttr_error *error)
+/* Uses longer metadata if parsing failed because the folder's own end before a stream class is
+ * declared. Returns the original error if there are no longer metadata. */
+static ttr_status use_longer_metadata_after_failure(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
     const ttr_error reason = *error;
@@ -229,58 +232,61 @@ static ttr_status use_longer_after_failure(struct ctf_opening *opening, ttr_erro
         *error = reason;
         return reason.status;
     }
-    adopt_longer_metadata(opening, longer);
-    ctf_opening_note(opening, TTR_SEVERITY_DAMAGE, opening->metadata_n, "ctf.cut-metadata",
-                     "the metadata end before they declare a stream");
-    ctf_opening_note(opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                     "%s starts with these metadata and is longer: events are read with it",
-                     opening->longer);
+    set_longer_metadata(opening, longer);
+    ctf_opening_add_diagnostic(opening, TTR_SEVERITY_DAMAGE, opening->metadata_n,
+                               "ctf.cut-metadata", "the metadata end before they declare a stream");
+    ctf_opening_add_diagnostic(
+        opening, TTR_SEVERITY_REMARK, NO_OFFSET, "ctf.longer-metadata",
+        "%s starts with these metadata and is longer: events are read with it", opening->longer);
     return TTR_OK;
 }
 
 ttr_status ctf_find_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
-    struct ctf_prefix_set *grown = opening->set->grown;
+    struct ctf_prefix_set *prefix_set = opening->set->prefix_set;
     const size_t folder = opening->set->folders;
     const struct folder_file *file = folder_find_file(trace->folder, CTF_METADATA);
     if (file)
         folder_file_path(trace->folder, file, opening->path, sizeof opening->path);
-    if (ctf_prefix_share_class(grown, folder, trace, &opening->metadata_n)) {
-        opening->longer =
-            ctf_prefix_is_extended(grown, folder) ? ctf_prefix_longer_path(grown, folder) : NULL;
+    if (ctf_prefix_share_class(prefix_set, folder, trace, &opening->metadata_n)) {
+        opening->longer = ctf_prefix_is_extended(prefix_set, folder)
+                              ? ctf_prefix_longer_path(prefix_set, folder)
+                              : NULL;
         return TTR_OK;
     }
     ttr_status status = read_metadata(opening, error);
     if (status != TTR_OK)
         return status;
     opening->metadata_n = trace->class->metadata_n;
-    opening->is_part = ctf_prefix_is_extended(grown, folder);
+    opening->is_part = ctf_prefix_is_extended(prefix_set, folder);
     if (!ctf_trace_use_published_class(trace))
         status = parse_and_compile_class(opening, error);
-    ctf_prefix_keep_class(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
+    ctf_prefix_keep_class(prefix_set, folder, status == TTR_OK ? trace : NULL,
+                          opening->notes.n > 0);
     return status == TTR_OK ? use_longer_metadata(opening, error)
-                            : use_longer_after_failure(opening, error);
+                            : use_longer_metadata_after_failure(opening, error);
 }
 
-/* Returns the consequence of truncated metadata as a part of the message. */
-static const char *consequence_of_note(const struct ctf_opening *opening,
-                                       const ttr_diagnostic *note)
+/* Returns the part of a message that explains the consequence of truncated metadata. */
+static const char *consequence_of_diagnostic(const struct ctf_opening *opening,
+                                             const ttr_diagnostic *note)
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
         return "";
     return opening->longer ? "; the longer metadata of another folder are used" : "; skipped";
 }
 
-/* The first stream's input reports diagnostics of undamaged metadata. Its offsets are not those of
- * the metadata, so the text contains the offset. */
-void ctf_opening_report(const struct ctf_opening *opening)
+/* Diagnostics of undamaged metadata are reported by the first stream's input. Offsets of that input
+ * are in the stream file, so the text of each diagnostic contains the offset in the metadata. */
+void ctf_opening_report_diagnostics(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_diagnostic *note = &opening->notes.note[i];
         const bool has_place = opening->is_metadata || !note->first_offset ||
-                               note->first_offset == NO_OFFSET || note_names_file(opening, note);
-        const char *consequence = consequence_of_note(opening, note);
+                               note->first_offset == NO_OFFSET ||
+                               diagnostic_starts_with_file_name(opening, note);
+        const char *consequence = consequence_of_diagnostic(opening, note);
         char place[48] = "";
         if (!has_place)
             (void)snprintf(place, sizeof place,

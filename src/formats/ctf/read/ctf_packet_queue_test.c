@@ -189,10 +189,10 @@ static void next_number_is_found_without_trying_used_ones(void **state)
     const struct ctf_stream_class_out kind = {.class = &class};
     const uint64_t like = hash_bytes("s", 1);
     key_map_init(&w.given, alloc_default());
-    assert_int_equal(ctf_last_number_used(&w, &trace, like), 0);
-    assert_true(ctf_record_number(&w, &trace, like, 7));
-    assert_int_equal(ctf_last_number_used(&w, &trace, like), 7);
-    assert_int_equal(ctf_last_number_used(&w, &other, like), 0);
+    assert_int_equal(ctf_find_last_name_number(&w, &trace, like), 0);
+    assert_true(ctf_record_name_number(&w, &trace, like, 7));
+    assert_int_equal(ctf_find_last_name_number(&w, &trace, like), 7);
+    assert_int_equal(ctf_find_last_name_number(&w, &other, like), 0);
     assert_true(ctf_record_file_name(&w, &trace, &kind, (ttr_text){"s-7", 3}));
     assert_true(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-7", 3}));
     assert_false(ctf_is_file_name_used(&w, &trace, (ttr_text){"s-8", 3}));
@@ -351,11 +351,11 @@ static void packets_of_other_queues_are_skipped_by_entry_points(void **state)
                                        {.number = 1, .has_number = true}};
     struct ctf_entry_point mark[] = {
         {.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
-    uint8_t of[] = {0, 1, 1, 1, 1, 2, 1, 1};
+    uint8_t queue_of[] = {0, 1, 1, 1, 1, 2, 1, 1};
     struct ctf_file_index file_index = {.queue = queue,
                                         .n = 3,
                                         .packets = 8,
-                                        .of = of,
+                                        .queue_of = queue_of,
                                         .entry_points = mark,
                                         .entry_points_n = 4,
                                         .stride = 2};

@@ -1,115 +1,116 @@
-/* Cached reads of packet headers. The bytes read for one header are kept for the next, since
- * headers of small packets are close to each other. */
+/* Reads packet headers through a buffer. The bytes read for one header also serve the next ones,
+ * since headers of small packets are close to each other. */
 #include "formats/ctf/read/ctf_peek_header.h"
 
 #include "base/status.h"
 
 #define PEEK_MAX ((size_t)1 << 20)
-/* read size for small packets, to get many headers at once */
+/* read size in bytes if packets are small, so that one read returns many headers */
 #define PEEK_DENSE ((size_t)32 << 10)
 #define DENSE_PACKET ((uint64_t)2048)
 
-bool ctf_peek_begin(struct ctf_header_peek *look, struct ctf_reader *reader)
+bool ctf_peek_begin(struct ctf_header_peek *peek, struct ctf_reader *reader)
 {
-    *look = (struct ctf_header_peek){
+    *peek = (struct ctf_header_peek){
         .reader = reader, .alloc = &reader->trace->t->counted, .room = CTF_PEEK_SIZE};
-    look->bytes = alloc_zero(look->alloc, CTF_PEEK_SIZE, 1);
-    return look->bytes != NULL;
+    peek->bytes = alloc_zero(peek->alloc, CTF_PEEK_SIZE, 1);
+    return peek->bytes != NULL;
 }
 
 /* Grows the buffer and keeps its bytes. Returns false if memory is out. */
-static bool grow_peek_buffer(struct ctf_header_peek *look, size_t room)
+static bool grow_peek_buffer(struct ctf_header_peek *peek, size_t room)
 {
-    uint8_t *larger = alloc_resize(look->alloc, look->bytes, look->room, room, 1);
+    uint8_t *larger = alloc_resize(peek->alloc, peek->bytes, peek->room, room, 1);
     if (!larger)
         return false;
-    look->bytes = larger;
-    look->room = room;
+    peek->bytes = larger;
+    peek->room = room;
     return true;
 }
 
-/* Bytes of the file from an offset on. */
-struct at_hand {
+/* Bytes of the file that are in the buffer, from the requested offset on. */
+struct loaded_bytes {
     struct bits bits;
-    bool is_end; /* the file ends after them */
-    bool is_all; /* the buffer is full */
+    bool is_end; /* the file ends after these bytes */
+    bool is_all; /* the buffer is full, so it must grow before more bytes can be read */
 };
 
 /* Makes at least CTF_PEEK_SIZE bytes at `offset` available, or all that the file has. With
  * `wants_all`, fills the buffer. Returns false on a read error. */
-static bool load_header_bytes(struct ctf_header_peek *look, uint64_t offset, bool wants_all,
-                              struct at_hand *to, ttr_error *error)
+static bool load_header_bytes(struct ctf_header_peek *peek, uint64_t offset, bool wants_all,
+                              struct loaded_bytes *to, ttr_error *error)
 {
-    const uint64_t behind = look->from + look->n;
-    size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_PEEK_SIZE;
-    *to = (struct at_hand){.is_end = false};
-    if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_PEEK_SIZE) {
-        if (look->has_small_packets && (look->room >= PEEK_DENSE ||
-                                        /* without the larger buffer it is only slower */
-                                        grow_peek_buffer(look, PEEK_DENSE)))
+    const uint64_t loaded_to = peek->from + peek->n;
+    size_t wanted = peek->room < PEEK_DENSE ? peek->room : CTF_PEEK_SIZE;
+    *to = (struct loaded_bytes){.is_end = false};
+    if (wants_all || offset < peek->from || offset > loaded_to ||
+        loaded_to - offset < CTF_PEEK_SIZE) {
+        /* If the buffer cannot grow, small reads are used, which is only slower. */
+        if (peek->has_small_packets &&
+            (peek->room >= PEEK_DENSE || grow_peek_buffer(peek, PEEK_DENSE)))
             wanted = PEEK_DENSE;
-        wanted = wants_all ? look->room : wanted;
+        wanted = wants_all ? peek->room : wanted;
         const int64_t n =
-            source_peek_at(look->reader->in->source, offset, look->bytes, wanted, error);
-        look->from = offset;
-        look->n = n > 0 ? (size_t)n : 0;
-        to->is_end = look->n < wanted;
-        to->is_all = wanted == look->room;
+            source_peek_at(peek->reader->in->source, offset, peek->bytes, wanted, error);
+        peek->from = offset;
+        peek->n = n > 0 ? (size_t)n : 0;
+        to->is_end = peek->n < wanted;
+        to->is_all = wanted == peek->room;
         if (n < 0)
             return false;
     }
     to->bits =
-        bits_init(look->bytes + (offset - look->from), 0, (look->from + look->n - offset) * 8);
+        bits_init(peek->bytes + (offset - peek->from), 0, (peek->from + peek->n - offset) * 8);
     return true;
 }
 
-enum ctf_framing ctf_peek_header(struct ctf_header_peek *look, uint64_t offset,
+enum ctf_framing ctf_peek_header(struct ctf_header_peek *peek, uint64_t offset,
                                  struct ctf_frame *frame, ttr_error *error)
 {
     for (bool wants_all = false;; wants_all = true) {
-        struct at_hand at;
-        if (!load_header_bytes(look, offset, wants_all, &at, error))
+        struct loaded_bytes at;
+        if (!load_header_bytes(peek, offset, wants_all, &at, error))
             return CTF_FRAME_FAILED;
         enum ctf_framing framing =
-            at.bits.end ? ctf_frame_packet(look->reader->trace, look->reader->section, &at.bits,
+            at.bits.end ? ctf_frame_packet(peek->reader->trace, peek->reader->section, &at.bits,
                                            frame, error)
                         : CTF_FRAME_SHORT;
-        look->has_small_packets = framing == CTF_FRAME_OK && frame->packet.size / 8 <= DENSE_PACKET;
-        if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && look->room >= PEEK_MAX))
+        peek->has_small_packets = framing == CTF_FRAME_OK && frame->packet.size / 8 <= DENSE_PACKET;
+        if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && peek->room >= PEEK_MAX))
             return framing;
-        if (at.is_all && !grow_peek_buffer(look, look->room * 4)) {
+        if (at.is_all && !grow_peek_buffer(peek, peek->room * 4)) {
             (void)fail_memory(error);
             return CTF_FRAME_FAILED;
         }
     }
 }
 
-struct bits ctf_peek_bytes(struct ctf_header_peek *look, uint64_t offset, uint64_t wanted)
+struct bits ctf_peek_bytes(struct ctf_header_peek *peek, uint64_t offset, uint64_t wanted)
 {
-    struct at_hand at;
+    struct loaded_bytes at;
     ttr_error error;
-    bool is_there = load_header_bytes(look, offset, false, &at, &error);
+    bool is_there = load_header_bytes(peek, offset, false, &at, &error);
     if (is_there && at.bits.end / 8 < wanted && !at.is_end && wanted <= PEEK_MAX &&
-        (look->room >= wanted || grow_peek_buffer(look, (size_t)wanted)))
-        is_there = load_header_bytes(look, offset, true, &at, &error);
-    return is_there ? at.bits : bits_init(look->bytes, 0, 0);
+        (peek->room >= wanted || grow_peek_buffer(peek, (size_t)wanted)))
+        is_there = load_header_bytes(peek, offset, true, &at, &error);
+    return is_there ? at.bits : bits_init(peek->bytes, 0, 0);
 }
 
-void ctf_peek_shrink(struct ctf_header_peek *look)
+void ctf_peek_shrink(struct ctf_header_peek *peek)
 {
-    uint8_t *smaller = look->room > PEEK_DENSE
-                           ? alloc_resize(look->alloc, look->bytes, look->room, CTF_PEEK_SIZE, 1)
+    uint8_t *smaller = peek->room > PEEK_DENSE
+                           ? alloc_resize(peek->alloc, peek->bytes, peek->room, CTF_PEEK_SIZE, 1)
                            : NULL;
     if (!smaller)
         return;
-    look->bytes = smaller;
-    look->room = CTF_PEEK_SIZE;
-    look->n = 0;
+    peek->bytes = smaller;
+    peek->room = CTF_PEEK_SIZE;
+    peek->n = 0;
 }
 
-void ctf_peek_end(struct ctf_header_peek *look)
+void ctf_peek_end(struct ctf_header_peek *peek)
 {
-    if (look->bytes)
-        alloc_free(look->alloc, look->bytes, look->room, 1);
-    look->bytes = NULL;
+    if (peek->bytes)
+        alloc_free(peek->alloc, peek->bytes, peek->room, 1);
+    peek->bytes = NULL;
 }

@@ -6,31 +6,31 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_PEEK_SIZE ((size_t)256) /* bytes of the first read; most headers are smaller */
+#define CTF_PEEK_SIZE ((size_t)256) /* bytes of the first read; most packet headers are smaller */
 
 struct ctf_header_peek {
     struct ctf_reader *reader;
     const struct alloc *alloc;
-    uint8_t *bytes; /* n bytes of the file from `from` on; NULL = memory was out */
+    uint8_t *bytes; /* bytes of the file from offset `from` on; NULL = allocation failed */
     size_t room, n;
     uint64_t from;
-    bool has_small_packets; /* the last packet was small, so more headers will be needed soon */
+    bool has_small_packets; /* the last packet was small, so reads fetch several headers at once */
 };
 
-/* Returns false if memory is out. */
-bool ctf_peek_begin(struct ctf_header_peek *look, struct ctf_reader *reader);
+/* Initializes the state. Returns false if memory is out. */
+bool ctf_peek_begin(struct ctf_header_peek *peek, struct ctf_reader *reader);
 
-/* Parses the packet header at an offset. Returns CTF_FRAME_SHORT at the end of the file. */
-enum ctf_framing ctf_peek_header(struct ctf_header_peek *look, uint64_t offset,
+/* Parses the packet header at a file offset. Returns CTF_FRAME_SHORT if the file ends first. */
+enum ctf_framing ctf_peek_header(struct ctf_header_peek *peek, uint64_t offset,
                                  struct ctf_frame *frame, ttr_error *error);
 
-/* Returns up to `wanted` bytes at an offset; fewer at the end of the file or if memory is out.
- * Valid until the next call. */
-struct bits ctf_peek_bytes(struct ctf_header_peek *look, uint64_t offset, uint64_t wanted);
+/* Returns up to `wanted` bytes at a file offset; fewer at the end of the file or if memory is out.
+ * The bytes are valid until the next call. */
+struct bits ctf_peek_bytes(struct ctf_header_peek *peek, uint64_t offset, uint64_t wanted);
 
-/* Frees the buffer that a very large or bogus header needed. */
-void ctf_peek_shrink(struct ctf_header_peek *look);
+/* Frees an unusually large buffer, which a very large or invalid header needed. */
+void ctf_peek_shrink(struct ctf_header_peek *peek);
 
-void ctf_peek_end(struct ctf_header_peek *look);
+void ctf_peek_end(struct ctf_header_peek *peek);
 
 #endif

@@ -10,18 +10,18 @@
  * Each function returns an enum ctf_step. Invariant: events in the batch point into the window, so
  * the window only moves while the batch is empty (model/input.h). A function that needs a move
  * while events are pending returns STEP_HOLD; the batch is then returned first, and the same
- * function runs again. Therefore a function must not change state before it may return STEP_HOLD.
+ * function is called again. Therefore a function must not change state before it may return
+ * STEP_HOLD.
  *
  * Inside a packet the window moves by multiples of 64 bytes from the packet's start, or of 4,096 if
  * a type needs such an alignment. So addresses keep the alignment of bit offsets.
  *
- * Offsets: reader->next is where the next packet starts; reader->offset is the file offset of
- * bits.base. Cost: one call of enter_packet and leave_packet per packet; events are read by
- * ctf_events.c.
+ * Offsets: reader->next is the file offset of the next packet; reader->offset is that of bits.base.
+ * Cost: one call of enter_packet and leave_packet per packet; events are read by ctf_events.c.
  *
  * Left out: the state inside a packet (ctf_read_packet.c), events (ctf_events.c), the choice of
  * packets by time (ctf_time_range.c), repair of sizes (ctf_size_repair.c), the search after damage
- * (ctf_resync.c), what RFC v1.1 adds (rfc11_read.c). */
+ * (ctf_resync.c), additions for RFC v1.1 (rfc11_read.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,37 +32,41 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define HEAD_BYTES ((size_t)128) /* most packet headers with their contexts are smaller */
+/* first bytes read per packet; most packet headers with their contexts are smaller */
+#define HEAD_BYTES ((size_t)128)
 #define HEAD_MAX ((size_t)16 << 20)
-#define EVENTS_BEFORE 3u /* a definition and two gaps may precede the events of a packet */
+/* events that may precede those of a packet: a packet definition and two gaps */
+#define EVENTS_BEFORE 3u
 
-static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
+static bool is_offset_in_window(const struct ctf_reader *reader, uint64_t offset)
 {
     const struct window *window = &reader->in->window;
     return offset >= window->offset && offset - window->offset <= window->n;
 }
 
-/* Makes `need` bytes from `offset` on available in the window, or fewer at the end of the input. */
+/* Moves the window so that it contains `need` bytes from `offset` on, or fewer at the end of the
+ * input. */
 static enum ctf_step fill_window_to(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
-    if (is_in_window(reader, offset) &&
-        (ctf_bytes_from(reader, offset) >= need || in->window.at_end))
+    if (is_offset_in_window(reader, offset) &&
+        (ctf_window_bytes_from(reader, offset) >= need || in->window.at_end))
         return STEP_GO;
     if (in->n)
         return STEP_HOLD;
     return ctf_step_from_status(reader, input_fill(in, offset, (size_t)need, reader->error));
 }
 
-static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset)
+static const uint8_t *window_bytes_at(const struct ctf_reader *reader, uint64_t offset)
 {
     return reader->in->window.bytes + (offset - reader->in->window.offset);
 }
 
-/* Returns the window's bytes from the packet at reader->next on. */
-static struct bits packet_bits(const struct ctf_reader *reader)
+/* Returns the bytes of the packet at reader->next that are in the window. */
+static struct bits bits_of_next_packet(const struct ctf_reader *reader)
 {
-    return bits_init(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
+    return bits_init(window_bytes_at(reader, reader->next), 0,
+                     ctf_window_bytes_from(reader, reader->next) * 8);
 }
 
 /* --- Definitions for copies --- */
@@ -91,9 +95,9 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
     emit_definition(reader, reader->stream, CTF_DEFINITION_PACKET);
     ttr_event *event = &reader->in->events[reader->in->n - 1];
     event->offset = packet->offset;
-    event->payload = reader->is_encoded ? NULL : window_at(reader, packet->offset);
+    event->payload = reader->is_encoded ? NULL : window_bytes_at(reader, packet->offset);
     event->payload_size = reader->is_encoded ? 0 : (uint32_t)(reader->next - packet->offset);
-    event->link = reader->given;
+    event->link = reader->events_read;
     return STEP_GO;
 }
 
@@ -123,16 +127,17 @@ static enum ctf_step finish_stream_file(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Skips a tail that is shorter than a packet's header and context. */
+/* Skips the end of the file if it is too short for a packet's header and context. Reports it unless
+ * it is empty. */
 static enum ctf_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
-    uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
-    const uint8_t *p = window_at(reader, from);
+    uint64_t from = reader->next, n = ctf_window_bytes_from(reader, from);
+    const uint8_t *p = window_bytes_at(reader, from);
     reader->next = from + n;
-    if (reader->queue) /* only the input of the first queue reports what is outside of packets */
+    if (reader->queue) /* only the input of the first queue reports bytes outside of packets */
         return STEP_GO;
-    if (ctf_is_zero(p, (size_t)n)) {
+    if (ctf_is_all_zero(p, (size_t)n)) {
         input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "ctf.zeros",
                              "%llu zero bytes in %s are not a packet", (unsigned long long)n,
                              reader->file);
@@ -153,13 +158,13 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
         return STEP_HOLD;
     ttr_status status =
         ctf_search_packet(reader, reader->is_lost ? from : from + 1,
-                          /* after a bad event, a packet may start at this very byte */
+                          /* after an invalid event, a packet may start at this very byte */
                           &is_zero);
     if (status != TTR_OK)
         return ctf_step_from_status(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
-    if (reader->queue) /* only the input of the first queue reports what is outside of packets */
+    if (reader->queue) /* only the input of the first queue reports bytes outside of packets */
         return STEP_GO;
     if (n == 0) {
         input_add_diagnostic(
@@ -181,38 +186,39 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
                                  (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* Stores header and context, since their fields may be asked for after the window has moved. */
-static bool store_packet_head(struct ctf_reader *reader, struct ctf_packet *packet)
+/* Copies header and context of the packet to `heads`, since their fields may be read after the
+ * window has moved. Returns false if memory is out. */
+static bool store_packet_header(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
     packet->head_at = (uint32_t)reader->heads.n;
     packet->head_n = (uint32_t)n;
     packet->context_bit = reader->frame.context_bit;
-    buffer_add(&reader->heads, window_at(reader, reader->next), n);
+    buffer_add(&reader->heads, window_bytes_at(reader, reader->next), n);
     return !reader->heads.failed && buffer_room(&reader->heads, 0);
 }
 
 static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
-    const bool tells_content =
-        !frame->is_resized && !ctf_is_rfc(reader); /* else the wrong size is reported as damage */
+    /* The wrong size of a resized packet is reported as damage instead. */
+    const bool reports_content = !frame->is_resized && !ctf_reader_is_rfc11(reader);
     reader->is_foreign |= frame->is_foreign;
-    if (frame->is_foreign && !ctf_is_rfc(reader))
+    if (frame->is_foreign && !ctf_reader_is_rfc11(reader))
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.other-trace",
                              "a packet of %s has the uuid of another trace", reader->file);
-    if (frame->is_overfull && tells_content)
+    if (frame->is_overfull && reports_content)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
             "a packet of %s declares more content than its size; read up to the last event",
             reader->file);
-    if (frame->is_underfull && tells_content)
+    if (frame->is_underfull && reports_content)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.content-size",
             "a packet of %s declares less content than its header; read up to the last "
             "event",
             reader->file);
-    else if (frame->is_unfinished && tells_content)
+    else if (frame->is_unfinished && reports_content)
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.unfinished",
             "a packet of %s was not finished by its tracer: its sizes are not set; read "
@@ -229,12 +235,13 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
                              "a packet of %s ends before it begins", reader->file);
 }
 
-/* Returns the time of events without a clock: the begin of their packet; else the end of the
- * previous one; else, at the start of CTF 2, the zero of the default clock. */
-static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
+/* Returns the time for events without a clock: the begin of their packet; if unknown, the end of
+ * the previous packet; if unknown too (start of a CTF 2 stream), the zero of the default clock. */
+static int64_t get_time_without_clock(const struct ctf_reader *reader,
+                                      const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     bool is_clamped = false;
     if (packet->has_begin)
         return ctf_ticks_to_ns(line, packet->begin, &is_clamped);
@@ -246,10 +253,10 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
     return has_zero ? ctf_ticks_to_ns(line, 0, &is_clamped) : reader->time;
 }
 
-/* Switches to a packet of another stream in the same input. Backward times are detected per stream,
- * so the last time becomes that of the new packet's stream. */
-static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
-                          const struct ctf_packet *packet)
+/* Switches to a packet of another stream in the same input. Times that go back are detected per
+ * stream, so reader->time becomes the last time of the new stream. */
+static void switch_to_stream(struct ctf_reader *reader, struct ctf_stream *last,
+                             const struct ctf_packet *packet)
 {
     const struct ctf_stream *ctx = reader->stream->first;
     bool is_clamped = false;
@@ -262,15 +269,14 @@ static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
     reader->time = ctx->time > INT64_MIN ? ctx->time : begin < reader->time ? begin : reader->time;
 }
 
-/* Reports a first event earlier than its packet's begin: a range that ends before the packet misses
- * it (ctf_is_after_range). */
+/* Reports a first event that is earlier than its packet's begin time. A time range that ends before
+ * the packet misses this event (ctf_packet_is_after_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
-    const struct bits bits = packet_bits(reader);
+    const struct bits bits = bits_of_next_packet(reader);
     uint64_t ticks;
-    const bool has_times = packet->has_begin &&
-                           /* else "ctf.begin-after-end" is reported */
-                           !(packet->has_end && packet->end < packet->begin);
+    /* For a packet that ends before it begins, "ctf.begin-after-end" is reported instead. */
+    const bool has_times = packet->has_begin && !(packet->has_end && packet->end < packet->begin);
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
         ctf_decode_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.early-event",
@@ -294,10 +300,10 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     struct ctf_packet *packet = &reader->packets[reader->slot];
     *packet = frame->packet;
     packet->offset = reader->next;
-    packet->base = window_at(reader, reader->next);
+    packet->base = window_bytes_at(reader, reader->next);
     packet->content_end = packet->content;
     packet->first_bit = frame->head;
-    if (!store_packet_head(reader, packet))
+    if (!store_packet_header(reader, packet))
         return ctf_step_from_status(reader, fail_memory(reader->error));
     in->packets++;
     reader->is_inside = true;
@@ -305,12 +311,12 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->is_damaged =
         frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->is_resized;
     reader->is_size_reported = reader->is_sealed = false;
-    reader->given = 0;
+    reader->events_read = 0;
     reader->offset = reader->next;
     reader->bits = bits_init(packet->base, frame->head, frame->head);
     reader->content_end = packet->content;
     reader->ticks = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
-    const struct ctf_counters *before = ctf_counters_of(reader->stream);
+    const struct ctf_counters *before = ctf_get_counters(reader->stream);
     bool has_time = reader->stream->kind->plan.has_time;
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
@@ -319,49 +325,53 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->is_stream_defined = true;
     report_odd_packet(reader, packet);
     report_early_event(reader, packet);
-    switch_stream(reader, last, packet);
-    if (ctf_packet_meets_range(reader, packet))
+    switch_to_stream(reader, last, packet);
+    if (ctf_packet_overlaps_range(reader, packet))
         ctf_emit_gaps(reader);
-    if (!has_time) /* gaps are emitted first and use the previous time */
-        reader->time = time_without_clock(reader, packet);
-    return ctf_is_rfc(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
+    /* events without a clock; set after gaps were emitted, which use the previous time */
+    if (!has_time)
+        reader->time = get_time_without_clock(reader, packet);
+    return ctf_reader_is_rfc11(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader))
+                                       : STEP_GO;
 }
 
-/* Makes the bytes available that entering the packet needs: all of it for copies, else its first
- * event. */
+/* Moves the window so that it contains the bytes needed to enter the packet: the complete packet
+ * for copies, otherwise its first event. */
 static enum ctf_step fill_packet_window(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
     bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_encoded &&
                    frame->packet.size <= CTF_COPY_MAX * 8,
          wants_empty_batch = false;
-    uint64_t need = ctf_is_rfc(reader) ? rfc11_bytes_to_enter(frame, &wants_empty_batch) : 0;
+    uint64_t need =
+        ctf_reader_is_rfc11(reader) ? rfc11_count_bytes_to_enter(frame, &wants_empty_batch) : 0;
     if (wants_empty_batch && reader->in->n)
         return STEP_HOLD;
     if (is_copy && need < frame->packet.size / 8)
         need = frame->packet.size / 8;
-    if (need < ctf_first_event_bytes(frame))
-        need = ctf_first_event_bytes(frame);
+    if (need < ctf_count_first_event_bytes(frame))
+        need = ctf_count_first_event_bytes(frame);
     return need ? fill_window_to(reader, reader->next, need) : STEP_GO;
 }
 
-/* Returns true if the packet belongs to the stream of the reader's queue. */
-static bool is_of_reader_queue(const struct ctf_reader *reader, const struct ctf_frame *frame)
+/* Returns true if the packet belongs to the stream of the queue that this input reads. */
+static bool is_packet_of_reader_queue(const struct ctf_reader *reader,
+                                      const struct ctf_frame *frame)
 {
     return reader->file_index &&
-           ctf_queue_accepts(&reader->file_index->queue[reader->queue], frame);
+           ctf_queue_accepts_packet(&reader->file_index->queue[reader->queue], frame);
 }
 
-/* Skips a packet that is not read by this input or not requested. Its counters are still recorded.
- */
+/* Skips a packet that another input reads, or that is outside of the time range. Records its
+ * counters. */
 static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
-    if (is_mine || is_of_reader_queue(reader, frame)) {
+    if (is_mine || is_packet_of_reader_queue(reader, frame)) {
         struct ctf_stream *stream = ctf_get_stream(reader, frame);
         if (!stream)
             return ctf_step_from_status(reader, fail_memory(reader->error));
-        ctf_update_counters(ctf_counters_of(stream), &frame->packet);
+        ctf_update_counters(ctf_get_counters(stream), &frame->packet);
     }
     if (is_mine && !ctf_packet_is_empty(frame))
         ctf_record_packet_end(reader, frame->kind, &frame->packet);
@@ -383,9 +393,9 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
     return step;
 }
 
-/* Returns true if another file of the stream provides this packet, as with overlapping snapshots.
- * If this file replaces a damaged copy of the packet, the counters continue from the packet before
- * that copy. */
+/* Returns true if the packet is read from another file of the stream (overlapping snapshots). If
+ * the packet is read here because the other copy is damaged, sets the counters to those before that
+ * copy. */
 static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_packet_queue *queue =
@@ -394,28 +404,28 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
     struct ctf_stream *stream =
         had >= CTF_DUPLICATE_REPLACES ? ctf_get_stream(reader, frame) : NULL;
     if (stream)
-        *ctf_counters_of(stream) = queue->replaced[had - CTF_DUPLICATE_REPLACES];
+        *ctf_get_counters(stream) = queue->replaced[had - CTF_DUPLICATE_REPLACES];
     return had == CTF_DUPLICATE_SKIP;
 }
 
-/* Decides what to do with a packet with header and context complete: read, skip, or stop at
- * the end of the range. */
-static enum ctf_step accept_packet(struct ctf_reader *reader)
+/* Reads the packet, skips it, or stops at the end of the time range. Its header and context are
+ * complete. */
+static enum ctf_step read_or_skip_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->reads_all_queues || !reader->file_index ||
                    ctf_queue_of_packet(reader->file_index, reader->packet_i) == reader->queue;
-    enum ctf_step step = is_mine && reader->to != INT64_MAX
-                             ? fill_window_to(reader, reader->next, ctf_first_event_bytes(frame))
-                             : STEP_GO;
+    enum ctf_step step =
+        is_mine && reader->to != INT64_MAX
+            ? fill_window_to(reader, reader->next, ctf_count_first_event_bytes(frame))
+            : STEP_GO;
     if (step != STEP_GO)
         return step;
-    const struct bits bits = packet_bits(reader);
-    if (is_mine &&
-        /* after damage packets may be out of order, and a packet without events proves nothing
-         * about later ones */
-        ctf_is_after_range(reader, frame, &bits))
+    const struct bits bits = bits_of_next_packet(reader);
+    /* After damage packets may be out of order, and an empty packet has no event that confirms its
+     * times. So these do not end the input. */
+    if (is_mine && ctf_packet_is_after_range(reader, frame, &bits))
         return (!reader->file_index || reader->file_index->is_whole) && !ctf_packet_is_empty(frame)
                    ? STEP_END
                    : skip_packet(reader, is_mine);
@@ -434,8 +444,8 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
-/* Returns true if the file ends at `next`. For reads up to a time limit: the end must be known
- * while events are pending, before the window can move. */
+/* Returns true if the file ends at reader->next. For reads up to a time limit, this must be known
+ * while events are pending, when the window cannot move. */
 static bool is_end_of_file(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
@@ -449,8 +459,8 @@ static bool is_end_of_file(struct ctf_reader *reader)
     return reader->is_over;
 }
 
-/* Returns true if the index pass saw the packet after this one at the expected offset, so the size
- * needs no check. */
+/* Returns true if the index pass found the next packet at the end of this one, so the size needs no
+ * check. */
 static bool is_size_verified(const struct ctf_reader *reader)
 {
     const struct ctf_file_index *file_index = reader->file_index;
@@ -469,18 +479,18 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
         enum ctf_step step = fill_window_to(reader, reader->next, need);
         if (step != STEP_GO)
             return step;
-        uint64_t n = ctf_bytes_from(reader, reader->next);
+        uint64_t n = ctf_window_bytes_from(reader, reader->next);
         if (n == 0)
             return finish_stream_file(reader);
-        struct bits bits = bits_init(window_at(reader, reader->next), 0, n * 8);
+        struct bits bits = bits_init(window_bytes_at(reader, reader->next), 0, n * 8);
         const enum ctf_framing framing =
             ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
         const struct ctf_size_question sized = {reader->next, reader->previous_size, NULL, framing};
         switch (framing == CTF_FRAME_OK && is_size_verified(reader)
                     ? framing
-                    : ctf_correct_size(reader, &sized, &reader->frame)) {
+                    : ctf_correct_packet_size(reader, &sized, &reader->frame)) {
         case CTF_FRAME_OK:
-            return accept_packet(reader);
+            return read_or_skip_packet(reader);
         case CTF_FRAME_FAILED:
             return ctf_step_from_status(reader, reader->error->status);
         case CTF_FRAME_BAD:
@@ -506,8 +516,8 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
 
 /* --- Batches --- */
 
-/* Drops the slots and headers of the previous batch, but keeps those of the current packet in slot
- * 0. */
+/* Frees the slots and headers of the previous batch. Keeps those of the current packet, moved to
+ * slot 0. */
 static void begin_reader_batch(struct ctf_reader *reader)
 {
     arena_reset(&reader->trace->scratch);
@@ -526,15 +536,15 @@ static void begin_reader_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
-/* Moves the window early for reads up to a time limit. The caller needs all events before that
- * time, which may be after the window's end. The bytes needed are estimated from the previous
- * reads. */
+/* For reads up to a time limit, moves the window before it is used up. Such a read must return all
+ * events before the limit, which may be after the window's end. The number of bytes needed is
+ * estimated from the previous reads. */
 static enum ctf_step move_window_early(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
                    went = here - reader->last_read_from;
     const struct input *in = reader->in;
-    const uint64_t left = ctf_bytes_from(reader, here),
+    const uint64_t left = ctf_window_bytes_from(reader, here),
                    most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
     reader->stride = went > reader->stride / 2 ? 2 * went : reader->stride - reader->stride / 16;
     reader->stride = reader->stride < most ? reader->stride : most;
@@ -553,14 +563,13 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     if (reader->is_eventless && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
-    /* Loops because packets may contain nothing to emit, while all slots of the batch are used up.
-     */
+    /* Repeats, because packets may fill all slots of the batch without any event to emit. */
     do {
         step = STEP_GO;
         if (in->n == 0)
             begin_reader_batch(reader);
         if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
-            ctf_enter_range(reader);
+            ctf_seek_range_start(reader);
         if (in->until != INT64_MAX)
             step = move_window_early(reader);
         for (; step == STEP_GO && in->n < in->batch && !in->is_stopped;) {

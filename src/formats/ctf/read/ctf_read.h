@@ -1,12 +1,14 @@
-/* A CTF trace that is being read: one `ctf_trace`, shared by the inputs of its stream files, which
- * are merged by time.
+/* Reader of CTF traces. A `ctf_trace` is shared by the inputs of its stream files, which are merged
+ * by time.
  *
- * Each stream file is an input of its own with its own window, notes and batches. So damage in one
- * file does not affect the others, and messages name file and offset. Compiled layouts
- * (layout/layout.h) decode the packet header and context. A plan decodes usual event headers, a
- * layout the others. The rest of an event is only measured until a caller asks for its fields.
+ * Each stream file is an input with its own window, diagnostics and batches. So damage in one file
+ * does not affect the others, and messages name file and offset. Compiled layouts (layout/layout.h)
+ * decode the packet header and context. Event headers of common forms are decoded by a plan
+ * (ctf_event_header_plan.h), all others by a layout. For the rest of an event only its size is
+ * computed, until a caller asks for its fields.
  *
- * With TTR_READ_DEFINITIONS an input also emits what a writer needs to copy packets unchanged:
+ * With TTR_READ_DEFINITIONS an input also emits the events that a writer needs to copy packets
+ * unchanged:
  *
  * |  CTF_DEFINITION_STREAM  once, first, also for a file without packets; the payload is empty
  * |  CTF_DEFINITION_PACKET  after the last event of each undamaged packet:
@@ -15,9 +17,10 @@
  * |                         time = that of its last event
  *
  * Events then have TTR_EVENT_RAW: their payload is the stored event from the first byte of its
- * header. It points into the payload of the packet definition that follows (unless the packet is
- * compressed). The `ctx` of each schema is a struct ctf_schema. A packet larger than CTF_COPY_MAX
- * gets no definition. Ownership: the last input frees the trace; the last trace frees its class. */
+ * header. The payload points into the payload of the packet definition that follows (unless the
+ * packet is compressed). The `ctx` of each schema is a struct ctf_schema. A packet larger than
+ * CTF_COPY_MAX gets no definition. Ownership: the last input frees the trace; the last trace frees
+ * its class. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READ_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READ_H
 
@@ -32,22 +35,26 @@
 enum ctf_definition {
     CTF_DEFINITION_STREAM = 1,
     CTF_DEFINITION_PACKET = 2,
-    CTF_DEFINITION_EVENT = 3 /* an event of another kind that counts as one of its packet */
+    /* an event of another type (metric, log, ...) that the packet definition includes in its count
+     */
+    CTF_DEFINITION_EVENT = 3
 };
 
 #define CTF_COPY_MAX (UINT64_C(256) << 20)
 
 /* Known faults of the tracer that wrote the trace (ctf_tracer_quirks.c). */
 struct ctf_quirks {
-    bool event_after_packet;  /* the last events of a packet may be later than its end */
-    bool event_before_packet; /* the first events of a packet may be earlier than its begin */
+    /* the last events of a packet may be later than the packet's end time */
+    bool event_after_packet;
+    /* the first events of a packet may be earlier than the packet's begin time */
+    bool event_before_packet;
     bool crash_leaves_end_zero;
 };
 
 struct ctf_stream_decoder;
 
-/* Parsed metadata and everything compiled from them. Traces of one library context with identical
- * metadata share it. */
+/* Parsed metadata and everything compiled from them. Traces of one library context with equal
+ * metadata share one class. */
 struct ctf_trace_class {
     /* entry in the library context's list of shared objects; see ctf_trace_publish_class */
     struct offer offer;
@@ -56,66 +63,69 @@ struct ctf_trace_class {
     bool rounds_times; /* option time=double */
     bool hides_mapped; /* option mapped=hidden */
     struct ctf_description description;
-    uint8_t *metadata; /* metadata file as stored, for copies */
+    uint8_t *metadata; /* metadata file as stored, which copies of the trace contain */
     size_t metadata_n;
-    bool has_bad_metadata; /* metadata are damaged, so they are not copied unchanged */
-    bool is_dialect;       /* written by our own writer (ctf_dialect.h) */
-    /* packets start with the magic number; packets contain the trace uuid */
+    bool has_bad_metadata; /* metadata are damaged; a copy does not contain them as stored */
+    bool is_dialect;       /* the trace was written by our own writer (ctf_dialect.h) */
+    /* packets start with the magic number; packet headers contain the trace UUID */
     bool has_magic, has_uuid;
     uint8_t magic[4]; /* the magic number in the byte order of the packets */
-    char version[8];  /* "1.8" */
+    char version[8];  /* version number as text, such as "1.8" */
     struct ctf_quirks quirks;
-    const struct layout *packet_header; /* NULL if packets have no header */
+    const struct layout *packet_header; /* layout of packet headers; NULL if packets have none */
     /* fast decoder of the packet header, if its fields have fixed offsets */
     struct ctf_fixed_root head;
     /* decoders by index in description.streams, compiled at first use; NULL before */
     struct ctf_stream_decoder **kinds;
     size_t kinds_capacity;
     const struct ctf_stream_decoder
-        *latest; /* the decoder added last, to be compiled; NULL = none */
+        *latest; /* the decoder added last, which is not compiled yet; NULL = none */
 };
 
 struct ctf_trace {
     ttr *t;
     struct ctf_trace_class *class;
     uint32_t users; /* references held by inputs */
-    /* pairs of differing duplicate packets that were compared by decoding both
+    /* number of duplicate packets with differing bytes of which both copies were decoded
      * (ctf_duplicate_packets.h) */
     uint32_t decoded_duplicates;
-    bool has_undecoded_duplicates; /* further pairs were not decoded, which is reported once */
-    bool has_damaged_duplicates;   /* a packet is damaged in both of its files */
-    struct folder *folder;         /* NULL for live traces */
+    bool has_undecoded_duplicates; /* more duplicates differ than may be decoded; reported once */
+    bool has_damaged_duplicates;   /* some packet is damaged in both files that contain it */
+    struct folder *folder;         /* trace folder; NULL for live traces */
     const struct format *format;
-    /* readers by source id of their events, starting at `readers_from`; NULL elements: not of this
-     * trace, or closed */
+    /* readers by source id of their events, minus `readers_from`. An element is NULL if the source
+     * is not of this trace, or is closed. */
     const struct ctf_reader **readers;
     size_t readers_n;
     uint16_t readers_from;
     struct arena scratch; /* temporary memory for decoding fields; reset for each batch */
-    /* memory of streams and event classes of all inputs, kept together to touch few pages */
-    struct arena met;
-    /* schemas by event class number, shared by all streams; NULL elements: not met yet, or each
-     * stream has its own */
+    /* memory of the streams and event classes that all inputs have read so far, on few pages */
+    struct arena class_arena;
+    /* schemas by event class number, shared by all streams. An element is NULL if no event of the
+     * class was read yet, or if each stream has its own schema. */
     struct ctf_schema **schemas;
     size_t schemas_n;
-    const struct type *cpu_context; /* RFC v1.1: the cpu of the file name, as a packet field */
-    const struct layout *cpu;       /* compiled layout of cpu_context */
-    uint32_t group;                 /* equal for traces that were opened together */
-    /* some streams do not declare when packets begin; `begin` and `end` are invalid then */
+    /* RFC v1.1: type of a packet context that contains the cpu number of the file name */
+    const struct type *cpu_context;
+    const struct layout *cpu; /* compiled layout of cpu_context */
+    uint32_t group;           /* number that is equal for traces that were opened together */
+    /* some streams declare no begin times of packets; `begin` and `end` are invalid then */
     bool lacks_times;
     int64_t begin, end;     /* earliest begin and latest end of all packets, ns */
-    uint16_t thread_source; /* source id that the threads of all streams belong to */
+    uint16_t thread_source; /* source id under which the threads of all streams are registered */
     uint8_t key[32];        /* RFC v1.1: AES key of encrypted packets */
     bool has_key;
-    /* RFC v1.1: alignment if the metadata do not record it; UNKNOWN = found by probing */
+    /* RFC v1.1: alignment to assume if the metadata do not record it; UNKNOWN = find it by probing
+     */
     enum ctf_alignment assumed_alignment;
     /* RFC v1.1: size limit of an unpacked packet, in bytes; 0 = 1 GiB */
     uint64_t unpacked_max;
-    /* RFC v1.1: the same metadata for packets of the other byte order; NULL = none was met */
+    /* RFC v1.1: trace with the same metadata for packets of the other byte order; NULL until needed
+     */
     struct ctf_trace *other_order;
     struct rfc11_packet first; /* RFC v1.1: header of the first packet, a template for copies */
     bool has_first;
-    bool has_foreign; /* packets of another trace were seen; RFC v1.1: or of another byte order */
+    bool has_foreign; /* packets of another trace were read; RFC v1.1: or of the other byte order */
 };
 
 /* The part of a data stream that one file contains. */
@@ -123,17 +133,19 @@ struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
     const struct ctf_stream_decoder *kind;
-    /* itself; RFC v1.1: for packets of the second byte order, the stream of the first one */
+    /* this stream; RFC v1.1: for packets of the second byte order, the same stream in the first one
+     */
     struct ctf_stream *first;
     uint64_t number; /* stream instance id; if packets have none, the index of the file */
     bool has_number;
-    const char *file; /* path below the trace folder, if known */
+    const char *file; /* file name relative to the trace folder; NULL if unknown */
     ttr_id track;
     struct ctf_schema *schema; /* schema of the stream's definitions */
-    /* Private to the reader: event classes by id, and counters of the previous packet. */
+    /* The following members are private to the reader: event classes by id, and counters of the
+     * previous packet. */
     struct ctf_class_entry *by_id; /* aligned to a cache line */
-    void *by_id_memory;            /* the allocation that contains by_id */
-    bool has_extended;             /* some event ids only fit extended event headers */
+    void *by_id_memory;            /* allocated block that contains by_id, to be freed */
+    bool has_extended;             /* some event ids do not fit a compact event header */
     struct ctf_event_decoder **by_index;
     size_t by_id_n, by_index_n;
     struct ctf_counters {
@@ -141,63 +153,65 @@ struct ctf_stream {
         bool has_sequence, has_discarded, has_end;
         uint64_t sequence, discarded, end;
     } before;
-    bool is_entered_late; /* reading started after the first packet */
-    /* time of its last event, ns; set when a packet of another stream follows; INT64_MIN: none */
+    bool is_entered_late; /* reading started at a later packet than the first of the file */
+    /* time of the last event, ns; set when a packet of another stream follows; INT64_MIN = none */
     int64_t time;
 };
 
-/* An event class, as ttr_event.schema's `ctx`. All streams of a trace share it, so that it stays in
- * the cache. Streams have their own if events are copied with packets, or if the printed fields
- * differ per stream (RFC v1.1). */
+/* An event class, in ttr_event.schema's `ctx`. All streams of a trace share one schema, so that it
+ * stays in the cache. Each stream has its own if events are copied with packets, or if the printed
+ * fields differ per stream (RFC v1.1). */
 struct ctf_schema {
     struct layout_schema base;
     struct ctf_trace *trace;
-    const struct ctf_event_class *event; /* NULL in the schema of definitions */
+    const struct ctf_event_class *event; /* event class; NULL in the schema of definitions */
     ttr_id id;
-    bool has_imports; /* its fields need values of the packet or the event header */
-    bool ends_inside; /* events may end inside a byte */
-    /* `stream` and `reader` are NULL if the schema is shared; see ctf_origin_of */
+    bool has_imports; /* its fields depend on fields of the packet or of the event header */
+    bool ends_inside; /* events may end at a bit that is not a byte boundary */
+    /* both NULL if streams share the schema; ctf_find_event_origin finds them for each event then
+     */
     struct ctf_stream *stream;
     const struct ctf_reader *reader;
 };
 
-/* Reader and stream of an event. Found by the event's source and track, which must be unchanged.
- * Both are NULL once the input is closed. */
+/* Reader and stream of an event, found by the event's source and track; a caller must not have
+ * changed these. Both are NULL once the input is closed. */
 struct ctf_origin {
     const struct ctf_reader *reader;
     struct ctf_stream *stream;
 };
 
-struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event *event);
+struct ctf_origin ctf_find_event_origin(const struct ctf_schema *schema, const ttr_event *event);
 
-/* A packet with events in the batch; ttr_event.part is its index. */
+/* A packet with events in the batch; ttr_event.part is its index in reader->packets. */
 struct ctf_packet {
     uint64_t offset;        /* file offset */
-    uint64_t size, content; /* bits, as stored */
+    uint64_t size, content; /* declared sizes of packet and content, bits */
     uint64_t sequence, discarded;
-    uint64_t begin, end; /* ticks since the clock's zero, extended to 64 bits */
+    /* ticks from the clock's zero, extended to 64 bits; valid if has_begin, has_end */
+    uint64_t begin, end;
     bool has_sequence, has_discarded, has_begin, has_end;
     uint32_t cpu;
     bool has_cpu;
     uint8_t sequence_bits; /* width of the sequence field in bits; 0 = 64 */
-    /* address that bit offsets count from, in the window or in unpacked memory; a multiple of 1 <<
-     * kind->step bits after the packet's start */
+    /* Address from which bit offsets are measured, in the window or in unpacked memory. Its
+     * distance from the packet's start is a multiple of 1 << kind->step bits. */
     const uint8_t *base;
-    uint64_t base_bit;        /* bits from the packet's start to `base` */
-    uint64_t content_end;     /* bits after base */
-    uint64_t first_bit;       /* offset of its first event, bits from the packet's start */
+    uint64_t base_bit;        /* distance of `base` from the packet's start, bits */
+    uint64_t content_end;     /* end of the content, in bits from `base` */
+    uint64_t first_bit;       /* offset of the first event, in bits from the packet's start */
     uint32_t head_at, head_n; /* range of its header and context in the reader's `heads`, bytes */
-    uint64_t context_bit;     /* offset of the context in it, bits */
+    uint64_t context_bit;     /* offset of the packet context in that range, in bits */
 };
 
 /* Returns the packet's sequence number minus `shift`, wrapped to the width of its field. */
-static inline uint64_t ctf_sequence_before(const struct ctf_packet *packet, int64_t shift)
+static inline uint64_t ctf_shift_sequence(const struct ctf_packet *packet, int64_t shift)
 {
     return (packet->sequence - (uint64_t)shift) &
            (UINT64_MAX >> (packet->sequence_bits ? 64 - packet->sequence_bits : 0));
 }
 
-/* Drops a reference; the last one frees the trace. */
+/* Drops a reference to the trace. The last one frees the trace. */
 void ctf_trace_unref(struct ctf_trace *trace);
 
 #endif

@@ -1,5 +1,6 @@
-/* Reader state inside a packet: runs the event loops of ctf_events.c, and handles their reasons to
- * stop: end of the window, end of the content, bad events. See ctf_read.c for the state machine. */
+/* State of the reader inside a packet. Calls the event loops of ctf_events.c, and handles the
+ * reasons for which they stop: end of the window, end of the content, invalid events. See
+ * ctf_read.c for the state machine. */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_read_step.h"
 #include "formats/ctf/read/ctf_resync.h"
@@ -20,7 +21,7 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                                          uint64_t offset, uint64_t from, bool is_mine)
 {
     const bool is_resized = reader->frame.is_resized;
-    const uint64_t said = is_resized ? reader->frame.declared_size : packet->size,
+    const uint64_t declared = is_resized ? reader->frame.declared_size : packet->size,
                    next = offset + packet->size / 8;
     reader->next = ctf_next_packet_offset(reader, from, next);
     reader->previous_size = reader->next - offset;
@@ -32,24 +33,25 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
     return ctf_step_from_status(
-        reader, input_add_damage(
-                    reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                    "%s: the packet at byte %llu declares %llu %s, but %s "
-                    "after %llu bytes: reading continues there",
-                    reader->file, (unsigned long long)offset,
-                    (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
-                    reader->next < source_end_offset(reader->in->source) ? "another one starts"
-                                                                         : "the file ends",
-                    (unsigned long long)reader->previous_size));
+        reader,
+        input_add_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
+                         "%s: the packet at byte %llu declares %llu %s, but %s "
+                         "after %llu bytes: reading continues there",
+                         reader->file, (unsigned long long)offset,
+                         (unsigned long long)(declared % 8 ? declared : declared / 8),
+                         declared % 8 ? "bits" : "bytes",
+                         reader->next < source_end_offset(reader->in->source) ? "another one starts"
+                                                                              : "the file ends",
+                         (unsigned long long)reader->previous_size));
 }
 
-/* Reports events later than their packet's end: a range that starts long after the packet misses
- * them (ctf_find_entry). */
+/* Reports events that are later than their packet's end time. A time range that starts long after
+ * the packet misses such events (ctf_find_entry_point). */
 static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
+    /* For RFC v1.1, late events are reported in rfc11_read.c. */
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
-                           /* RFC v1.1 reports this per event (rfc11_read.c) */
-                           reader->given && !ctf_is_rfc(reader);
+                           reader->events_read && !ctf_reader_is_rfc11(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
         !reader->trace->class->quirks.event_after_packet)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
@@ -61,15 +63,15 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
     struct ctf_packet *packet = &reader->packets[reader->slot];
     const bool was_unpacked = reader->is_unpacked;
     reader->is_inside = false;
-    if (ctf_is_rfc(reader))
+    if (ctf_reader_is_rfc11(reader))
         rfc11_leave_packet(reader);
-    ctf_update_counters(ctf_counters_of(reader->stream), packet);
-    if (reader->given)
+    ctf_update_counters(ctf_get_counters(reader->stream), packet);
+    if (reader->events_read)
         ctf_record_packet_end(reader, reader->stream->kind, packet);
     report_late_event(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
-                                         /* a lost packet is searched from the byte of the first
-                                          * unread bit */
+                                         /* the search for a lost packet starts at the byte that
+                                          * contains the first unread bit */
                                          8;
     enum ctf_step step = STEP_GO;
     if (packet->size == UINT64_MAX)
@@ -81,7 +83,7 @@ static enum ctf_step leave_packet(struct ctf_reader *reader)
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = reader->is_encoded ? reader->next <= source_end_offset(reader->in->source)
-                                       : ctf_bytes_from(reader, packet->offset) >= n;
+                                       : ctf_window_bytes_from(reader, packet->offset) >= n;
     reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS &&
                         (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
     return step;
@@ -93,7 +95,7 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     if (in->n)
         return STEP_HOLD;
     uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step,
-             had = ctf_bytes_from(reader, reader->offset + shift / 8);
+             had = ctf_window_bytes_from(reader, reader->offset + shift / 8);
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
@@ -118,8 +120,8 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Returns true if the unread bits are padding of the last byte: content of byte granularity may
- * have up to 7 zero bits after its last event. */
+/* Returns true if the unread bits pad the last byte. If the content size has byte granularity, up
+ * to 7 zero bits may follow the last event. */
 static bool is_byte_padding(const struct ctf_reader *reader)
 {
     const struct bits *bits = &reader->bits;
@@ -127,8 +129,9 @@ static bool is_byte_padding(const struct ctf_reader *reader)
     if (!reader->frame.is_rounded || left == 0 || left >= 8 || bits->end % 8)
         return false;
     unsigned last = bits->base[bits->end / 8 - 1];
-    return last >> (8 - left) == 0 ||
-           (last & ((1u << left) - 1)) == 0; /* little-endian, big-endian */
+    /* The unread bits are the high bits of a little-endian byte, the low bits of a big-endian one.
+     */
+    return last >> (8 - left) == 0 || (last & ((1u << left) - 1)) == 0;
 }
 
 /* Handles the end of the content or of the window: moves the window, leaves the packet, or reports
@@ -156,11 +159,12 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
 }
 
-/* Skips an event that cannot be decoded. If its size is stored (RFC v1.1), only this event is lost,
- * else the rest of the packet. */
+/* Skips an event that cannot be decoded. If the event's size is stored (RFC v1.1), only this event
+ * is skipped, otherwise the rest of the packet. */
 static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
-    switch (ctf_is_rfc(reader) ? rfc11_skip_event(reader, code, what) : RFC11_NOT_SKIPPED) {
+    switch (ctf_reader_is_rfc11(reader) ? rfc11_skip_event(reader, code, what)
+                                        : RFC11_NOT_SKIPPED) {
     case RFC11_SKIPPED:
         return ctf_step_from_status(reader, reader->status);
     case RFC11_IS_CUT:
@@ -174,8 +178,8 @@ static enum ctf_step skip_bad_event(struct ctf_reader *reader, const char *code,
 
 enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
 {
-    uint64_t shown =
-        reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
+    uint64_t shown = reader->is_unpacked ? reader->content_end
+                                         : ctf_window_bytes_from(reader, reader->offset) * 8;
     ttr_status status = TTR_OK;
     reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
     switch (ctf_read_events(reader)) {

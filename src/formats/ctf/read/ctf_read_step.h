@@ -1,44 +1,45 @@
-/* Steps of reading a stream file, shared by the states between packets (ctf_read.c) and inside one
- * (ctf_read_packet.c). Thread rule: that of the reader. */
+/* State machine of reading a stream file: the states between packets are in ctf_read.c, those
+ * inside a packet in ctf_read_packet.c. Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READ_STEP_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READ_STEP_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Result of a step. */
+/* Result of one state transition. */
 enum ctf_step {
     STEP_GO,
-    STEP_HOLD, /* the window must move, but events are pending */
+    STEP_HOLD, /* the window must move, but events that point into it were not emitted yet */
     STEP_END,
-    STEP_FAILED /* see reader->status */
+    STEP_FAILED /* reader->status has the error */
 };
 
-/* Stores a status in the reader and returns the step that it means. */
+/* Stores a status in the reader. Returns STEP_GO for TTR_OK, else STEP_FAILED. */
 static inline enum ctf_step ctf_step_from_status(struct ctf_reader *reader, ttr_status status)
 {
     reader->status = status;
     return status == TTR_OK ? STEP_GO : STEP_FAILED;
 }
 
-/* Returns true for traces of RFC v1.1. */
-static inline bool ctf_is_rfc(const struct ctf_reader *reader)
+/* Returns true if the reader's trace has the format RFC v1.1. */
+static inline bool ctf_reader_is_rfc11(const struct ctf_reader *reader)
 {
     return reader->trace->class->description.version == CTF_RFC_1_1;
 }
 
-/* --- ctf_read_packet.c --- */
+/* --- Inside a packet (ctf_read_packet.c) --- */
 
-/* Advances to the next packet. `offset` is the start of the current one and `from` the first byte
- * of it that was not read. Only the input that owns the packet (`is_mine`) reports a wrong size. */
+/* Moves the reader to the next packet. `offset` is the start of the current packet, and `from` the
+ * end of what was read. Only the input that reads the packet's queue (`is_mine`) reports a wrong
+ * size. */
 enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct ctf_packet *packet,
                                          uint64_t offset, uint64_t from, bool is_mine);
 
-/* Records the end time of a packet of this input, with or without reading it. */
+/* Records the end time of a packet of this input, whether the packet is read or skipped. */
 void ctf_record_packet_end(struct ctf_reader *reader, const struct ctf_stream_decoder *kind,
                            const struct ctf_packet *packet);
 
-/* Moves the window inside the packet to the start of the next event. Fails the packet if one event
- * is larger than max_record. */
+/* Moves the window to the start of the next event of the current packet. Reports the packet as
+ * damaged if one event is larger than the option max_record. */
 enum ctf_step ctf_move_window(struct ctf_reader *reader);
 
 /* Reads events of the current packet until the batch is full or the packet ends. */

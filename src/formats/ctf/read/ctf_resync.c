@@ -1,9 +1,9 @@
 /* Resynchronization: finds the next packet after damage.
  *
- * Algorithm: scan for the magic number. A candidate counts if its packet header and context can be
- * parsed and its uuid (if packets have one) is that of the trace. Each window is searched up to
- * CTF_CANDIDATE_BYTES bytes before its end, so that a candidate is complete; the rest is searched
- * with the next window.
+ * Algorithm: scan for the magic number. A candidate is accepted if its packet header and context
+ * can be parsed, and its UUID (if packets have one) is that of the trace. Each window is searched
+ * up to CTF_CANDIDATE_BYTES before its end, so that the header of every candidate is complete. The
+ * remaining bytes are searched with the next window.
  *
  * |  ...events | damage | magic? (no: header impossible) | magic, header, context -> reader->next
  * |            `- reported as one region of damage -----'
@@ -23,7 +23,7 @@
 
 #define SEARCH_BYTES ((size_t)16 << 10)
 
-bool ctf_is_zero(const uint8_t *bytes, size_t n)
+bool ctf_is_all_zero(const uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (bytes[i])
@@ -31,8 +31,8 @@ bool ctf_is_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* Searches the window from *at on. Sets *at to the packet, or to where the search continues in the
- * next window. */
+/* Searches the window for a packet, from file offset *at on. Sets *at to the packet, or to the
+ * offset at which to continue in the next window. */
 static ttr_status search_window_for_packet(struct ctf_reader *reader, uint64_t *at, bool *is_found)
 {
     const struct window *window = &reader->in->window;
@@ -73,7 +73,7 @@ ttr_status ctf_search_packet(struct ctf_reader *reader, uint64_t from, bool *is_
         else
             at = end;
         uint64_t passed = is_found || at < end ? at : end;
-        *is_zero = *is_zero && ctf_is_zero(window->bytes, (size_t)(passed - window->offset));
+        *is_zero = *is_zero && ctf_is_all_zero(window->bytes, (size_t)(passed - window->offset));
         if (status != TTR_OK || is_found || window->at_end || window->n == 0) {
             reader->next = is_found ? at : end;
             return status;
@@ -127,13 +127,14 @@ ttr_status ctf_skip_foreign_packet(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
     uint64_t from = reader->next, n = frame->packet.size / 8;
-    if (frame->packet.size == UINT64_MAX) { /* without a size its end is unknown */
+    /* no declared size, so the end of the packet is unknown */
+    if (frame->packet.size == UINT64_MAX) {
         reader->is_lost = true;
         return TTR_OK;
     }
     reader->next += n;
     reader->previous_size = n;
-    if (reader->queue) /* only the input of the first queue reports what is outside of packets */
+    if (reader->queue) /* only the input of the first queue reports damage between packets */
         return TTR_OK;
     return input_add_damage(reader->in, from, n, frame->code, reader->error,
                             "%s: %s; its %llu bytes are skipped", reader->file, frame->text,

@@ -16,10 +16,10 @@
  * candidates.
  *
  * The other direction is checked too: a size can be too large and hide a packet in the padding.
- * hides_packet_of_usual_size tests for a packet at the previous packet's size; skips_next_packet
+ * padding_hides_packet tests for a packet at the previous packet's size; size_skips_next_packet
  * tests for a hole in the packet numbers.
  *
- * Order of calls: ctf_correct_size after each header is parsed (index pass and reading);
+ * Order of calls: ctf_correct_packet_size after each header is parsed (index pass and reading);
  * ctf_next_packet_offset after a packet was read, for inputs with an index that is incomplete.
  *
  * Invariants: the window is never moved (all reads go through source_peek_at);
@@ -36,9 +36,10 @@
 #define PEEK_NEAR ((size_t)8 << 10)
 #define PEEK_BYTES ((size_t)64 << 10)
 #define PEEK_HEAD ((size_t)1024)
-#define CHAIN 3u /* headers that must follow each other if there is no magic number */
-#define CHAIN_HEAD ((uint64_t)64) /* bits of a header; smaller ones match by chance */
-/* bytes searched for a chain, since each byte is a candidate */
+#define CHAIN 3u /* packet headers that must follow each other if packets have no magic number */
+/* least size of a header in bits; smaller ones match by chance */
+#define CHAIN_HEAD ((uint64_t)64)
+/* bytes searched for a chain of headers; limited, since each byte is a candidate */
 #define CHAIN_BYTES_MAX ((uint64_t)16 << 20)
 ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, size_t n,
                             bool *is_one)
@@ -52,7 +53,8 @@ ttr_status ctf_is_packet_at(const struct ctf_reader *reader, const uint8_t *p, s
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
 
-/* Returns the first magic number in the range. RFC v1.1: in either byte order, if both were met. */
+/* Returns the first magic number in the range, or NULL. RFC v1.1: in either byte order, if the
+ * trace has packets of both. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
                               const uint8_t *end)
 {
@@ -82,8 +84,8 @@ static bool is_same_stream(const struct ctf_frame *a, const struct ctf_frame *b)
            a->number == b->number;
 }
 
-/* Returns true if `frame` is later than `before` in the same stream, by time or by the next packet
- * number. */
+/* Returns true if `frame` is a later packet of the same stream than `before`, by its begin time or
+ * because its packet number follows. */
 static bool is_later_packet(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -95,7 +97,8 @@ static bool is_later_packet(const struct ctf_frame *frame, const struct ctf_fram
     return packet->has_sequence && last->has_sequence && packet->sequence == last->sequence + 1;
 }
 
-/* Parses the header at a file offset. Returns true if it is a packet of this trace with a size. */
+/* Parses the packet header at a file offset. Returns true if it is valid, of this trace, and
+ * declares a size. */
 static bool parse_packet_at(const struct ctf_reader *reader, uint64_t offset,
                             struct ctf_frame *frame)
 {
@@ -111,7 +114,7 @@ static bool parse_packet_at(const struct ctf_reader *reader, uint64_t offset,
 
 /* --- Without a magic number --- */
 
-/* Returns true if all header fields of `frame` are plausible for a successor of `before`. */
+/* Returns true if all header fields of `frame` are plausible for the packet after `before`. */
 static bool is_plausible_successor(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -123,9 +126,9 @@ static bool is_plausible_successor(const struct ctf_frame *frame, const struct c
     return !packet->has_begin || !last->has_begin || packet->begin >= last->begin;
 }
 
-/* Returns true if `frame` is the next packet of the stream by number, and not earlier if both have
- * times. */
-static bool is_next_by_number(const struct ctf_frame *frame, const struct ctf_frame *before)
+/* Returns true if the packet number of `frame` follows that of `before`, and its begin is not
+ * earlier (if both have times). */
+static bool has_next_packet_number(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
     return is_same_stream(frame, before) && packet->has_sequence && last->has_sequence &&
@@ -133,8 +136,8 @@ static bool is_next_by_number(const struct ctf_frame *frame, const struct ctf_fr
            (!packet->has_begin || !last->has_begin || packet->begin >= last->begin);
 }
 
-/* Returns true if CHAIN packets follow each other from the offset on, or two up to the end of the
- * file. */
+/* Returns true if CHAIN valid packets follow each other from the offset on, or two up to the end of
+ * the file. */
 static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
                             const struct ctf_frame *before)
 {
@@ -147,25 +150,26 @@ static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
             return false;
         offset += next->packet.size / 8;
         if (offset == end)
-            return i > 0; /* a single one may match by chance */
+            return i > 0; /* a single header may match by chance */
     }
     return true;
 }
 
-/* Returns true if the frame at the offset is a successor of `before` by its number, or by the chain
- * that starts there. */
+/* Returns true if `frame`, at the file offset, is the successor of `before`: by its packet number,
+ * or because a chain starts there. */
 static bool is_successor_at(const struct ctf_reader *reader, uint64_t offset,
                             const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     if (frame->is_foreign || frame->packet.size == UINT64_MAX ||
         (frame->head < CHAIN_HEAD && !frame->is_size_wrong))
         return false;
-    return is_next_by_number(frame, before) ||
+    return has_next_packet_number(frame, before) ||
            (!frame->is_size_wrong && is_plausible_successor(frame, before) &&
             is_packet_chain(reader, offset, before));
 }
 
-/* Does the same for bytes that are not parsed yet. */
+/* Parses the header in `bits`, and returns true if it is a successor of `before` (see
+ * is_successor_at). */
 static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offset,
                                   const struct bits *bits, const struct ctf_frame *before)
 {
@@ -179,10 +183,10 @@ static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offs
 
 /* --- Search for the next packet --- */
 
-/* Returns true if a packet with an impossible size is at p, but its time or number makes it a
+/* Returns true if the packet at p has an impossible size, but its time or number makes it a
  * successor of `before`. */
-static bool is_packet_of_bad_size(const struct ctf_reader *reader, const uint8_t *p,
-                                  const uint8_t *end, const struct ctf_frame *before)
+static bool is_successor_with_bad_size(const struct ctf_reader *reader, const uint8_t *p,
+                                       const uint8_t *end, const struct ctf_frame *before)
 {
     struct ctf_frame frame;
     ttr_error error;
@@ -193,34 +197,36 @@ static bool is_packet_of_bad_size(const struct ctf_reader *reader, const uint8_t
            frame.is_size_wrong && !frame.is_foreign && is_later_packet(&frame, before);
 }
 
-/* Bytes to search: a packet may start in the first `look` of them; the rest completes its header.
- */
+/* Bytes to search for a packet. Candidates start in the first `starts_n` bytes; the rest only
+ * completes their headers. */
 struct search_bytes {
     const uint8_t *bytes;
-    size_t n, look;
+    size_t n, starts_n;
     uint64_t offset;
-    const struct ctf_frame *before; /* the packet to be followed; NULL: any packet matches */
+    /* the packet whose successor is searched; NULL: any packet matches */
+    const struct ctf_frame *before;
 };
 
-static const uint8_t *search_by_magic(const struct ctf_reader *reader,
-                                      const struct search_bytes *bytes_in)
+static const uint8_t *search_packet_magic(const struct ctf_reader *reader,
+                                          const struct search_bytes *bytes_in)
 {
     const uint8_t *const end = bytes_in->bytes + bytes_in->n, *p = bytes_in->bytes;
-    while (p < bytes_in->bytes + bytes_in->look && (p = ctf_find_magic(reader->trace, p, end)) &&
-           p < bytes_in->bytes + bytes_in->look) {
+    while (p < bytes_in->bytes + bytes_in->starts_n &&
+           (p = ctf_find_magic(reader->trace, p, end)) &&
+           p < bytes_in->bytes + bytes_in->starts_n) {
         bool is_one = false;
         if ((ctf_is_packet_at(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
-            is_packet_of_bad_size(reader, p, end, bytes_in->before))
+            is_successor_with_bad_size(reader, p, end, bytes_in->before))
             return p;
         p++;
     }
     return NULL;
 }
 
-static const uint8_t *search_by_chain(const struct ctf_reader *reader,
-                                      const struct search_bytes *bytes_in)
+static const uint8_t *search_packet_chain(const struct ctf_reader *reader,
+                                          const struct search_bytes *bytes_in)
 {
-    for (size_t i = 0; bytes_in->before && i < bytes_in->look; i++) {
+    for (size_t i = 0; bytes_in->before && i < bytes_in->starts_n; i++) {
         const struct bits bits = bits_init(bytes_in->bytes + i, 0, (uint64_t)(bytes_in->n - i) * 8);
         if (is_successor_in_bytes(reader, bytes_in->offset + i, &bits, bytes_in->before))
             return bytes_in->bytes + i;
@@ -228,8 +234,8 @@ static const uint8_t *search_by_chain(const struct ctf_reader *reader,
     return NULL;
 }
 
-/* Returns the offset of the first packet in [from, to), or `to`. Does not move the window, which
- * cannot go back. */
+/* Returns the file offset of the first packet in [from, to), or `to`. Does not move the window,
+ * which cannot go back. */
 static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to,
                               const struct ctf_frame *before)
 {
@@ -238,18 +244,18 @@ static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, ui
     uint64_t found = to;
     ttr_error error;
     for (uint64_t at = from; bytes && at < to && found == to;) {
-        /* the next packet is usually close */
+        /* read few bytes first, since the next packet is usually close */
         const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES;
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
         const size_t n = got > 0 ? (size_t)got : 0,
                      previous_size = n < wanted ? n : n - CTF_CANDIDATE_BYTES,
-                     look = to - at < previous_size ? (size_t)(to - at) : previous_size;
+                     starts_n = to - at < previous_size ? (size_t)(to - at) : previous_size;
         const struct search_bytes bytes_in = {
-            .bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
-        const uint8_t *p = reader->trace->class->has_magic ? search_by_magic(reader, &bytes_in)
-                                                           : search_by_chain(reader, &bytes_in);
+            .bytes = bytes, .n = n, .starts_n = starts_n, .offset = at, .before = before};
+        const uint8_t *p = reader->trace->class->has_magic ? search_packet_magic(reader, &bytes_in)
+                                                           : search_packet_chain(reader, &bytes_in);
         found = p ? at + (uint64_t)(p - bytes) : to;
-        at = n ? at + look : to;
+        at = n ? at + starts_n : to;
     }
     alloc_free(alloc, bytes, bytes ? PEEK_BYTES : 0, 1);
     return found;
@@ -271,10 +277,10 @@ uint64_t ctf_next_packet_offset(const struct ctf_reader *reader, uint64_t from, 
 
 /* --- Sizes --- */
 
-/* Returns true if the padding hides another packet: one that starts after *usual bytes, the size of
- * the previous packet. For the first packet of a file *usual is set to the next one's size. */
-static bool hides_packet_of_usual_size(const struct ctf_reader *reader, uint64_t offset,
-                                       uint64_t *previous_size, const struct ctf_frame *frame)
+/* Returns true if another packet is hidden in the padding, at the size of the previous packet. For
+ * the first packet of a file, *previous_size is set to the size of the next packet. */
+static bool padding_hides_packet(const struct ctf_reader *reader, uint64_t offset,
+                                 uint64_t *previous_size, const struct ctf_frame *frame)
 {
     const uint64_t size = frame->packet.size / 8, content = (frame->packet.content + 7) / 8,
                    head = (frame->head + 7) / 8;
@@ -290,9 +296,9 @@ static bool hides_packet_of_usual_size(const struct ctf_reader *reader, uint64_t
            parse_packet_at(reader, offset + *previous_size, &next);
 }
 
-/* Returns true if the frame at the packet's declared end confirms the size. */
-static bool confirms_size(const struct ctf_reader *reader, uint64_t offset,
-                          const struct ctf_frame *frame, const struct ctf_frame *next)
+/* Returns true if the packet at the declared end (`next`) confirms the declared size. */
+static bool next_packet_confirms_size(const struct ctf_reader *reader, uint64_t offset,
+                                      const struct ctf_frame *frame, const struct ctf_frame *next)
 {
     const bool is_packet =
         !next->is_size_wrong && !next->is_foreign && next->packet.size != UINT64_MAX;
@@ -304,11 +310,11 @@ static bool confirms_size(const struct ctf_reader *reader, uint64_t offset,
            (!is_sure && is_packet && is_plausible_successor(next, frame));
 }
 
-/* Returns true if the packet at the declared end is not the next one by number, and the next one is
- * in the padding. Sets *size to it. */
-static bool skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
-                              const struct ctf_frame *frame, const struct ctf_frame *next,
-                              uint64_t *size)
+/* Returns true if the packet at the declared end (`next`) is not the successor by number, and the
+ * successor is in the padding. Sets *size to the size up to that successor. */
+static bool size_skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
+                                   const struct ctf_frame *frame, const struct ctf_frame *next,
+                                   uint64_t *size)
 {
     const uint64_t content = (frame->packet.content + 7) / 8, head = (frame->head + 7) / 8;
     struct ctf_frame hidden;
@@ -318,7 +324,7 @@ static bool skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
     const uint64_t found = search_packet(reader, offset + content, offset + *size, frame);
     if (found == offset + *size ||
         !(parse_packet_at(reader, found, &hidden) || hidden.is_size_wrong) ||
-        !is_next_by_number(&hidden, frame))
+        !has_next_packet_number(&hidden, frame))
         return false;
     *size = found - offset;
     return true;
@@ -326,7 +332,8 @@ static bool skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
 
 enum size_verdict { SIZE_IS_WRONG, SIZE_IS_RIGHT, SIZE_SKIPS_PACKET };
 
-/* Classifies the packet at the declared end. Corrects *size if the next packet was skipped. */
+/* Classifies the declared size by the packet at the declared end. Corrects *size if a packet in the
+ * padding was skipped. */
 static enum size_verdict classify_size(const struct ctf_reader *reader,
                                        const struct ctf_size_question *sized,
                                        const struct ctf_frame *frame, uint64_t *size)
@@ -341,12 +348,13 @@ static enum size_verdict classify_size(const struct ctf_reader *reader,
             return SIZE_IS_WRONG;
         next = &looked;
     }
-    if (!confirms_size(reader, offset + *size, frame, next))
+    if (!next_packet_confirms_size(reader, offset + *size, frame, next))
         return SIZE_IS_WRONG;
-    return skips_next_packet(reader, offset, frame, next, size) ? SIZE_SKIPS_PACKET : SIZE_IS_RIGHT;
+    return size_skips_next_packet(reader, offset, frame, next, size) ? SIZE_SKIPS_PACKET
+                                                                     : SIZE_IS_RIGHT;
 }
 
-/* Returns true if the packet at the offset is a later packet of the same stream as `frame`. */
+/* Returns true if a later packet of the stream of `frame` is at the file offset. */
 static bool is_later_packet_at(const struct ctf_reader *reader, uint64_t offset,
                                const struct ctf_frame *frame)
 {
@@ -355,8 +363,8 @@ static bool is_later_packet_at(const struct ctf_reader *reader, uint64_t offset,
            is_later_packet(&next, frame);
 }
 
-/* Returns the end of the search for the next packet. It exceeds the declared size only if that is
- * impossible, or if packets have no magic number. */
+/* Returns the file offset at which the search for the next packet ends. It is after the declared
+ * end only if the declared size is impossible, or packets have no magic number. */
 static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset,
                                 const struct ctf_frame *frame)
 {
@@ -372,8 +380,8 @@ static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset
     return room < CHAIN_BYTES_MAX ? end : offset + CHAIN_BYTES_MAX;
 }
 
-/* Returns the offset of the next packet, or `to`. `inner` is the declared end of the content,
- * before which stricter rules hold. */
+/* Returns the file offset of the next packet, or `to`. Before `inner`, the declared end of the
+ * content, only later packets of the stream are accepted. */
 static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uint64_t inner,
                                  uint64_t to, const struct ctf_frame *frame)
 {
@@ -391,8 +399,8 @@ static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uin
     return found;
 }
 
-/* Returns the repaired end of a packet: the start of the next one; or the end of the file if no
- * packet follows; or 0 if unknown. */
+/* Returns the repaired end of a packet: the start of the next packet; the end of the file if none
+ * follows; 0 if unknown. */
 static uint64_t find_repaired_end(struct ctf_reader *reader, uint64_t offset,
                                   const struct ctf_frame *frame)
 {
@@ -409,7 +417,7 @@ static uint64_t find_repaired_end(struct ctf_reader *reader, uint64_t offset,
     return (frame->is_size_wrong || frame->is_overfull) && to == end && is_content ? end : 0;
 }
 
-/* Sets the repaired size, bytes, and what follows from it for the content. */
+/* Sets the packet size to `size` bytes, and the content end and flags that depend on it. */
 static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
 {
     const uint64_t content = frame->declared_content;
@@ -422,7 +430,7 @@ static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
     frame->is_size_wrong = false;
 }
 
-/* Returns true if the framing leaves a size to verify. */
+/* Returns true if the result of parsing the header leaves a size to verify. */
 static bool has_size_to_verify(const struct ctf_size_question *sized, const struct ctf_frame *frame)
 {
     const bool is_framed =
@@ -430,15 +438,16 @@ static bool has_size_to_verify(const struct ctf_size_question *sized, const stru
     return is_framed && frame->packet.size != UINT64_MAX && !frame->is_foreign;
 }
 
-enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_size_question *sized,
-                                  struct ctf_frame *frame)
+enum ctf_framing ctf_correct_packet_size(struct ctf_reader *reader,
+                                         const struct ctf_size_question *sized,
+                                         struct ctf_frame *frame)
 {
     if (!source_is_seekable(reader->in->source) || !has_size_to_verify(sized, frame))
         return sized->framing;
     const bool is_small = frame->is_size_wrong || frame->is_overfull;
     uint64_t previous_size = sized->previous_size, size = frame->packet.size / 8;
     enum size_verdict verdict = SIZE_IS_WRONG;
-    if (!is_small && hides_packet_of_usual_size(reader, sized->offset, &previous_size, frame)) {
+    if (!is_small && padding_hides_packet(reader, sized->offset, &previous_size, frame)) {
         set_repaired_size(frame, previous_size);
         return CTF_FRAME_OK;
     }

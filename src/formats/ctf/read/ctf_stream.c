@@ -1,4 +1,5 @@
-/* The data streams of one stream file: made for the first packet of each, freed with the reader. */
+/* The data streams of one stream file. Each is created at its first packet, and freed with the
+ * reader. */
 #include <string.h>
 #include <strings.h>
 
@@ -6,9 +7,9 @@
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Returns the file name for uncompressed copies: without the suffix of the compression, unless
- * another file already has that name. Returns NULL if memory is out. */
-static const char *uncompressed_file_name(const struct ctf_reader *reader)
+/* Returns the file name for an uncompressed copy of the stream file: without the suffix of the
+ * compression, unless another file of the trace has that name. Returns NULL if memory is out. */
+static const char *make_uncompressed_file_name(const struct ctf_reader *reader)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
     const size_t n = strlen(reader->file);
@@ -20,7 +21,7 @@ static const char *uncompressed_file_name(const struct ctf_reader *reader)
             strcasecmp(reader->file + n - strlen(suffixes[i]), suffixes[i]) == 0)
             bare = n - strlen(suffixes[i]);
     const char *name = bare < n && reader->file[bare - 1] != '/'
-                           ? arena_copy(&reader->trace->met, reader->file, bare)
+                           ? arena_copy(&reader->trace->class_arena, reader->file, bare)
                            : reader->file;
     return name && reader->trace->folder && folder_find_file(reader->trace->folder, name)
                ? reader->file
@@ -30,10 +31,10 @@ static const char *uncompressed_file_name(const struct ctf_reader *reader)
 static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     ttr *t = reader->trace->t;
-    struct ctf_stream *stream = arena_alloc(&reader->trace->met, sizeof *stream);
-    struct ctf_schema *schema = arena_alloc(&reader->trace->met, sizeof *schema);
+    struct ctf_stream *stream = arena_alloc(&reader->trace->class_arena, sizeof *stream);
+    struct ctf_schema *schema = arena_alloc(&reader->trace->class_arena, sizeof *schema);
     uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
-    const char *file = uncompressed_file_name(reader);
+    const char *file = make_uncompressed_file_name(reader);
     if (!stream || !schema || !file || name == UINT32_MAX)
         return NULL;
     *stream = (struct ctf_stream){.trace = reader->trace,
@@ -45,7 +46,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
                                   .schema = schema,
                                   .is_entered_late = reader->is_entered_late,
                                   .time = INT64_MIN};
-    *schema = (struct ctf_schema){.base = {.place = ctf_place_event_body},
+    *schema = (struct ctf_schema){.base = {.place = ctf_locate_event_body},
                                   .trace = reader->trace,
                                   .stream = stream,
                                   .reader = reader};
@@ -55,7 +56,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
             : NULL;
     if (queue)
         stream->before = queue->initial;
-    stream->first = ctf_find_first_stream(reader, stream);
+    stream->first = ctf_find_stream_of_other_order(reader, stream);
     stream->track = stream->first->track;
     if (stream->first == stream)
         stream->track = context_add_track(
@@ -79,7 +80,7 @@ struct ctf_stream *ctf_get_stream(struct ctf_reader *reader, const struct ctf_fr
     if (!stream)
         return NULL;
     reader->streams[reader->streams_n++] = stream;
-    return ctf_index_last_stream(reader) ? stream : NULL;
+    return ctf_add_last_stream_to_index(reader) ? stream : NULL;
 }
 
 void ctf_free_streams(struct ctf_reader *reader)

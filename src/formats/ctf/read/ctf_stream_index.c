@@ -1,15 +1,17 @@
-/* Search for the data streams of one stream file, by packet or by event. Few streams are searched
- * linearly; above CTF_LINEAR_SEARCH_MAX a hash table is used. */
+/* Finds a data stream among those of one stream file, by packet or by event. Up to
+ * CTF_LINEAR_SEARCH_MAX streams are searched linearly, more by a hash table. */
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Keys of the hash table of streams. A key is an address plus one of these numbers, which are
- * smaller than the structures, so keys of different kinds never collide. */
+/* Offsets added to an address to form a key of the hash table of streams. The structures at these
+ * addresses are larger than the offsets, so different keys never collide. */
 enum stream_key {
-    /* its decoder plus the packet's stream number; 1 more if packets have no number */
+    /* key: address of the stream decoder + KEY_PACKET, and stream number; + 1 if packets have no
+     * number */
     KEY_PACKET = 0,
-    KEY_FIRST = 2, /* decoder of the first byte order plus stream number; the stream met first */
-    KEY_TRACK = 4, /* its class plus the track of its events */
-    KEY_CLASS = 5  /* its class; the stream met first */
+    /* key: decoder of the first byte order, and stream number; finds the stream added first */
+    KEY_FIRST = 2,
+    KEY_TRACK = 4, /* key: stream class, and track of its events */
+    KEY_CLASS = 5  /* key: stream class; finds the stream added first */
 };
 
 static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,
@@ -19,13 +21,13 @@ static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const v
     return found ? reader->streams[*found] : NULL;
 }
 
-static bool put_if_absent(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value)
+static bool insert_if_absent(struct pair_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
     return pair_map_get(map, a, b) || pair_map_put(map, a, b, value);
 }
 
-/* Adds the i-th stream to the hash table. */
-static bool index_stream(struct ctf_reader *reader, uint32_t i)
+/* Adds element i of reader->streams to the hash table. Returns false if memory is out. */
+static bool add_stream_to_index(struct ctf_reader *reader, uint32_t i)
 {
     const struct ctf_stream *stream = reader->streams[i];
     const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class,
@@ -33,23 +35,23 @@ static bool index_stream(struct ctf_reader *reader, uint32_t i)
     struct pair_map *map = &reader->stream_of;
     return pair_map_put(map, kind + KEY_PACKET + stream->has_number,
                         stream->has_number ? stream->number : 0, i) &&
-           put_if_absent(map, first + KEY_FIRST + stream->has_number, stream->number, i) &&
+           insert_if_absent(map, first + KEY_FIRST + stream->has_number, stream->number, i) &&
            pair_map_put(map, class + KEY_TRACK, stream->track, i) &&
-           put_if_absent(map, class + KEY_CLASS, 0, i);
+           insert_if_absent(map, class + KEY_CLASS, 0, i);
 }
 
-bool ctf_index_last_stream(struct ctf_reader *reader)
+bool ctf_add_last_stream_to_index(struct ctf_reader *reader)
 {
     bool is_fine = true;
     const size_t n = reader->streams_n;
     for (size_t i = n == CTF_LINEAR_SEARCH_MAX + 1 ? 0 : n - 1;
          n > CTF_LINEAR_SEARCH_MAX && i < n && is_fine; i++)
-        is_fine = index_stream(reader, (uint32_t)i);
+        is_fine = add_stream_to_index(reader, (uint32_t)i);
     return is_fine;
 }
 
-struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
-                                       const struct ctf_stream_class *class, ttr_id track)
+struct ctf_stream *ctf_find_stream_of_event(const struct ctf_reader *reader,
+                                            const struct ctf_stream_class *class, ttr_id track)
 {
     struct ctf_stream *found = reader->stream;
     if (found && found->class == class && found->track == track)
@@ -67,7 +69,8 @@ struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
     return found;
 }
 
-struct ctf_stream *ctf_find_first_stream(const struct ctf_reader *reader, struct ctf_stream *stream)
+struct ctf_stream *ctf_find_stream_of_other_order(const struct ctf_reader *reader,
+                                                  struct ctf_stream *stream)
 {
     if (reader->streams_n > CTF_LINEAR_SEARCH_MAX && stream->kind) {
         const struct ctf_stream *other = lookup_stream(

@@ -1,7 +1,7 @@
-/* Condition for copying streams one after another instead of merged by time. Then only one stream
- * is in memory, and no events are sorted.
+/* Decides whether streams may be copied one after another, instead of merged by time. Then only one
+ * stream is in memory, and no events are sorted.
  *
- * Only packets that are copied unchanged allow this; re-encoding depends on the order of all
+ * This is possible only if packets are copied unchanged; re-encoding depends on the order of all
  * events. */
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_copy.h"
@@ -15,8 +15,9 @@ static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_tra
            (is_same || ctf_can_describe(trace, &w->options));
 }
 
-/* Returns true if all inputs are copied and each has a stream file of its own. Marks the inputs
- * with re-encoded packets: they need not keep complete packets. */
+/* Implements a member of struct format_writer. Returns true if all inputs are copied, and each has
+ * a stream file of its own. Marks the inputs with re-encoded packets, whose packets need not be
+ * complete in the window. */
 bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->ctx;
@@ -25,7 +26,7 @@ bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
     bool takes = true, may_copy = false;
     size_t i = 0;
     for (; (input = reader_input(in, i)); i++) {
-        if (input->format != &format_ctf) /* placeholder of an unreadable trace, without events */
+        if (input->format != &format_ctf) /* replaces an unreadable trace, and has no events */
             continue;
         struct ctf_reader *reader = input->ctx;
         if (reader->trace && reader->trace != last)

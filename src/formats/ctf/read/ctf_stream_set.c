@@ -1,9 +1,9 @@
 /* Merge order of inputs, and continuation of streams across files; see ctf_stream_set.h.
  *
- * Ties follow babeltrace2: trace uuid, stream class, stream number, then the begin of the file.
- * Traces without a uuid are last, ordered by host and folder. v1.1 files are ordered by name with
- * numbers compared by value, since no other program reads them and nothing else identifies their
- * streams. */
+ * Events of equal time are emitted in the order of babeltrace2: by trace UUID, stream class, stream
+ * number, then begin time of the file. Traces without a UUID are last, ordered by host and folder.
+ * v1.1 files are ordered by name with numbers compared by value. No other program reads them, and
+ * nothing else identifies their streams. */
 #include "formats/ctf/read/ctf_stream_set.h"
 
 #include <stdlib.h>
@@ -38,19 +38,20 @@ void ctf_stream_set_free(struct ctf_stream_set *set)
     set->n = 0;
 }
 
-static const struct ctf_description *description_of_opened(const struct ctf_opened_queue *opened)
+static const struct ctf_description *get_queue_description(const struct ctf_opened_queue *opened)
 {
     return &opened->trace->class->description;
 }
 
-/* Returns the folder relative to the opened one; "" for traces without a folder. */
-static const char *folder_of_opened(const struct ctf_opened_queue *opened)
+/* Returns the path of the trace folder, relative to the opened folder; "" for traces without a
+ * folder. */
+static const char *get_queue_folder(const struct ctf_opened_queue *opened)
 {
     const struct folder *folder = opened->trace->folder;
     return folder ? folder_relative_path(folder) : "";
 }
 
-static uint64_t stream_class_id_of(const struct ctf_opened_queue *opened)
+static uint64_t get_queue_stream_class_id(const struct ctf_opened_queue *opened)
 {
     return opened->queue.kind ? opened->queue.kind->class->id : UINT64_MAX;
 }
@@ -61,7 +62,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 }
 
 /* Returns byte i of "HOST/FOLDER", without building that text; 0 after its end. */
-static unsigned char trace_name_byte(ttr_text host, const char *place, size_t i)
+static unsigned char get_trace_name_byte(ttr_text host, const char *place, size_t i)
 {
     if (i < host.n)
         return (unsigned char)host.p[i];
@@ -72,19 +73,19 @@ static unsigned char trace_name_byte(ttr_text host, const char *place, size_t i)
 
 static int compare_trace_names(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    ttr_text x = ctf_trace_host(description_of_opened(a)),
-             y = ctf_trace_host(description_of_opened(b));
-    const char *x_place = folder_of_opened(a), *y_place = folder_of_opened(b);
+    ttr_text x = ctf_trace_host(get_queue_description(a)),
+             y = ctf_trace_host(get_queue_description(b));
+    const char *x_place = get_queue_folder(a), *y_place = get_queue_folder(b);
     size_t i = 0;
-    while (trace_name_byte(x, x_place, i) &&
-           trace_name_byte(x, x_place, i) == trace_name_byte(y, y_place, i))
+    while (get_trace_name_byte(x, x_place, i) &&
+           get_trace_name_byte(x, x_place, i) == get_trace_name_byte(y, y_place, i))
         i++;
-    return trace_name_byte(x, x_place, i) - trace_name_byte(y, y_place, i);
+    return get_trace_name_byte(x, x_place, i) - get_trace_name_byte(y, y_place, i);
 }
 
 static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    const struct ctf_description *x = description_of_opened(a), *y = description_of_opened(b);
+    const struct ctf_description *x = get_queue_description(a), *y = get_queue_description(b);
     if (a->trace == b->trace)
         return 0;
     if (x->has_uuid != y->has_uuid)
@@ -98,17 +99,17 @@ static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_ope
 static int compare_streams(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     const struct ctf_reader *x = a->in->ctx, *y = b->in->ctx;
-    const bool has_names = x->file && y->file && description_of_opened(a)->version == CTF_RFC_1_1 &&
-                           description_of_opened(b)->version == CTF_RFC_1_1;
+    const bool has_names = x->file && y->file && get_queue_description(a)->version == CTF_RFC_1_1 &&
+                           get_queue_description(b)->version == CTF_RFC_1_1;
     return has_names ? ctf_compare_names(x->file, y->file) : compare_u64(a->number, b->number);
 }
 
-static int compare_opened(const void *a, const void *b)
+static int compare_opened_queues(const void *a, const void *b)
 {
     const struct ctf_opened_queue *x = a, *y = b;
     int order = compare_traces(x, y);
     if (order == 0)
-        order = compare_u64(stream_class_id_of(x), stream_class_id_of(y));
+        order = compare_u64(get_queue_stream_class_id(x), get_queue_stream_class_id(y));
     if (order == 0)
         order = compare_streams(x, y);
     if (order == 0)
@@ -118,59 +119,62 @@ static int compare_opened(const void *a, const void *b)
     return order ? order : compare_u64(x->file, y->file);
 }
 
-/* Returns true if two inputs are parts of one data stream in different files. */
-static bool is_one_stream_of_files(const struct ctf_opened_queue *a,
+/* Returns true if two inputs are different files of one data stream. */
+static bool is_stream_in_two_files(const struct ctf_opened_queue *a,
                                    const struct ctf_opened_queue *b)
 {
     return a->queue.kind && b->queue.kind && a->queue.has_number && b->queue.has_number &&
-           a->queue.number == b->queue.number && stream_class_id_of(a) == stream_class_id_of(b) &&
+           a->queue.number == b->queue.number &&
+           get_queue_stream_class_id(a) == get_queue_stream_class_id(b) &&
            (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
-/* Returns true if `before` contains the first packet of `here`, as overlapping snapshots do. */
-static bool has_first_packet_of(const struct ctf_opened_queue *here,
-                                const struct ctf_opened_queue *before)
+/* Returns true if the file of `before` contains the first packet of `here`, as overlapping
+ * snapshots do. */
+static bool contains_first_packet_of(const struct ctf_opened_queue *here,
+                                     const struct ctf_opened_queue *before)
 {
     return (here->folder != before->folder || here->file != before->file) &&
-           ctf_queue_contains(before->in->ctx, before->queue_i, &here->queue);
+           ctf_queue_contains_first_packet(before->in->ctx, before->queue_i, &here->queue);
 }
 
-/* Returns true if the queue continues after `last`: it begins at or after `end`, or its numbers are
- * larger. */
-static bool continues_after(const struct ctf_packet_queue *queue, const struct ctf_counters *last,
-                            int64_t end)
+/* Returns true if `queue` continues the stream: it begins at or after `end`, or its counters are
+ * larger than `last`. */
+static bool queue_continues_after(const struct ctf_packet_queue *queue,
+                                  const struct ctf_counters *last, int64_t end)
 {
     return queue->begin >= end || (last->has_sequence && queue->last.has_sequence &&
                                    queue->first.sequence > last->sequence);
 }
 
-/* If another file continues the stream, adds the packets after one without a size to the queue's
- * counters. Returns false if memory is out. */
-static bool complete_last_queue(struct ctf_stream_set *set, size_t i)
+/* If another file continues the stream of element i, completes the queue with the packets after a
+ * packet without a size. Returns false if memory is out. */
+static bool complete_continued_queue(struct ctf_stream_set *set, size_t i)
 {
     struct ctf_opened_queue *here = &set->opened[i];
     struct ctf_reader *reader = here->in->ctx;
     if (i + 1 == set->n || here->queue_i != 0 || !reader->file_index ||
-        !is_one_stream_of_files(here, &set->opened[i + 1]))
+        !is_stream_in_two_files(here, &set->opened[i + 1]))
         return true;
-    const bool is_fine = ctf_index_unsized_rest(reader);
+    const bool is_fine = ctf_index_after_unsized_packet(reader);
     here->queue.end = reader->file_index->queue[0].end;
     here->queue.last = reader->file_index->queue[0].last;
     return is_fine;
 }
 
-/* Returns true if file i must be compared with the earlier file k. The file that ends last and the
- * one directly before i contain everything that the others have. After a packet that is damaged in
- * two files, all are compared, since any of them may have a valid copy. */
+/* Returns true if the file of element i must be compared with the earlier element k. In general
+ * only two earlier files are compared: `latest`, which ends last, and i - 1. They contain all
+ * packets that the others share with i. If the trace has packets damaged in two files, all files
+ * are compared, since any may have a valid copy. */
 static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->ctx;
     return k == latest || k == i - 1 || reader->trace->has_damaged_duplicates;
 }
 
-/* Compares each file with the earlier files of its stream: finds duplicate packets, and carries
- * counters on. Files that overlap without a common packet keep their packets and counters: their
- * tracer gives all streams one number. Returns false if memory is out. */
+/* Compares each file with the earlier files of its stream: marks duplicate packets, and passes
+ * counters on to the continuing file. Files that overlap without a common packet are left
+ * unchanged: their tracer gives all streams one number. Returns false if memory is out. */
 static bool link_streams(struct ctf_stream_set *set)
 {
     struct ctf_counters last = {.is_there = false};
@@ -179,22 +183,22 @@ static bool link_streams(struct ctf_stream_set *set)
     bool is_fine = true;
     for (size_t i = 0; i < set->n && is_fine; i++) {
         const struct ctf_opened_queue *here = &set->opened[i];
-        is_fine = complete_last_queue(set, i);
+        is_fine = complete_continued_queue(set, i);
         struct ctf_file_index *file_index = ((struct ctf_reader *)here->in->ctx)->file_index;
         bool goes_on = i > 0 && here->queue.has_begin && set->opened[i - 1].queue.has_begin &&
-                       is_one_stream_of_files(&set->opened[i - 1], here);
+                       is_stream_in_two_files(&set->opened[i - 1], here);
         bool has_same = false;
         first = goes_on ? first : i;
         for (size_t k = first; k < i && here->queue.begin <= end && is_fine; k++) {
             const struct ctf_opened_queue *before = &set->opened[k];
-            if (must_compare_files(set, k, i, latest) && has_first_packet_of(here, before)) {
+            if (must_compare_files(set, k, i, latest) && contains_first_packet_of(here, before)) {
                 has_same = true;
                 is_fine =
                     ctf_mark_duplicates(&(struct ctf_queue_ref){before->in->ctx, before->queue_i},
                                         &(struct ctf_queue_ref){here->in->ctx, here->queue_i});
             }
         }
-        if (has_same || (goes_on && continues_after(&here->queue, &last, end)))
+        if (has_same || (goes_on && queue_continues_after(&here->queue, &last, end)))
             file_index->queue[here->queue_i].initial = last;
         if (!goes_on || here->queue.end > end) {
             last = here->queue.last;
@@ -205,8 +209,8 @@ static bool link_streams(struct ctf_stream_set *set)
     return is_fine;
 }
 
-/* Returns the end of the range of inputs that belong to the trace of input i. */
-static size_t find_trace_end(const struct ctf_stream_set *set, size_t i)
+/* Returns the index after the last input that belongs to the trace of input i. */
+static size_t find_end_of_trace(const struct ctf_stream_set *set, size_t i)
 {
     size_t end = i;
     while (end < set->n && compare_traces(&set->opened[i], &set->opened[end]) == 0)
@@ -214,37 +218,37 @@ static size_t find_trace_end(const struct ctf_stream_set *set, size_t i)
     return end;
 }
 
-/* Sets the folder attribute of each trace that is stored in one folder. Returns false if memory is
- * out. */
+/* Sets the attribute of the folder name for each trace that is stored in one folder. Returns false
+ * if memory is out. */
 static bool set_folder_attributes(struct ctf_stream_set *set)
 {
     bool is_fine = true;
     for (size_t i = 0, end; i < set->n; i = end) {
         bool is_of_one = true;
-        end = find_trace_end(set, i);
+        end = find_end_of_trace(set, i);
         for (size_t k = i; k < end; k++)
             is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
         for (size_t k = i; k < end && is_of_one; k++)
             is_fine = is_fine && (set->opened[k].is_shared ||
                                   ctf_add_location_attribute(set->opened[k].in,
-                                                             folder_of_opened(&set->opened[k])));
+                                                             get_queue_folder(&set->opened[k])));
     }
     return is_fine;
 }
 
 /* --- Merging --- */
 
-/* Merges the readers, which it owns afterwards. */
+/* Merges n readers, which belong to the result afterwards. Returns NULL with `error` on failure. */
 static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
 {
     return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
 }
 
-/* Filters a reader to the intersection. The bounds are shifted by the time offset, as its events
- * are. */
-static ttr_reader *limit_to_intersection(const struct ctf_stream_set *set,
-                                         const struct ctf_intersection *at, ttr_reader *in,
-                                         ttr_error *error)
+/* Returns a reader that only emits the events of `in` inside the intersection. The bounds are
+ * shifted by the option time-offset, as the event times are. */
+static ttr_reader *limit_reader_to_intersection(const struct ctf_stream_set *set,
+                                                const struct ctf_intersection *at, ttr_reader *in,
+                                                ttr_error *error)
 {
     int64_t offset = set->options ? set->options->time_offset : 0;
     bool is_clamped = false;
@@ -259,11 +263,12 @@ static ttr_reader *limit_to_intersection(const struct ctf_stream_set *set,
 static bool is_same_data_stream(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
     bool is_of_file = a->folder == b->folder && a->file == b->file &&
-                      stream_class_id_of(a) == stream_class_id_of(b) && a->number == b->number;
-    return is_of_file || is_one_stream_of_files(a, b);
+                      get_queue_stream_class_id(a) == get_queue_stream_class_id(b) &&
+                      a->number == b->number;
+    return is_of_file || is_stream_in_two_files(a, b);
 }
 
-/* Moves the readers of inputs i to end - 1 into the list, and returns their number. */
+/* Moves the readers of elements i to end - 1 into the list, and returns their number. */
 static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr_reader **list)
 {
     size_t n = 0;
@@ -275,7 +280,8 @@ static size_t move_readers(struct ctf_stream_set *set, size_t i, size_t end, ttr
     return n;
 }
 
-/* Merges the inputs i to end - 1, one trace, into list[i], limited to the intersection. */
+/* Merges the elements i to end - 1, which are one trace, into a reader limited to the intersection
+ * of their streams. Stores it in list[i]. */
 static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t end,
                                   ttr_reader **list, ttr_error *error)
 {
@@ -285,16 +291,16 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
     for (size_t k = i; k < end; k++) {
         const struct ctf_reader *reader = set->opened[k].in->ctx;
         if (!reader->is_eventless)
-            ctf_intersection_add(&at, &set->opened[k].queue,
-                                 k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]),
-                                 reader->file);
+            ctf_intersection_add_queue(
+                &at, &set->opened[k].queue,
+                k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]), reader->file);
     }
-    if (!first->trace->folder) { /* placeholder of a trace that cannot be read */
+    if (!first->trace->folder) { /* input that replaces an unreadable trace */
         list[i] = &set->opened[i].in->base;
         set->opened[i].in = NULL;
         return TTR_OK;
     }
-    ttr_status status = ctf_intersection_end(&at, path, error);
+    ttr_status status = ctf_intersection_finish(&at, path, error);
     if (status != TTR_OK)
         return status;
     for (size_t k = i; k < end; k++)
@@ -303,17 +309,17 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
             return fail_memory(error);
     size_t n = move_readers(set, i, end, list + i);
     ttr_reader *merged = merge_readers(set->t, list + i, n, error);
-    list[i] = merged ? limit_to_intersection(set, &at, merged, error) : NULL;
+    list[i] = merged ? limit_reader_to_intersection(set, &at, merged, error) : NULL;
     return list[i] ? TTR_OK : error->status;
 }
 
-/* Makes one reader per trace. Returns their number, or 0 with an error. */
+/* Makes one reader per trace. Returns their number, or 0 with `error`. */
 static size_t intersect_traces(struct ctf_stream_set *set, ttr_reader **list, ttr_error *error)
 {
     size_t n = 0;
     ttr_status status = TTR_OK;
     for (size_t i = 0, end; i < set->n && status == TTR_OK; i = end) {
-        end = find_trace_end(set, i);
+        end = find_end_of_trace(set, i);
         status = intersect_trace(set, i, end, list, error);
         list[n] = list[i];
         n += status == TTR_OK;
@@ -333,7 +339,7 @@ ttr_reader *ctf_stream_set_merge(struct ctf_stream_set *set, ttr_error *error)
         return NULL;
     }
     if (room)
-        qsort(set->opened, room, sizeof *set->opened, compare_opened);
+        qsort(set->opened, room, sizeof *set->opened, compare_opened_queues);
     if (!link_streams(set) || !set_folder_attributes(set))
         (void)fail_memory(error);
     else

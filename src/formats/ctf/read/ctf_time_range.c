@@ -1,20 +1,20 @@
 /* Start and end of time ranges in a stream file; the algorithm is described in ctf_time_range.h.
  *
- * Start of a range (ctf_enter_range):
+ * Start of a range (ctf_seek_range_start):
  *
  * |  packets        P0   P1   P2   P3   P4   P5
  * |  begin/end      before | range -->
  * |  entry point         ^mark     ^wanted: first packet to decode
  * |                      `- read for its counters only
  *
- * |  1. ctf_find_entry: binary search for the last entry point before the range.
- * |  2. ctf_verify_entry: if the index came from a file, check it against two headers.
+ * |  1. ctf_find_entry_point: binary search for the last entry point before the range.
+ * |  2. ctf_verify_entry_point: if the index came from a file, check it against two headers.
  * |  3. verify_entry_by_events: decode the first event of `wanted`. If it is already in the
  * |     range, earlier packets may contain events of the range too, so go back 1, 2, 4, ...
  * |     entry points until it is before the range.
  *
- * End of a range (ctf_is_after_range): stop at the first packet that begins after the range, if
- * the packet before it ends after it too and its first event confirms this.
+ * End of a range (ctf_packet_is_after_range): stop at the first packet that begins after the range,
+ * if the packet before it ends after it too and its first event confirms this.
  *
  * Cost: O(log n) for entry points, plus one header and one event per step back. Left out: packets
  * after damage, which are always read. */
@@ -24,9 +24,9 @@
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
 
-#define HEADER_ROOM 64u /* bytes; most event headers are smaller */
+#define HEADER_ROOM 64u /* bytes; most event headers fit */
 
-uint64_t ctf_first_event_bytes(const struct ctf_frame *frame)
+uint64_t ctf_count_first_event_bytes(const struct ctf_frame *frame)
 {
     const struct ctf_header_plan *plan = &frame->kind->plan;
     const uint64_t room = plan->kind == CTF_PLAN_LOADS && plan->loads.room > HEADER_ROOM
@@ -35,14 +35,15 @@ uint64_t ctf_first_event_bytes(const struct ctf_frame *frame)
     return ctf_packet_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
 }
 
-static bool is_stored_unpacked(const struct ctf_reader *reader, const struct ctf_frame *frame)
+static bool is_content_readable_in_place(const struct ctf_reader *reader,
+                                         const struct ctf_frame *frame)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 ||
            (frame->rfc.compression_scheme == RFC11_COMPRESSION_NONE &&
             frame->rfc.encryption_scheme == RFC11_ENCRYPTION_NONE);
 }
 
-static bool header_needs_imports(const struct ctf_header_plan *plan)
+static bool header_needs_packet_fields(const struct ctf_header_plan *plan)
 {
     uint32_t n = 0;
     if (plan->kind == CTF_PLAN_LAYOUT)
@@ -59,7 +60,7 @@ bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_fr
                                                : frame->packet.has_begin ? frame->packet.begin
                                                                          : 0};
     if (!plan->has_time || ctf_packet_is_empty(frame) || ctf_ends_with_zeros(frame) ||
-        !is_stored_unpacked(reader, frame) || header_needs_imports(plan))
+        !is_content_readable_in_place(reader, frame) || header_needs_packet_fields(plan))
         return false;
     struct bits from =
         bits_init(bits->base, frame->head, bits->end < content ? bits->end : content);
@@ -68,9 +69,10 @@ bool ctf_decode_first_ticks(const struct ctf_reader *reader, const struct ctf_fr
     return header.end == LAYOUT_OK;
 }
 
-/* Returns the first event's time in ns; false as ctf_decode_first_ticks. */
-static bool first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                             const struct bits *bits, int64_t *time)
+/* Sets *time to the time of the packet's first event in ns. Returns false if the event cannot be
+ * decoded, as ctf_decode_first_ticks does. */
+static bool decode_first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                                    const struct bits *bits, int64_t *time)
 {
     uint64_t ticks;
     bool is_clamped = false;
@@ -82,25 +84,25 @@ static bool first_event_time(const struct ctf_reader *reader, const struct ctf_f
 
 /* --- Start of a range --- */
 
-/* Point to start reading: an entry point with its packet index; packets before `wanted` are
- * skipped. */
+/* Point at which to start reading: an entry point, its packet index, and the first packet to
+ * decode. Of the packets between the two, only counters are read. */
 struct range_entry {
     const struct ctf_entry_point *mark;
     uint64_t packet, wanted;
 };
 
-/* Iterator over packet headers, independent of the window. */
+/* Iterator over packet headers. It does not use the reader's window. */
 struct header_iter {
-    struct ctf_header_peek look;
+    struct ctf_header_peek peek;
     uint64_t at, previous_size;
-    uint64_t packet; /* index of the packet at `at` */
+    uint64_t packet; /* index of the packet at file offset `at` */
     struct ctf_frame frame;
 };
 
-/* Advances to a packet by index, by way of an entry point if that is closer. Returns false after
- * damage. */
-static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index *file_index,
-                           uint64_t packet)
+/* Advances the iterator to the packet with index `packet`; jumps to an entry point if that is
+ * closer. Returns false if a header on the way is invalid. */
+static bool advance_to_packet(struct header_iter *iter, const struct ctf_file_index *file_index,
+                              uint64_t packet)
 {
     const uint64_t i = packet / file_index->stride;
     ttr_error error;
@@ -110,9 +112,9 @@ static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index
         iter->previous_size = file_index->entry_points[i].previous_size;
     }
     for (;;) {
-        enum ctf_framing framing = ctf_peek_header(&iter->look, iter->at, &iter->frame, &error);
-        framing = ctf_correct_size(
-            iter->look.reader,
+        enum ctf_framing framing = ctf_peek_header(&iter->peek, iter->at, &iter->frame, &error);
+        framing = ctf_correct_packet_size(
+            iter->peek.reader,
             &(struct ctf_size_question){iter->at, iter->previous_size, NULL, framing},
             &iter->frame);
         if (framing == CTF_FRAME_OK && iter->packet == packet)
@@ -126,10 +128,10 @@ static bool walk_to_packet(struct header_iter *iter, const struct ctf_file_index
     }
 }
 
-/* Decodes the time of the first event that would be read. Leaves the iterator at its packet.
- * Returns false if that is not possible. */
-static bool time_of_entry(const struct ctf_reader *reader, const struct range_entry *entry,
-                          struct header_iter *iter, int64_t *time)
+/* Sets *time to the time of the first event that would be decoded, and moves the iterator to its
+ * packet. Returns false if the event cannot be decoded. */
+static bool decode_entry_time(const struct ctf_reader *reader, const struct range_entry *entry,
+                              struct header_iter *iter, int64_t *time)
 {
     const struct ctf_file_index *file_index = reader->file_index;
     const uint64_t last = file_index->queue[reader->queue].last_with_events;
@@ -139,12 +141,12 @@ static bool time_of_entry(const struct ctf_reader *reader, const struct range_en
     for (uint64_t packet = entry->wanted; last != UINT64_MAX && packet <= last; packet++) {
         if (ctf_queue_of_packet(file_index, packet) != reader->queue)
             continue;
-        if (!walk_to_packet(iter, file_index, packet))
+        if (!advance_to_packet(iter, file_index, packet))
             return false;
         const struct bits bits =
-            ctf_peek_bytes(&iter->look, iter->at, ctf_first_event_bytes(&iter->frame));
+            ctf_peek_bytes(&iter->peek, iter->at, ctf_count_first_event_bytes(&iter->frame));
         if (!ctf_packet_is_empty(&iter->frame))
-            return first_event_time(reader, &iter->frame, &bits, time);
+            return decode_first_event_time(reader, &iter->frame, &bits, time);
     }
     return false;
 }
@@ -157,44 +159,45 @@ static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
            time > ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
-/* Verifies the entry by a decoded event. If the first event is already in the range, moves the
- * entry back, twice as far each time. A range far after the last packet relies on that packet's end
- * alone, which its first event must not contradict. */
+/* Checks an entry point by decoding its first event. If that event is already in the range, moves
+ * the entry back, twice as far each time. For a range far after the last packet, only that packet's
+ * declared end shows that it can be skipped; its first event must not be later than this end. */
 static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry *entry)
 {
     const struct ctf_file_index *file_index = reader->file_index;
     const bool is_far = entry->wanted == UINT64_MAX;
     struct header_iter iter;
     int64_t time;
-    if (!ctf_peek_begin(&iter.look, reader))
+    if (!ctf_peek_begin(&iter.peek, reader))
         return;
     entry->wanted = is_far ? file_index->queue[0].last_with_events : entry->wanted;
-    bool is_seen = time_of_entry(reader, entry, &iter, &time);
+    bool is_seen = decode_entry_time(reader, entry, &iter, &time);
     if (is_far && !(is_seen && is_later_than_packet(&iter.frame, time)))
         entry->wanted = UINT64_MAX;
     else if (is_seen)
         for (size_t i = (size_t)(entry->wanted / file_index->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
-            /* a header that cannot be read means damage or a wrong index, so start at the beginning
-             */
+            /* an unreadable header means damage or a wrong index: start at the beginning of the
+             * file */
             i = is_seen && i > step ? i - step : 0;
-            entry->mark = ctf_entry_at(file_index, i, &entry->packet, &entry->wanted);
-            is_seen = time_of_entry(reader, entry, &iter, &time);
+            entry->mark = ctf_get_entry_point(file_index, i, &entry->packet, &entry->wanted);
+            is_seen = decode_entry_time(reader, entry, &iter, &time);
         }
-    ctf_peek_end(&iter.look);
+    ctf_peek_end(&iter.peek);
 }
 
-void ctf_enter_range(struct ctf_reader *reader)
+void ctf_seek_range_start(struct ctf_reader *reader)
 {
     struct range_entry entry = {.wanted = reader->wanted};
-    entry.mark = reader->file_index ? ctf_find_entry(reader->file_index, reader->from,
-                                                     &entry.packet, &entry.wanted)
+    entry.mark = reader->file_index ? ctf_find_entry_point(reader->file_index, reader->from,
+                                                           &entry.packet, &entry.wanted)
                                     : NULL;
     if (!entry.mark)
         return;
-    if (!ctf_verify_entry(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
+    if (!ctf_verify_entry_point(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
         ctf_check_index(reader);
-        reader->file_index->is_whole = false; /* only the index promised that */
+        /* only the index, which is wrong, showed that all packets are known */
+        reader->file_index->is_whole = false;
         return;
     }
     verify_entry_by_events(reader, &entry);
@@ -209,7 +212,7 @@ void ctf_enter_range(struct ctf_reader *reader)
 
 /* --- End of a range --- */
 
-bool ctf_packet_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
+bool ctf_packet_overlaps_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->frame.kind->timeline;
     bool is_clamped = false;
@@ -220,8 +223,8 @@ bool ctf_packet_meets_range(const struct ctf_reader *reader, const struct ctf_pa
     return is_clamped || (!is_behind && !is_before);
 }
 
-bool ctf_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                        const struct bits *bits)
+bool ctf_packet_is_after_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                               const struct bits *bits)
 {
     bool is_clamped = false;
     int64_t time;
@@ -232,5 +235,5 @@ bool ctf_is_after_range(const struct ctf_reader *reader, const struct ctf_frame 
         ctf_ticks_to_ns(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
         is_clamped)
         return false;
-    return !first_event_time(reader, frame, bits, &time) || time >= reader->to;
+    return !decode_first_event_time(reader, frame, bits, &time) || time >= reader->to;
 }

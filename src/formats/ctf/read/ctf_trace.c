@@ -1,5 +1,5 @@
-/* The trace that its inputs share, and the trace class, which may be shared with other traces.
- * Compiles stream classes at first use. */
+/* The trace, which the inputs of its stream files share, and the trace class, which several traces
+ * may share. Compiles stream classes at first use. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define MET_BYTES_MIN 1024u /* bytes, enough for one stream with few event classes */
+#define CLASS_ARENA_BYTES_MIN 1024u /* bytes, enough for one stream with few event classes */
 
 /* --- Trace classes --- */
 
@@ -53,7 +53,7 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->folder = folder;
     trace->format = &format_ctf;
     trace->class = class;
-    arena_init_small(&trace->met, &t->counted, MET_BYTES_MIN);
+    arena_init_small(&trace->class_arena, &t->counted, CLASS_ARENA_BYTES_MIN);
     arena_init(&trace->scratch, &t->counted);
     return trace;
 }
@@ -94,12 +94,12 @@ void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *
     trace->users++;
     trace->thread_source = trace->thread_source ? trace->thread_source : in->id;
     in->version = trace->class->version;
-    in->base.apart = trace->format;
+    in->base.per_source_format = trace->format;
 }
 
-/* Returns how many elements to insert at the front for a source id below the first one: doubles the
- * array, so that descending ids cost amortized constant time. */
-static size_t reader_slots_before(const struct ctf_trace *trace, uint16_t id)
+/* Returns how many elements to insert at the start of `readers` for a source id below all others.
+ * Doubles the array, so that descending ids cost amortized constant time. */
+static size_t count_slots_to_insert(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
         return 0;
@@ -111,7 +111,7 @@ static size_t reader_slots_before(const struct ctf_trace *trace, uint16_t id)
 bool ctf_trace_register_reader(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
     const uint16_t id = reader->in->id;
-    const size_t had = trace->readers_n, before = reader_slots_before(trace, id),
+    const size_t had = trace->readers_n, before = count_slots_to_insert(trace, id),
                  from = had ? trace->readers_from - before : id;
     const size_t at = id - from, need = at < had + before ? had + before : at + 1;
     if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need,
@@ -134,8 +134,8 @@ void ctf_trace_unregister_reader(struct ctf_trace *trace, const struct ctf_reade
         trace->readers[at] = NULL;
 }
 
-/* Returns the hash that identifies a class: metadata and options. */
-static uint64_t hash_of_trace_class(const struct ctf_trace_class *class)
+/* Returns a hash of everything that makes trace classes equal: metadata and options. */
+static uint64_t hash_trace_class(const struct ctf_trace_class *class)
 {
     return hash_pair(hash_bytes(class->metadata, class->metadata_n),
                      class->rounds_times * 2u + class->hides_mapped);
@@ -144,7 +144,7 @@ static uint64_t hash_of_trace_class(const struct ctf_trace_class *class)
 void ctf_trace_publish_class(struct ctf_trace *trace)
 {
     struct ctf_trace_class *class = trace->class;
-    class->offer = (struct offer){.of = &format_ctf, .key = hash_of_trace_class(class)};
+    class->offer = (struct offer){.of = &format_ctf, .key = hash_trace_class(class)};
     class->is_offered = true;
     context_publish_offer(trace->t, &class->offer);
 }
@@ -159,8 +159,9 @@ void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class)
 bool ctf_trace_use_published_class(struct ctf_trace *trace)
 {
     struct ctf_trace_class *ctx = trace->class;
-    struct ctf_trace_class *like = (struct ctf_trace_class *)context_find_offer(
-        trace->t, &format_ctf, hash_of_trace_class(ctx)); /* the offer is its first member */
+    /* The cast is valid because `offer` is the first member of the class. */
+    struct ctf_trace_class *like =
+        (struct ctf_trace_class *)context_find_offer(trace->t, &format_ctf, hash_trace_class(ctx));
     if (!like || like->rounds_times != ctx->rounds_times ||
         like->hides_mapped != ctx->hides_mapped || like->metadata_n != ctx->metadata_n ||
         memcmp(like->metadata, ctx->metadata, ctx->metadata_n) != 0)
@@ -181,17 +182,18 @@ void ctf_trace_unref(struct ctf_trace *trace)
     arena_free(&trace->scratch);
     alloc_free(alloc, trace->readers, trace->readers_n, sizeof *trace->readers);
     unref_trace_class(trace->class, trace->t);
-    arena_free(&trace->met);
+    arena_free(&trace->class_arena);
     folder_close(trace->folder);
     ctf_trace_unref(trace->other_order);
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
-/* Compiles a packet or header root: all fields, or only those to be printed. */
-static const struct layout *compile_packet_root(const struct ctf_trace *trace,
-                                                const struct ctf_stream_class *class,
-                                                enum type_root root, bool shows_hidden,
-                                                ttr_error *error)
+/* Compiles the layout of a packet header or packet context: with all fields, or without hidden
+ * ones. */
+static const struct layout *compile_packet_layout(const struct ctf_trace *trace,
+                                                  const struct ctf_stream_class *class,
+                                                  enum type_root root, bool shows_hidden,
+                                                  ttr_error *error)
 {
     struct ctf_description *description = &trace->class->description;
     struct layout_spec spec = {.t = trace->t,
@@ -216,7 +218,7 @@ ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
     (void)memset(class->magic, 0, sizeof class->magic);
     if (!header)
         return TTR_OK;
-    class->packet_header = compile_packet_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
+    class->packet_header = compile_packet_layout(trace, NULL, ROOT_PACKET_HEADER, true, error);
     if (!class->packet_header)
         return TTR_E_MALFORMED;
     ctf_fixed_root_init(&class->head, header, 0);
@@ -234,7 +236,8 @@ ttr_status ctf_trace_compile(struct ctf_trace *trace, ttr_error *error)
 
 /* Returns the granularity of window moves: the largest alignment in the class, within CTF_STEP_MIN
  * and CTF_STEP_MAX. */
-static uint8_t window_step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
+static uint8_t compute_window_step(const struct ctf_trace *trace,
+                                   const struct ctf_stream_class *class)
 {
     const struct type *const root[] = {trace->class->description.packet_header,
                                        class->packet_context, class->event_header,
@@ -253,8 +256,8 @@ static uint8_t window_step_of(const struct ctf_trace *trace, const struct ctf_st
     return step < CTF_STEP_MAX ? step : CTF_STEP_MAX;
 }
 
-/* Compiles the event header, or reuses the layout of the previous class: hundreds of v1.1 sections
- * have the same header. */
+/* Compiles the layout of the event header. Reuses the layout of the previous class if both headers
+ * are equal: hundreds of v1.1 stream classes have the same header. */
 static const struct layout *compile_event_header(const struct ctf_trace *trace,
                                                  const struct ctf_stream_class *class,
                                                  ttr_error *error)
@@ -263,7 +266,7 @@ static const struct layout *compile_event_header(const struct ctf_trace *trace,
     if (latest && latest->class->event_header == class->event_header &&
         latest->class->packet_context == class->packet_context)
         return latest->header;
-    return compile_packet_root(trace, class, ROOT_EVENT_HEADER, true, error);
+    return compile_packet_layout(trace, class, ROOT_EVENT_HEADER, true, error);
 }
 
 static struct ctf_stream_decoder *compile_stream_class(const struct ctf_trace *trace,
@@ -278,9 +281,9 @@ static struct ctf_stream_decoder *compile_stream_class(const struct ctf_trace *t
     }
     *kind = (struct ctf_stream_decoder){.class = class, .first = kind};
     if (class->packet_context) {
-        kind->context = compile_packet_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
+        kind->context = compile_packet_layout(trace, class, ROOT_PACKET_CONTEXT, true, error);
         kind->context_shown =
-            kind->context ? compile_packet_root(trace, class, ROOT_PACKET_CONTEXT, false, error)
+            kind->context ? compile_packet_layout(trace, class, ROOT_PACKET_CONTEXT, false, error)
                           : NULL;
         if (!kind->context_shown)
             return NULL;
@@ -297,14 +300,14 @@ static struct ctf_stream_decoder *compile_stream_class(const struct ctf_trace *t
     if (trace->class->rounds_times)
         ctf_timeline_use_rounding(&kind->timeline, class->clock);
     ctf_header_plan_init(&kind->plan, class, kind->header);
-    kind->step = window_step_of(trace, class);
+    kind->step = compute_window_step(trace, class);
     of->latest = kind;
     return kind;
 }
 
-struct ctf_stream_decoder *ctf_stream_decoder_of(struct ctf_trace *trace,
-                                                 const struct ctf_stream_class *class,
-                                                 ttr_error *error)
+struct ctf_stream_decoder *ctf_get_stream_decoder(struct ctf_trace *trace,
+                                                  const struct ctf_stream_class *class,
+                                                  ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
     size_t index = 0, before = of->kinds_capacity;

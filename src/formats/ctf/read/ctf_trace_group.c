@@ -1,43 +1,43 @@
-/* Groups of output folders that readers treat as one trace: folders with one uuid, such as the
+/* Groups of output folders that readers treat as one trace: folders with one UUID, such as the
  * chunks of a rotated session.
  *
- * Babeltrace reads all of them with the metadata of one. So the ids of stream classes and event
- * classes must have the same meaning in each folder, and at the end each folder also declares the
- * classes of the others. Left out: v1.1: its readers use each folder's own metadata. */
+ * Babeltrace reads all folders of a group with the metadata of one of them. So ids of stream
+ * classes and event classes must have the same meaning in each folder, and each folder must in the
+ * end declare the classes of all. Left out: v1.1, whose readers use each folder's own metadata. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Key spaces of the group's map: id by likeness, and whether an id is used. */
+/* Key spaces of the group's map: the id given to equal classes, and the ids in use. */
 enum group_key_space { KEY_LIKENESS = 1, KEY_USED_ID };
 
-static uint64_t group_key(enum group_key_space space, uint64_t scope, uint64_t what)
+static uint64_t make_group_key(enum group_key_space space, uint64_t scope, uint64_t what)
 {
     return hash_pair(hash_pair(what, scope), space);
 }
 
 static struct ctf_trace_group *find_trace_group(const struct ctf_writer *w, const uint8_t uuid[16])
 {
-    for (size_t i = 0; i < w->unions_n; i++)
-        if (memcmp(w->unions[i]->uuid, uuid, sizeof w->unions[i]->uuid) == 0)
-            return w->unions[i];
+    for (size_t i = 0; i < w->groups_n; i++)
+        if (memcmp(w->groups[i]->uuid, uuid, sizeof w->groups[i]->uuid) == 0)
+            return w->groups[i];
     return NULL;
 }
 
 static struct ctf_trace_group *add_trace_group(struct ctf_writer *w, const struct alloc *alloc,
                                                const uint8_t uuid[16])
 {
-    if (!alloc_reserve(alloc, (void **)&w->unions, &w->unions_capacity, w->unions_n + 1,
-                       sizeof *w->unions))
+    if (!alloc_reserve(alloc, (void **)&w->groups, &w->groups_capacity, w->groups_n + 1,
+                       sizeof *w->groups))
         return NULL;
     struct ctf_trace_group *new = alloc_zero(alloc, 1, sizeof *new);
     if (!new)
         return NULL;
     key_map_init(&new->given, alloc);
     memcpy(new->uuid, uuid, sizeof new->uuid);
-    w->unions[w->unions_n++] = new;
+    w->groups[w->groups_n++] = new;
     return new;
 }
 
@@ -57,8 +57,9 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
                              uint64_t *id)
 {
     const uint32_t *known =
-        trace->joined ? key_map_get(&trace->joined->given, group_key(KEY_LIKENESS, scope, likeness))
-                      : NULL;
+        trace->joined
+            ? key_map_get(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness))
+            : NULL;
     if (known)
         *id = *known;
     return known != NULL;
@@ -66,22 +67,23 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
 
 bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
 {
-    return trace->joined && key_map_get(&trace->joined->given, group_key(KEY_USED_ID, scope, id));
+    return trace->joined &&
+           key_map_get(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id));
 }
 
 bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                             uint64_t id)
 {
     return !trace->joined || id > UINT32_MAX ||
-           (key_map_put(&trace->joined->given, group_key(KEY_LIKENESS, scope, likeness),
+           (key_map_put(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness),
                         (uint32_t)id) &&
-            key_map_put(&trace->joined->given, group_key(KEY_USED_ID, scope, id), 1));
+            key_map_put(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id), 1));
 }
 
 /* --- Completion of the metadata --- */
 
-/* Returns the clock of the same name, added if it is missing. Metadata with types that refer to an
- * undeclared clock cannot be parsed. */
+/* Returns the clock with the same name. Adds it if it is missing, because metadata with types that
+ * refer to an undeclared clock cannot be parsed. */
 static const struct ctf_clock *find_or_add_clock(struct ctf_description *description,
                                                  const struct ctf_clock *clock)
 {
@@ -115,7 +117,8 @@ static struct ctf_stream_class *copy_stream_class(struct ctf_description *to,
     return stream;
 }
 
-/* Adds the classes that are missing. The types are shared, not copied. */
+/* Adds the classes of `from` that `to` lacks. The types are shared, not copied. Returns false if
+ * memory is out. */
 static bool add_missing_classes(struct ctf_description *to, const struct ctf_description *from)
 {
     for (size_t i = 0; i < from->streams_n; i++) {
@@ -157,16 +160,16 @@ static bool complete_group_metadata(const struct ctf_writer *w, const struct ctf
 bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *alloc)
 {
     bool is_fine = true;
-    for (size_t i = 0; i < w->unions_n && is_fine; i++)
-        is_fine = w->unions[i]->traces_n < 2 || complete_group_metadata(w, w->unions[i], alloc);
+    for (size_t i = 0; i < w->groups_n && is_fine; i++)
+        is_fine = w->groups[i]->traces_n < 2 || complete_group_metadata(w, w->groups[i], alloc);
     return is_fine;
 }
 
 void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc)
 {
-    for (size_t i = 0; i < w->unions_n; i++) {
-        key_map_free(&w->unions[i]->given);
-        alloc_free(alloc, w->unions[i], 1, sizeof *w->unions[i]);
+    for (size_t i = 0; i < w->groups_n; i++) {
+        key_map_free(&w->groups[i]->given);
+        alloc_free(alloc, w->groups[i], 1, sizeof *w->groups[i]);
     }
-    alloc_free(alloc, w->unions, w->unions_capacity, sizeof *w->unions);
+    alloc_free(alloc, w->groups, w->groups_capacity, sizeof *w->groups);
 }

@@ -12,7 +12,7 @@ struct tracer_version {
     int64_t major, minor, patch;
 };
 
-/* Faults of the versions from `from` to before `fixed`. */
+/* A known fault of a tracer, in versions from `from` up to but not including `fixed`. */
 struct tracer_fault {
     const char *tracer;
     struct tracer_version from, fixed;
@@ -35,7 +35,7 @@ static bool is_version_before(const struct tracer_version *a, const struct trace
     return a->minor != b->minor ? a->minor < b->minor : a->patch < b->patch;
 }
 
-static int64_t environment_number(const struct ctf_description *description, const char *name)
+static int64_t get_environment_number(const struct ctf_description *description, const char *name)
 {
     const struct ctf_environment *entry = ctf_find_environment(description, name);
     return entry && entry->is_number ? entry->number : 0;
@@ -48,10 +48,11 @@ void ctf_find_quirks(struct ctf_trace *trace)
     const struct ctf_environment *major = ctf_find_environment(description, "tracer_major");
     if (!tracer || tracer->is_number || !major || !major->is_number)
         return;
-    struct tracer_version version = {major->number, environment_number(description, "tracer_minor"),
-                                     environment_number(description, "tracer_patch")};
+    struct tracer_version version = {major->number,
+                                     get_environment_number(description, "tracer_minor"),
+                                     get_environment_number(description, "tracer_patch")};
     if (!ctf_find_environment(description, "tracer_patch"))
-        version.patch = environment_number(description, "tracer_patchlevel");
+        version.patch = get_environment_number(description, "tracer_patchlevel");
     for (size_t i = 0; i < sizeof tracer_faults / sizeof *tracer_faults; i++) {
         const struct tracer_fault *known = &tracer_faults[i];
         if (tracer->text.n != strlen(known->tracer) ||

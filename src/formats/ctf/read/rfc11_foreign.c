@@ -3,18 +3,18 @@
  * otherwise the packets are read.
  *
  * "Native" byte order (4.1.3) is that of the packet, and all types and layouts depend on it. So the
- * metadata are parsed a second time for the other byte order, into a trace without streams. */
+ * metadata are parsed a second time, for the other byte order, into a trace without streams. */
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Offsets in the packet header, bytes. */
+/* Byte offsets in the packet header. */
 #define MAGIC_AT 0u
 #define SESSION_AT 4u
 #define NUMBER_BYTES 4u
 
-/* Parses the metadata for the other byte order. Needs no error handling for their content, since
- * they were parsed before. */
+/* Parses the metadata for the other byte order. They were parsed successfully before, so only a
+ * lack of memory can fail. */
 static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf_trace *trace,
                                        ttr_error *error)
 {
@@ -50,9 +50,9 @@ struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error 
     return trace->other_order = other;
 }
 
-const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
-                                                const struct ctf_trace *trace,
-                                                const struct ctf_stream_class *section)
+const struct ctf_stream_class *rfc11_find_stream_class_in(const struct ctf_trace *other,
+                                                          const struct ctf_trace *trace,
+                                                          const struct ctf_stream_class *section)
 {
     size_t i = 0;
     while (i < trace->class->description.streams_n &&
@@ -61,16 +61,17 @@ const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
     return i < other->class->description.streams_n ? other->class->description.streams[i] : NULL;
 }
 
-struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
-                                                   const struct ctf_stream_class *section,
-                                                   bool is_big_endian, ttr_error *error)
+struct ctf_stream_decoder *rfc11_get_stream_decoder(struct ctf_trace *trace,
+                                                    const struct ctf_stream_class *section,
+                                                    bool is_big_endian, ttr_error *error)
 {
-    struct ctf_stream_decoder *ctx = ctf_stream_decoder_of(trace, section, error);
+    struct ctf_stream_decoder *ctx = ctf_get_stream_decoder(trace, section, error);
     if (!ctx || is_big_endian == trace->class->description.is_big_endian)
         return ctx;
     struct ctf_trace *other = rfc11_trace_in_other_order(trace, error);
-    const struct ctf_stream_class *class = other ? rfc11_section_in(other, trace, section) : NULL;
-    struct ctf_stream_decoder *kind = class ? ctf_stream_decoder_of(other, class, error) : NULL;
+    const struct ctf_stream_class *class =
+        other ? rfc11_find_stream_class_in(other, trace, section) : NULL;
+    struct ctf_stream_decoder *kind = class ? ctf_get_stream_decoder(other, class, error) : NULL;
     if (kind)
         kind->first = ctx;
     return kind;
@@ -82,7 +83,7 @@ bool rfc11_is_foreign(const struct ctf_description *description, const struct rf
            (description->has_session_id && packet->session_id != description->session_id);
 }
 
-static const char *byte_order_name(bool is_big_endian)
+static const char *get_byte_order_name(bool is_big_endian)
 {
     return is_big_endian ? "big" : "little";
 }
@@ -99,8 +100,8 @@ ttr_status rfc11_report_foreign(struct ctf_reader *reader)
             "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
             "metadata; read as declared; put packets of another machine "
             "next to its own metadata",
-            reader->file, (unsigned long long)at, byte_order_name(packet->is_big_endian),
-            byte_order_name(description->is_big_endian));
+            reader->file, (unsigned long long)at, get_byte_order_name(packet->is_big_endian),
+            get_byte_order_name(description->is_big_endian));
     if (status == TTR_OK && description->has_session_id &&
         packet->session_id != description->session_id)
         status = input_add_damage(

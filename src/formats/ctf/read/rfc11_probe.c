@@ -1,5 +1,5 @@
-/* Properties that v1.1 metadata may omit, determined from stream files: the byte order of plain-
- * text metadata, and the alignment of the traced architecture (decision 15).
+/* Determines properties that v1.1 metadata may omit from the stream files: the byte order of
+ * plain-text metadata, and the alignment of the traced architecture (decision 15).
  *
  * Alignment, by trial decoding:
  * |  1. Decode the first packet with events as packed, natural with 64-bit words, natural with
@@ -9,8 +9,8 @@
  * |     sizes equal to the stored ones.
  * |  3. If several remain, try further packets (at most PROBE_SAMPLES per file, PROBE_ALL in
  * |     all).
- * |  4. If several still remain, choose the one with the fewest oddities: text that is not
- * |     UTF-8, enumeration values without a label. If they differ in the decoded values,
+ * |  4. If several still remain, choose the one with the fewest implausible values: text that
+ * |     is not UTF-8, enumeration values without a label. If they differ in the decoded values,
  * |     report that it is a guess.
  *
  * Cost: at most PROBE_BYTES decoded three times; of a larger packet only its start is tried. */
@@ -22,13 +22,14 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define PROBE_BYTES ((size_t)4 << 20) /* bytes tried per packet, stored and unpacked */
-#define PROBE_PACKETS 64u             /* packets per file searched for ones with events */
-#define PROBE_SAMPLES 4u /* packets with events tried per file, until one alignment remains */
+#define PROBE_BYTES ((size_t)4 << 20) /* most bytes tried per packet, both stored and unpacked */
+#define PROBE_PACKETS 64u             /* packets per file searched for packets with events */
+/* packets with events tried per file, as long as several alignments are possible */
+#define PROBE_SAMPLES 4u
 #define ORDER_N 3u
-#define PROBE_ALL 64u /* packets tried in all files; together at most PROBE_BYTES */
+#define PROBE_ALL 64u /* packets tried in all files; PROBE_BYTES limits their total size */
 
-/* Opens file i if it may be a stream file, else sets *source to NULL. */
+/* Opens file i if its name can be that of a stream file; otherwise sets *source to NULL. */
 static ttr_status open_probe_stream(const struct ctf_trace *trace, size_t i,
                                     const struct folder_file **file, struct source **source,
                                     ttr_error *error)
@@ -68,33 +69,35 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* A packet used for trial decoding. */
+/* The packet being decoded by trial, and the results of all packets so far. */
 struct probe_sample {
     struct ctf_trace *trace;
-    struct ctf_trace *read_by; /* the trace, or its twin for the packet's byte order */
+    /* the trace whose metadata apply: `trace`, or trace->other_order for the other byte order */
+    struct ctf_trace *read_by;
     const struct ctf_stream_class *section;
     struct source *source;
     struct buffer unpacked;
     const uint8_t *bytes;
     uint64_t n;
-    bool is_whole; /* false: only the start of a large packet */
+    bool is_whole; /* the packet is complete; false: only the start of a large packet */
     bool is_found;
-    unsigned possible; /* bit set by index in `order`: alignments possible for all samples so far */
-    unsigned tried;    /* number of samples */
+    /* alignments that no packet has excluded, as bits numbered by index in `order` */
+    unsigned possible;
+    unsigned tried; /* number of packets tried */
     uint64_t tried_bytes;
-    bool is_known;              /* at least one sample was decodable */
-    uint64_t begin, end;        /* times of the packet, ticks */
-    uint64_t values[ORDER_N];   /* hash of all values decoded, by index in `order` */
+    bool is_known;              /* at least one packet could be decoded */
+    uint64_t begin, end;        /* declared begin and end of the packet, ticks */
+    uint64_t values[ORDER_N];   /* hash of all decoded values, by index in `order` */
     uint64_t oddities[ORDER_N]; /* number of implausible values, by index in `order` */
 };
 
 static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64,
                                                   CTF_ALIGN_NATURAL_32};
 
-/* Uses the packet at `offset` as the sample if it has readable events. Sets *size to the bytes up
- * to the next packet; 0 = none. */
-static ttr_status load_sample(struct probe_sample *sample, uint64_t offset, uint64_t *size,
-                              ttr_error *error)
+/* Loads the packet at `offset` for trial decoding if it has readable events. Sets *size to the
+ * number of bytes up to the next packet; 0 = no packet follows. */
+static ttr_status load_sample_packet(struct probe_sample *sample, uint64_t offset, uint64_t *size,
+                                     ttr_error *error)
 {
     struct rfc11_packet packet;
     struct window window;
@@ -130,24 +133,28 @@ static ttr_status load_sample(struct probe_sample *sample, uint64_t offset, uint
     return sample->read_by ? TTR_OK : error->status;
 }
 
-/* Layouts and results for one alignment. */
+/* Layouts and results of decoding one packet with one alignment. */
 struct alignment_trial {
     const struct probe_sample *sample;
     struct arena arena;
-    /* by event index of the section; the last element is the layout of the event context alone */
+    /* layouts by index of the event class; the last element is the layout of the event context
+     * alone */
     const struct layout **layouts;
     struct ctf_header_plan plan;
     uint64_t ticks, values, oddities;
-    uint64_t seen; /* values decoded; limited, because values of zero bits could be endless */
-    /* times go back or exceed the packet's; sizes differ from stored ones */
+    /* number of decoded values; limited, because values of zero bits could repeat forever */
+    uint64_t seen;
+    /* is_late: event times go back or exceed the packet's; is_missized: sizes differ from stored
+     * ones */
     bool is_late, is_missized;
-    bool is_cut; /* the limit was reached, so `values` is incomplete */
+    bool is_cut; /* the limit of values was reached, so the hash `values` is incomplete */
 };
 
 /* Plausibility of an alignment for a sample. */
 enum alignment_fit { FITS_NOT, FITS_ODDLY, FITS_WELL };
 
-/* Compiles the layout of an event, of the context alone, or (with neither) of the event header. */
+/* Compiles the layout of an event, of the event context alone, or (without both) of the event
+ * header. */
 static const struct layout *compile_trial_layout(struct alignment_trial *trial,
                                                  const struct ctf_event_class *event,
                                                  bool is_context, ttr_error *error)
@@ -166,8 +173,8 @@ static const struct layout *compile_trial_layout(struct alignment_trial *trial,
 }
 
 /* Adds a value to the hash and counts it if it is implausible. */
-static void record_value(struct alignment_trial *trial, const ttr_value *value,
-                         const struct type *type)
+static void record_decoded_value(struct alignment_trial *trial, const ttr_value *value,
+                                 const struct type *type)
 {
     const bool is_text = value->type == TTR_TYPE_TEXT,
                has_bytes = is_text || value->type == TTR_TYPE_BYTES;
@@ -177,9 +184,9 @@ static void record_value(struct alignment_trial *trial, const ttr_value *value,
     trial->oddities += type && type->labels && !type_find_label(type->labels, value->v.u, 0);
 }
 
-/* Advances over the fields of a layout and records their values, up to the limit. */
-static enum layout_status record_values(struct alignment_trial *trial, const struct layout *layout,
-                                        struct bits *bits)
+/* Decodes the fields of a layout and records their values, up to the limit of values. */
+static enum layout_status record_decoded_values(struct alignment_trial *trial,
+                                                const struct layout *layout, struct bits *bits)
 {
     struct layout_iter walk;
     const struct type *type = NULL;
@@ -187,7 +194,7 @@ static enum layout_status record_values(struct alignment_trial *trial, const str
     const uint64_t most = trial->sample->n * 8;
     layout_iter_begin(&walk, layout, bits, NULL);
     while (trial->seen < most && layout_iter_next(&walk, &field, &type)) {
-        record_value(trial, &field.value, type);
+        record_decoded_value(trial, &field.value, type);
         trial->seen++;
     }
     if (trial->seen < most) {
@@ -201,8 +208,8 @@ static enum layout_status record_values(struct alignment_trial *trial, const str
     return end;
 }
 
-/* Compares the stored payload size with the decoded end `to`. `from`: start of the event context.
- */
+/* Compares the stored payload size with the decoded end `to`, a bit offset. `from` is the start of
+ * the event context. */
 static ttr_status check_payload_size(struct alignment_trial *trial, const struct bits *from,
                                      uint64_t to, ttr_error *error)
 {
@@ -212,14 +219,14 @@ static ttr_status check_payload_size(struct alignment_trial *trial, const struct
         *context = compile_trial_layout(trial, NULL, true, error);
     if (!*context)
         return error->status;
-    const uint64_t end = rfc11_payload_end(*context, &run);
+    const uint64_t end = rfc11_find_payload_end(*context, &run);
     trial->is_missized |= end != ((to + 7) & ~UINT64_C(7));
     return TTR_OK;
 }
 
-/* Advances over the event at bits->at. */
-static enum layout_status skip_trial_event(struct alignment_trial *trial, struct bits *bits,
-                                           ttr_error *error)
+/* Decodes the event at bits->at, and advances bits->at to its end. */
+static enum layout_status decode_trial_event(struct alignment_trial *trial, struct bits *bits,
+                                             ttr_error *error)
 {
     const struct ctf_stream_class *section = trial->sample->section;
     struct ctf_event_header header = {.ticks = trial->ticks};
@@ -241,14 +248,14 @@ static enum layout_status skip_trial_event(struct alignment_trial *trial, struct
     if (!trial->layouts[*index])
         return LAYOUT_NO_OPTION;
     const struct bits from = *bits;
-    enum layout_status end = record_values(trial, trial->layouts[*index], bits);
+    enum layout_status end = record_decoded_values(trial, trial->layouts[*index], bits);
     if (end == LAYOUT_OK && section->rfc_has_event_size &&
         check_payload_size(trial, &from, bits->at, error) != TTR_OK)
         return LAYOUT_NO_OPTION;
     return end;
 }
 
-static enum alignment_fit fit_alignment(struct alignment_trial *trial, ttr_error *error)
+static enum alignment_fit rate_alignment_fit(struct alignment_trial *trial, ttr_error *error)
 {
     const struct probe_sample *sample = trial->sample;
     const bool tells_times = !sample->section->rfc_has_no_time && sample->begin <= sample->end;
@@ -256,13 +263,13 @@ static enum alignment_fit fit_alignment(struct alignment_trial *trial, ttr_error
     enum layout_status end = LAYOUT_OK;
     trial->ticks = sample->begin;
     while (end == LAYOUT_OK && bits_left(&bits) >= 8)
-        end = skip_trial_event(trial, &bits, error);
+        end = decode_trial_event(trial, &bits, error);
     if (end != LAYOUT_OK && (end != LAYOUT_TRUNCATED || sample->is_whole))
         return FITS_NOT;
     return trial->is_missized || (tells_times && trial->is_late) ? FITS_ODDLY : FITS_WELL;
 }
 
-/* Decodes the sample with alignment i. */
+/* Decodes the loaded packet with alignment `order[i]`, and rates the result. */
 static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alignment_fit *fit,
                                 ttr_error *error)
 {
@@ -279,10 +286,11 @@ static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alig
         trial.layouts ? compile_trial_layout(&trial, NULL, false, error) : NULL;
     if (header) {
         ctf_header_plan_init(&trial.plan, sample->section, header);
-        *fit = fit_alignment(&trial, error);
-        sample->values[i] = hash_pair(
-            sample->values[i],
-            trial.is_cut ? i : trial.values); /* an incomplete hash must differ from all others */
+        *fit = rate_alignment_fit(&trial, error);
+        sample->values[i] =
+            hash_pair(sample->values[i],
+                      /* an incomplete hash must differ from all others, so use the index */
+                      trial.is_cut ? i : trial.values);
         sample->oddities[i] += trial.oddities;
     }
     ttr_status status = trial.layouts && error->status != TTR_E_NOMEM ? TTR_OK : fail_memory(error);
@@ -291,7 +299,7 @@ static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alig
     return status;
 }
 
-/* Removes the alignments that the sample excludes. A sample that excludes all is damaged and is
+/* Removes the alignments that the loaded packet excludes. If it excludes all, it is damaged and is
  * ignored. */
 static ttr_status exclude_alignments(struct probe_sample *sample, ttr_error *error)
 {
@@ -328,10 +336,10 @@ static ttr_status probe_stream_file(struct probe_sample *sample,
                          !is_alignment_decided(sample) && sample->tried < most;
          k++, offset += size) {
         sample->is_found = false;
-        status = load_sample(sample, offset, &size, error);
+        status = load_sample_packet(sample, offset, &size, error);
         if (status != TTR_OK || !sample->is_found)
             continue;
-        sample->section = rfc11_section_in(sample->read_by, sample->trace, section);
+        sample->section = rfc11_find_stream_class_in(sample->read_by, sample->trace, section);
         status = exclude_alignments(sample, error);
     }
     return status;
@@ -358,8 +366,8 @@ static ttr_status probe_stream_files(struct probe_sample *sample, ttr_error *err
     return status;
 }
 
-/* Returns the index in `order` of the best possible alignment. Sets *is_guess if another one gives
- * different values. */
+/* Returns the index in `order` of the best alignment that is possible. Sets *is_guess if another
+ * possible alignment decodes other values. */
 static size_t choose_alignment(const struct probe_sample *sample, bool *is_guess)
 {
     size_t best = ORDER_N;

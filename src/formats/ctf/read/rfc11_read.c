@@ -1,5 +1,6 @@
-/* RFC v1.1 packets for the stream reader (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25 to 27,
- * 30). */
+/* Parts of the stream reader that only RFC v1.1 needs: packet headers, and content that may be
+ * compressed, encrypted and checked (docs/formats/ctf-rfc-v1.1.md, decisions 7 to 9, 25 to 27, 30).
+ */
 #include "formats/ctf/read/rfc11_read.h"
 
 #include <stdio.h>
@@ -50,14 +51,15 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
                : status;
 }
 
-void rfc11_assign_section(struct ctf_reader *reader)
+void rfc11_assign_stream_class(struct ctf_reader *reader)
 {
     reader->section = rfc11_find_section_of_file(&reader->trace->class->description, reader->file,
                                                  &reader->has_cpu, &reader->cpu);
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
-/* The cpu of the file name, in the form of a packet context, as other versions store it. */
+/* The cpu number of the file name, as a packet context with one field. Other versions store this
+ * field in packets. */
 static const struct type cpu_number = {
     .kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
 static const struct type_member cpu_member = {
@@ -104,7 +106,7 @@ static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* Marks impossible content sizes. The content then ends with its events. */
+/* Marks impossible content sizes. The content then ends after the last event. */
 static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->declared_content = frame->packet.content;
@@ -136,7 +138,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (!section)
         return refuse_packet_header(frame, "ctf.no-section",
                                     "the file matches no section of the metadata");
-    frame->kind = rfc11_stream_decoder_of(trace, section, rfc->is_big_endian, error);
+    frame->kind = rfc11_get_stream_decoder(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     check_packet_sizes(rfc, frame);
@@ -149,7 +151,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
 
 /* --- Contents --- */
 
-static bool is_packed_or_encrypted(const struct rfc11_packet *rfc)
+static bool is_compressed_or_encrypted(const struct rfc11_packet *rfc)
 {
     return rfc->compression_scheme != RFC11_COMPRESSION_NONE ||
            rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
@@ -159,33 +161,33 @@ static bool is_packed_or_encrypted(const struct rfc11_packet *rfc)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Returns the bytes needed to check the declared content end: the packet, limited to
- * CHECK_BYTES_MAX after that end. */
-static uint64_t bytes_to_check(const struct ctf_frame *frame)
+/* Returns the number of bytes needed to find the real end of the content: the complete packet, but
+ * at most CHECK_BYTES_MAX after the declared end. */
+static uint64_t content_bytes_to_check(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
     return size > content && size - content > CHECK_BYTES_MAX ? content + CHECK_BYTES_MAX : size;
 }
 
-uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
+uint64_t rfc11_count_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
 {
     const struct rfc11_packet *rfc = &frame->rfc;
-    *wants_empty_batch = is_packed_or_encrypted(rfc);
-    return is_packed_or_encrypted(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE
-               ? bytes_to_check(frame)
+    *wants_empty_batch = is_compressed_or_encrypted(rfc);
+    return is_compressed_or_encrypted(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE
+               ? content_bytes_to_check(frame)
                : RFC11_HEADER;
 }
 
-/* Available bytes of the content. */
+/* The available bytes of a packet's content. */
 struct stored_content {
     const uint8_t *packet;
-    uint64_t offset; /* file offset of the content */
+    uint64_t offset; /* file offset of the content's first byte */
     size_t n;
     size_t room; /* bytes from the start of the content to the end of the packet */
     bool is_cut; /* the file ends inside the content */
 };
 
-static struct stored_content find_content(const struct ctf_reader *reader)
+static struct stored_content find_stored_content(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
@@ -193,7 +195,7 @@ static struct stored_content find_content(const struct ctf_reader *reader)
     struct stored_content content = {
         .packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
     content.n = (size_t)((content.is_cut ? left : whole) - RFC11_HEADER);
-    const uint64_t room = bytes_to_check(&reader->frame);
+    const uint64_t room = content_bytes_to_check(&reader->frame);
     content.room = (size_t)((room < left ? room : left) - RFC11_HEADER);
     return content;
 }
@@ -211,9 +213,10 @@ static ttr_status report_content_size(struct ctf_reader *reader, const char *how
         (unsigned long long)end, how);
 }
 
-/* Corrects a wrong content size by the checksum or the compressed data. */
-static ttr_status set_content_size(struct ctf_reader *reader, struct stored_content *content,
-                                   size_t n, const char *how)
+/* Replaces a wrong content size by n bytes, found by the checksum or the end of the compressed
+ * data, and reports it. */
+static ttr_status correct_content_size(struct ctf_reader *reader, struct stored_content *content,
+                                       size_t n, const char *how)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     content->n = n;
@@ -237,10 +240,10 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         return TTR_OK;
     }
     if (content->is_cut &&
-        content->room == content->n) /* the checksum of missing bytes is unknown */
+        content->room == content->n) /* without all its bytes, the content cannot be verified */
         return TTR_OK;
-    if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
-                        &checksum)) {
+    if (!rfc11_compute_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
+                                &checksum)) {
         input_add_diagnostic(
             reader->in, TTR_SEVERITY_ODD, content->offset - RFC11_HEADER, "ctf.unknown-checksum",
             "a packet of %s has checksum scheme %u; RFC v1.1 defines 0 to 3, so nothing was "
@@ -253,7 +256,7 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
     const size_t n = rfc11_find_content_end(rfc->checksum_scheme, content->packet + RFC11_HEADER,
                                             content->room, rfc->checksum);
     if (n)
-        return set_content_size(reader, content, n, "since the bytes before have its checksum");
+        return correct_content_size(reader, content, n, "since the bytes before have its checksum");
     reader->is_damaged = true;
     return input_add_damage(
         reader->in, content->offset, content->n, "ctf.checksum", reader->error,
@@ -263,14 +266,14 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
         rfc->checksum);
 }
 
-/* Makes the content empty if it cannot be decoded. */
+/* Sets the content to zero bytes, if it cannot be decoded. */
 static void use_empty_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->content_end = packet->content_end = packet->content = reader->bits.at;
 }
 
-/* Makes the buffer `unpacked` the content of the packet. */
+/* Makes the reader decode the buffer `unpacked` instead of the stored content. */
 static void use_unpacked_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
@@ -290,8 +293,8 @@ static ttr_status report_lost_content(struct ctf_reader *reader,
                             (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-/* Unpacks beyond the declared end of the content. Returns its real size in bytes, or 0 if unpacking
- * fails. */
+/* Unpacks content that continues after its declared end. Returns its real size in bytes, or 0 if
+ * unpacking fails. */
 static size_t unpack_past_content_end(struct ctf_reader *reader,
                                       const struct stored_content *content,
                                       struct rfc11_packet *rfc,
@@ -324,7 +327,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
                          : 0;
     if (n) {
         const ttr_status status =
-            set_content_size(reader, content, n, "where its compressed data end");
+            correct_content_size(reader, content, n, "where its compressed data end");
         use_unpacked_content(reader);
         return status;
     }
@@ -346,7 +349,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
         return error_set_option(
             reader->error,
             report_lost_content(reader, content, "ctf.no-key",
-                                "it is encrypted: give its key with " RFC11_KEY_ADVICE),
+                                "it is encrypted: specify its key with " RFC11_KEY_ADVICE),
             RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return report_lost_content(reader, content, "ctf.unknown-scheme",
@@ -368,13 +371,13 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
 ttr_status rfc11_enter_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
-    struct stored_content content = find_content(reader);
+    struct stored_content content = find_stored_content(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
     ttr_status status = reader->frame.is_foreign ? rfc11_report_foreign(reader) : TTR_OK;
     if (status == TTR_OK)
         status = verify_content_checksum(reader, &content);
-    if (status == TTR_OK && is_packed_or_encrypted(&reader->frame.rfc))
+    if (status == TTR_OK && is_compressed_or_encrypted(&reader->frame.rfc))
         status = decode_packet_content(reader, &content);
     if (status != TTR_OK || !ctf_ends_with_zeros(&reader->frame))
         return status;
@@ -384,7 +387,7 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
 void rfc11_leave_packet(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
-    if (reader->given && reader->ticks > packet->end)
+    if (reader->events_read && reader->ticks > packet->end)
         input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, packet->offset, "ctf.late-event",
                              "an event of %s is later than its packet's timestamp_end",
                              reader->file);
@@ -392,7 +395,8 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 
 /* --- Unreadable events --- */
 
-/* Compiles the event context alone, at first use. */
+/* Compiles the layout of the event context alone, at first use. Returns NULL with `error` on
+ * failure. */
 static const struct layout *compile_event_context(struct ctf_trace *trace,
                                                   struct ctf_stream_decoder *kind, ttr_error *error)
 {
@@ -405,7 +409,7 @@ static const struct layout *compile_event_context(struct ctf_trace *trace,
     return kind->rfc_context;
 }
 
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run)
+uint64_t rfc11_find_payload_end(const struct layout *context, struct layout_cursor *run)
 {
     static const ttr_text name = {"payload_size", 12};
     const struct type_reference reference = {
@@ -422,7 +426,7 @@ uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *r
 enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
                                         const char *what)
 {
-    struct ctf_stream_decoder *kind = rfc11_stream_decoder_of(
+    struct ctf_stream_decoder *kind = rfc11_get_stream_decoder(
         reader->trace, reader->section, reader->frame.rfc.is_big_endian, reader->error);
     struct ctf_event_header header = {.ticks = reader->ticks};
     struct bits bits = reader->bits;
@@ -434,7 +438,7 @@ enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *c
         return RFC11_NOT_SKIPPED;
     ctf_read_event_header(&kind->plan, &bits, reader->run.slots, &header);
     struct layout_cursor run = {.bits = bits};
-    uint64_t end = header.end == LAYOUT_OK ? rfc11_payload_end(context, &run) : 0;
+    uint64_t end = header.end == LAYOUT_OK ? rfc11_find_payload_end(context, &run) : 0;
     if (end == 0 || end > bits.end)
         return is_content || reader->in->window.at_end ? RFC11_NOT_SKIPPED : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;

@@ -1,5 +1,6 @@
-/* Reader parts for RFC v1.1 only: packet header, sections of files, checked and unpacked content,
- * missing alignment, events skipped by their size. State and thread rule are the reader's. */
+/* Code of the reader that only RFC v1.1 needs: packet headers, stream classes of files,
+ * verification and decompression of content, undeclared alignment, events skipped by their size.
+ * State and thread rule are the reader's. */
 #ifndef TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 #define TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 
@@ -7,75 +8,78 @@
 
 #define RFC11_ASSUMES "format option ctf.assume-alignment=packed, natural or natural-32"
 
-/* Parses the options key, key-env, unpacked-max and assume-alignment into the trace. */
+/* Parses the options key, key-env, unpacked-max and assume-alignment and stores them in the trace.
+ */
 TTR_MUST ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n,
                                        ttr_error *error);
 
-/* Sets the byte order of plain-text metadata to that of the first stream file with a packet. Call
- * before parsing. */
+/* Sets the byte order of plain-text metadata to that of the first stream file that contains a
+ * packet. Call before parsing. */
 TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error);
 
-/* Determines an alignment that the metadata do not record, from the first packets with events
- * (decision 15). Reports it by description->note. Call after parsing. */
+/* Determines an alignment that the metadata do not declare, by decoding the first packets with
+ * events (decision 15). Reports the result by description->note. Call after parsing. */
 TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
 
-/* Compiles the packet context that contains the cpu of the file name. */
+/* Compiles the packet context type whose only field is the cpu number of the file name. */
 TTR_MUST ttr_status rfc11_compile_cpu_context(struct ctf_trace *trace, ttr_error *error);
 
-/* Sets the reader's section and cpu from the file name. */
-void rfc11_assign_section(struct ctf_reader *reader);
+/* Sets the reader's stream class and cpu number from the name of its file. */
+void rfc11_assign_stream_class(struct ctf_reader *reader);
 
-/* Implements ctf_frame_packet for v1.1. */
+/* Implements ctf_frame_packet for RFC v1.1. */
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
                                     const struct bits *bits, struct ctf_frame *frame,
                                     ttr_error *error);
 
 /* --- Packets that differ from the metadata (rfc11_foreign.c) --- */
 
-/* Returns the same metadata for packets of the other byte order, parsed at first use and owned by
- * the trace. Returns NULL with `error`. */
+/* Returns a trace with the same metadata for packets of the other byte order. It is parsed at first
+ * use and owned by `trace`. Returns NULL with `error`. */
 struct ctf_trace *rfc11_trace_in_other_order(struct ctf_trace *trace, ttr_error *error);
 
-/* Returns the section of `other` that corresponds to a section of `trace`. */
-const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
-                                                const struct ctf_trace *trace,
-                                                const struct ctf_stream_class *section);
+/* Returns the stream class of `other` that corresponds to `section`, a stream class of `trace`. */
+const struct ctf_stream_class *rfc11_find_stream_class_in(const struct ctf_trace *other,
+                                                          const struct ctf_trace *trace,
+                                                          const struct ctf_stream_class *section);
 
-/* Does the same as ctf_stream_decoder_of, for packets of the given byte order. */
-struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
-                                                   const struct ctf_stream_class *section,
-                                                   bool is_big_endian, ttr_error *error);
+/* Like ctf_get_stream_decoder, for packets of the given byte order. */
+struct ctf_stream_decoder *rfc11_get_stream_decoder(struct ctf_trace *trace,
+                                                    const struct ctf_stream_class *section,
+                                                    bool is_big_endian, ttr_error *error);
 
 /* Returns true if a packet differs from the metadata in byte order or session id. */
 bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
 
-/* Reports this for the current packet. */
+/* Reports that the current packet differs from the metadata in byte order or session id. */
 TTR_MUST ttr_status rfc11_report_foreign(struct ctf_reader *reader);
 
-/* --- Contents --- */
+/* --- Content of packets --- */
 
-/* Returns the bytes that must be in the window to enter the packet. Sets *wants_empty_batch if the
- * batch must be empty, because `unpacked` is reused. */
-uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
+/* Returns the number of bytes that the window must contain to enter the packet. Sets
+ * *wants_empty_batch if the batch must be empty, because the buffer `unpacked` is reused. */
+uint64_t rfc11_count_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
 
-/* Checks and unpacks the content of the current packet. Afterwards reader->bits and content_end are
- * those of the unpacked content, or empty if it is unreadable. */
+/* Verifies, decrypts and decompresses the content of the current packet. Afterwards reader->bits
+ * and reader->content_end describe the unpacked content; they are empty if it is unreadable. */
 TTR_MUST ttr_status rfc11_enter_packet(struct ctf_reader *reader);
 
-/* Reports a last event that is later than the packet's end. */
+/* Reports the last event of the current packet if it is later than the packet's end time. */
 void rfc11_leave_packet(const struct ctf_reader *reader);
 
 enum rfc11_skip_result {
-    RFC11_SKIPPED,    /* reader->bits are after the event; the result is in reader->status */
+    /* reader->bits.at is after the event; reader->status has the result of reporting it */
+    RFC11_SKIPPED,
     RFC11_IS_CUT,     /* the window ends before the event may end */
-    RFC11_NOT_SKIPPED /* the size of the event is not stored */
+    RFC11_NOT_SKIPPED /* the event does not store its size */
 };
 
-/* Returns the end of the payload, bits, from payload_size in the event context at run->bits; 0 if
- * unknown. `context`: layout of the event context alone. */
-uint64_t rfc11_payload_end(const struct layout *context, struct layout_cursor *run);
+/* Returns the end of the payload as a bit offset, computed from the member payload_size in the
+ * event context at run->bits. Returns 0 if there is none. `context` is the layout of the event
+ * context alone. */
+uint64_t rfc11_find_payload_end(const struct layout *context, struct layout_cursor *run);
 
-/* Skips the unreadable event at reader->bits by its payload_size, and reports it. */
+/* Skips the undecodable event at reader->bits.at by its payload_size, and reports it. */
 enum rfc11_skip_result rfc11_skip_event(struct ctf_reader *reader, const char *code,
                                         const char *what);
 

@@ -1,5 +1,5 @@
-/* Copies of CTF traces: which parts of a packet are kept while its events arrive, and when it is
- * written. The interface, the order of calls and the cost are in ctf_copy.h. */
+/* Copies of CTF traces: keeps the events of a packet while they arrive, and writes the packet when
+ * its definition arrives. ctf_copy.h describes the interface, the order of calls and the cost. */
 #include "formats/ctf/write/ctf_copy.h"
 
 #include "base/number.h"
@@ -7,7 +7,7 @@
 
 /* bytes; multiple of every alignment, so bit offsets in the image keep their alignment */
 #define IMAGE_STEP UINT64_C(4096)
-/* bytes; limit of the image of a packet that is too large to have a definition */
+/* bytes; maximum of the image of a packet without a definition; a larger packet is split */
 #define IMAGE_MAX ((size_t)32 << 20)
 
 static void free_packet_buffers(struct ctf_packet_buffers *room, const struct alloc *alloc)
@@ -19,8 +19,8 @@ static void free_packet_buffers(struct ctf_packet_buffers *room, const struct al
 
 /* --- Traces --- */
 
-/* Returns true if a field other than event headers and the packet's start time updates a clock.
- * Only CTF 1.8 can express that. */
+/* Returns true if a field updates a clock that is neither in an event header nor the packet's start
+ * time. Only CTF 1.8 can express such fields. */
 static bool has_clock_outside_headers(const struct ctf_description *description)
 {
     bool moves = ctf_type_updates_clock(description->packet_header);
@@ -35,7 +35,8 @@ bool ctf_can_copy(const struct ctf_trace *trace, const struct ctf_options *optio
     const struct ctf_description *description = &trace->class->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
     bool is_rfc = from == CTF_RFC_1_1;
-    if (is_rfc && trace->has_foreign) /* the target has one session and one byte order per trace */
+    /* the source has several sessions or byte orders; an output trace has one of each */
+    if (is_rfc && trace->has_foreign)
         return false;
     if ((options->has_order && options->is_big_endian != description->is_big_endian) ||
         options->has_packet_size)
@@ -56,10 +57,10 @@ bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *o
     return status != TTR_E_UNSUPPORTED;
 }
 
-/* Returns true if the options ask for metadata in packets and the source has none, or the reverse.
- */
-static bool changes_metadata_packets(const struct ctf_trace *trace,
-                                     const struct ctf_options *options)
+/* Returns true if the options require metadata in packets and the source's metadata are plain text,
+ * or the other way round. */
+static bool options_change_metadata_packets(const struct ctf_trace *trace,
+                                            const struct ctf_options *options)
 {
     bool is_packetised = false;
     (void)ctf_detect_metadata_language(trace->class->metadata, trace->class->metadata_n,
@@ -89,7 +90,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     status = ctf_claim_uuid(out, trace, copy->uuid, error);
     if (status != TTR_OK)
         return status;
-    /* a copy, to set the copy's UUID */
+    /* shallow copy, whose UUID is changed to that of the written trace */
     struct ctf_description description = trace->class->description;
     struct ctf_options ctx = *options;
     ctf_options_inherit(&ctx, trace, version);
@@ -97,7 +98,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
     bool is_same = version == trace->class->description.version &&
-                   !changes_metadata_packets(trace, options) && !has_other_uuid &&
+                   !options_change_metadata_packets(trace, options) && !has_other_uuid &&
                    !trace->class->has_bad_metadata && !description.has_unescaped;
     if (is_same)
         buffer_add(&text, trace->class->metadata, trace->class->metadata_n);
@@ -152,7 +153,7 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
         return fail_memory(error);
     memcpy(file->name, stream->file, file->name_size);
     if (strcmp(file->name, "metadata") == 0)
-        return TTR_OK; /* the reader's placeholder for a trace without streams */
+        return TTR_OK; /* "metadata" is the name that the reader gives to a trace without streams */
     file->sink = ctf_create_file(trace->home.folder, out, "", file->name, "", error);
     if (!file->sink)
         return error ? error->status : TTR_E_IO;
@@ -196,7 +197,8 @@ static void swap_spare_buffers(struct ctf_file_copy *file)
     file->trace->spare = ctx;
 }
 
-/* Releases the buffers of a packet that was written: the next packet of any file may reuse them. */
+/* Lends the buffers of a written packet to the trace, so that the next packet of any file reuses
+ * them. */
 static void release_packet_buffers(struct ctf_file_copy *file)
 {
     file->packet.from = file->packet.to = NULL;
@@ -222,12 +224,12 @@ static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_str
     ctf_set_packet_uuid(file);
 }
 
-/* Adds the gap before the packet to the counters of its stream. Returns false if memory runs out.
- */
+/* Adds the gap before the open packet to the missing events and packets of its stream. Returns
+ * false if memory runs out. */
 static bool add_gap_to_stream(struct ctf_file_copy *file)
 {
     struct ctf_open_packet *packet = &file->packet;
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (stream && packet->gap_at == packet->about.offset) {
         stream->events += packet->gap_events;
         stream->packets += packet->gap_packets;
@@ -236,7 +238,7 @@ static bool add_gap_to_stream(struct ctf_file_copy *file)
     return stream != NULL;
 }
 
-/* Rebuilds the open packet if its definition never arrived. */
+/* Rebuilds the open packet from its kept events if its definition never arrived. */
 static ttr_status filter_packet_without_definition(struct ctf_file_copy *file,
                                                    struct ttr_writer *out, ttr_error *error)
 {
@@ -250,15 +252,14 @@ static ttr_status filter_packet_without_definition(struct ctf_file_copy *file,
     return status;
 }
 
-static ttr_status keep_event(struct ctf_file_copy *file, struct ttr_writer *out,
-                             const ttr_event *event, const struct ctf_schema *schema,
-                             ttr_error *error)
+static ttr_status append_kept_event(struct ctf_file_copy *file, struct ttr_writer *out,
+                                    const ttr_event *event, const struct ctf_schema *schema,
+                                    ttr_error *error)
 {
     struct ctf_open_packet *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
     uint64_t at = about->base_bit / 8 +
-                  /* `payload` points into the reader's packet, not into a copy: definitions are
-                   * only emitted that way */
+                  /* definitions are read, so `payload` always points into the reader's packet */
                   (uint64_t)(event->payload - about->base);
     bool is_next = packet->from && event->payload >= packet->to - 1 &&
                    at - packet->from_at == (uint64_t)(event->payload - packet->from);
@@ -280,7 +281,7 @@ static ttr_status keep_event(struct ctf_file_copy *file, struct ttr_writer *out,
     packet->uncounted_n += kept->is_uncounted;
     kept->ticks = event->ticks;
     kept->event = schema->event;
-    ctf_event_bit_range(schema, event, &kept->at, &kept->end);
+    ctf_compute_event_bit_range(schema, event, &kept->at, &kept->end);
     return TTR_OK;
 }
 
@@ -291,7 +292,8 @@ static void add_index_entry(struct ctf_file_copy *file, const struct ctf_stream 
     if (!ctf_copy_keeps_index(file))
         return;
     const bool has_size =
-        about->size != UINT64_MAX; /* a packet without a size extends to the end of the file */
+        /* a packet that records no size extends to the end of the file */
+        about->size != UINT64_MAX;
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8,
                    content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0,
@@ -306,12 +308,12 @@ static void add_index_entry(struct ctf_file_copy *file, const struct ctf_stream 
         discarded,
         stream->kind->class->id,
         stream->number,
-        ctf_sequence_before(about, ctf_stream_copy_of(file)->shift)};
+        ctf_shift_sequence(about, ctf_get_stream_copy(file)->shift)};
     file->unnumbered |= (stream->has_number ? 0 : 1u << 7) | (about->has_sequence ? 0 : 1u << 8);
     ctf_index_out_add(&file->index, numbers);
 }
 
-static void keep_gap(struct ctf_open_packet *packet, const ttr_event *event)
+static void record_gap(struct ctf_open_packet *packet, const ttr_event *event)
 {
     if (packet->gap_at != event->offset)
         packet->gap_events = packet->gap_packets = 0;
@@ -322,9 +324,9 @@ static void keep_gap(struct ctf_open_packet *packet, const ttr_event *event)
         packet->gap_events += event->link;
 }
 
-static ttr_status copy_defined_packet(struct ctf_file_copy *file, struct ttr_writer *out,
-                                      const ttr_event *event, const struct ctf_schema *schema,
-                                      ttr_error *error)
+static ttr_status write_defined_packet(struct ctf_file_copy *file, struct ttr_writer *out,
+                                       const ttr_event *event, const struct ctf_schema *schema,
+                                       ttr_error *error)
 {
     struct ctf_open_packet *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
@@ -360,15 +362,15 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
     struct ctf_open_packet *packet = &file->packet;
     ttr_status status = TTR_OK;
     const bool is_said = event->kind == TTR_KIND_GAP &&
-                         /* a raw gap of our format is an event of the dialect and is copied as one
-                          */
+                         /* a raw gap of our dialect is an event in the source, and is copied like
+                          * any event */
                          !output_is_own_raw(out, event);
     if (is_said)
-        keep_gap(packet, event);
+        record_gap(packet, event);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
-        return TTR_OK; /* the counters of the packets already record it */
+        return TTR_OK; /* the copied packets' own counters report the gap */
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
-        return copy_defined_packet(file, out, event, schema, error);
+        return write_defined_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];
     bool is_large =
         packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MAX;
@@ -378,7 +380,7 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
         start_copied_packet(file, schema->stream, schema->reader, about);
     if (packet->head.failed)
         return fail_memory(error);
-    return status == TTR_OK ? keep_event(file, out, event, schema, error) : status;
+    return status == TTR_OK ? append_kept_event(file, out, event, schema, error) : status;
 }
 
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out)

@@ -1,5 +1,5 @@
-/* End of a copied file: writes its index, and continues in a new file if no packet may follow in
- * this one. */
+/* End of a copied file: writes its index. If more packets follow a packet that extends to the end
+ * of the file, continues the copy in a new file. */
 #include "formats/ctf/write/ctf_copy.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -46,8 +46,8 @@ static ttr_status write_copied_index(struct ctf_file_copy *file, struct ttr_writ
     return to ? ctf_source_index_copy(old, to, error) : status;
 }
 
-/* Returns a new file name that no file of the source has: FIRST_2, FIRST_3 and so on. NULL if
- * memory runs out. */
+/* Returns an unused file name, FIRST_2, FIRST_3 and so on, that no source file has either. Returns
+ * NULL if memory runs out. */
 static char *name_next_file(struct ctf_file_copy *file, const char *first,
                             const struct alloc *alloc, size_t *size)
 {
@@ -68,8 +68,8 @@ static char *name_next_file(struct ctf_file_copy *file, const char *first,
     return name;
 }
 
-/* Adds a finished file to the writer's list of copies, because its folder may be renamed later
- * (ctf_output_dirs.c). */
+/* Adds the finished file to the writer's list of copies, so that ctf_output_dirs.c can move it if
+ * the trace's folder is renamed. Returns NULL if memory runs out. */
 static struct ctf_file_copy *add_finished_copy(const struct ctf_file_copy *file,
                                                struct ttr_writer *out)
 {
@@ -115,7 +115,7 @@ ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_writer *out
     ended->name = file->name;
     ended->name_size = file->name_size;
     file->first_name =
-        /* `ended` keeps the name alive as long as the writer */
+        /* `ended` owns the string and exists as long as the writer */
         file->first_name ? file->first_name : ended->name;
     file->name = name;
     file->name_size = size;

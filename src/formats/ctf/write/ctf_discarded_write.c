@@ -21,12 +21,12 @@ static bool is_rfc_stream(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
-static bool stream_counts_to_end(const struct ctf_stream_out *stream)
+static bool stream_counts_discarded_to_end(const struct ctf_stream_out *stream)
 {
     return ctf_discarded_is_at_end(&stream->trace->description);
 }
 
-struct ctf_pending_gaps *ctf_pending_gaps_of_source(struct ttr_writer *out, uint16_t source)
+struct ctf_pending_gaps *ctf_pending_gaps_get(struct ttr_writer *out, uint16_t source)
 {
     struct ctf_writer *w = out->ctx;
     size_t before = w->missing_n;
@@ -42,8 +42,8 @@ bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing)
     return missing->events || missing->packets;
 }
 
-/* Records when events and packets are missing. One gap of events and one of packets can be placed
- * if they start together, as before the same packet; any other pair sets has_no_place. */
+/* Records the times of a gap. The times of one gap of events and one gap of packets can be
+ * preserved if both start at the same time. Any other combination sets has_mixed_times. */
 static void record_gap_times(struct ctf_pending_gaps *missing, const ttr_event *event)
 {
     const bool is_packets = event->tag == TTR_GAP_PACKETS,
@@ -51,16 +51,16 @@ static void record_gap_times(struct ctf_pending_gaps *missing, const ttr_event *
     const uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
     const int64_t end =
         event->duration < room ? (int64_t)((uint64_t)event->time + event->duration) : INT64_MAX;
-    missing->has_no_place |= (event->flags & TTR_EVENT_NO_TIME) ||
-                             (is_packets ? missing->packets : missing->events) ||
-                             (is_second && missing->begin != event->time);
+    missing->has_mixed_times |= (event->flags & TTR_EVENT_NO_TIME) ||
+                                (is_packets ? missing->packets : missing->events) ||
+                                (is_second && missing->begin != event->time);
     missing->begin = event->time;
     *(is_packets ? &missing->packets_end : &missing->events_end) = end;
 }
 
 ttr_status ctf_pending_gaps_add(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct ctf_pending_gaps *missing = ctf_pending_gaps_of_source(out, event->source);
+    struct ctf_pending_gaps *missing = ctf_pending_gaps_get(out, event->source);
     if (!missing)
         return fail_memory(error);
     bool is_known = event->tag == TTR_GAP_PACKETS || event->link;
@@ -101,7 +101,7 @@ static void clear_pending_gaps(struct ctf_pending_gaps *missing)
     *missing = (struct ctf_pending_gaps){.stream = missing->stream};
 }
 
-/* Counts everything that the counters cannot express as lost, and clears it. */
+/* Counts all pending gaps as lost and clears them. */
 static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *missing,
                                uint64_t offset)
 {
@@ -113,15 +113,15 @@ static void count_gaps_as_lost(struct ttr_writer *out, struct ctf_pending_gaps *
 
 /* --- Counters --- */
 
-/* Returns true if readers see one stream class: classes with the same id in the folders of one
- * trace are one. */
+/* Returns true if readers treat the stream classes as one: equal ids in folders of one trace. */
 static bool is_same_stream_class(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     return a->kind == b->kind || (a->trace->joined && a->trace->joined == b->trace->joined &&
                                   a->kind->class->id == b->kind->class->id);
 }
 
-/* Returns the file that this one continues, as readers see it; NULL if there is none. */
+/* Returns the stream file whose data stream continues in `stream`, as readers see it; NULL if there
+ * is none. */
 static struct ctf_stream_out *find_preceding_file(const struct ctf_writer *w,
                                                   const struct ctf_stream_out *stream)
 {
@@ -136,7 +136,7 @@ static struct ctf_stream_out *find_preceding_file(const struct ctf_writer *w,
     return NULL;
 }
 
-/* Returns true if an input without written events has packets of this data stream. */
+/* Returns true if the source has packets of this data stream but none of its events was written. */
 static bool source_has_data_stream(const struct ctf_stream_out *stream, uint16_t source)
 {
     const struct ctf_trace *trace = stream->trace->source;
@@ -161,12 +161,12 @@ static void move_pending_gaps(struct ctf_pending_gaps *to, struct ctf_pending_ga
     to->events += from->events;
     to->packets += from->packets;
     to->unknown += from->unknown;
-    to->has_no_place = true;
+    to->has_mixed_times = true;
     clear_pending_gaps(from);
 }
 
-/* Adds the gaps of inputs of the same data stream from which nothing was written: they precede this
- * file, or this file is the last. */
+/* Adds the gaps of other sources of the same data stream that have no output file: sources before
+ * this file and, if this file is the last, sources after it. */
 static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream_out *stream,
                                    struct ctf_pending_gaps *missing)
 {
@@ -178,7 +178,7 @@ static void collect_gaps_of_stream(struct ctf_writer *w, const struct ctf_stream
     }
 }
 
-/* Continues the counters of the file before, and adds the gap at its end. */
+/* Continues the counters of the file `before` and adds the gap at its end to `missing`. */
 static void continue_counters(struct ctf_writer *w, struct ctf_stream_out *stream,
                               struct ctf_stream_out *before, struct ctf_pending_gaps *missing)
 {
@@ -191,22 +191,22 @@ static void continue_counters(struct ctf_writer *w, struct ctf_stream_out *strea
     stream->discarded = before->discarded;
 }
 
-static void imply_unknown_gap(struct ctf_stream_out *stream, struct ctf_pending_gaps *missing)
+static void clear_implied_gap(struct ctf_stream_out *stream, struct ctf_pending_gaps *missing)
 {
     missing->unknown--;
-    stream->counts_to_end = stream_counts_to_end(stream);
+    stream->counts_to_end = stream_counts_discarded_to_end(stream);
 }
 
-/* Sets the first counters of a stream that continues no file. Returns true if an empty packet is
- * needed first. A gap of unknown size that the first counter implies is no longer lost. */
+/* Sets the first counters of a stream that continues no other file. Returns true if an empty packet
+ * must come first. A gap of unknown size is not lost if the first counter implies it. */
 static bool start_counters(struct ctf_stream_out *stream, const struct ctf_first_packet *first,
                            struct ctf_pending_gaps *missing)
 {
     const uint64_t behind = ctf_pending_gaps_have_count(missing) ? missing->packets + 1 : 0;
-    const uint64_t sequence = first->goes_on ? behind : first->about->sequence,
-                   discarded = first->goes_on ? missing->events : first->about->discarded;
+    const uint64_t sequence = first->is_continuation ? behind : first->about->sequence,
+                   discarded = first->is_continuation ? missing->events : first->about->discarded;
     const bool is_told =
-        /* the counter of packet 0 reports all of it */
+        /* packet 0: readers compare its counter with 0, so it reports the complete gap */
         sequence == 0 && discarded == missing->events;
     const bool needs_lead = missing->packets || (missing->events && !is_told);
     stream->sequence = !needs_lead                   ? sequence
@@ -214,7 +214,7 @@ static bool start_counters(struct ctf_stream_out *stream, const struct ctf_first
                                                      : 0;
     stream->discarded = discarded > missing->events ? discarded - missing->events : 0;
     if (missing->unknown && stream->discarded && (stream->sequence || !first->about->has_sequence))
-        imply_unknown_gap(stream, missing);
+        clear_implied_gap(stream, missing);
     return needs_lead;
 }
 
@@ -223,10 +223,10 @@ bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out
                                    struct ctf_pending_gaps *missing)
 {
     struct ctf_writer *w = out->ctx;
-    struct ctf_stream_out *before = first->goes_on ? find_preceding_file(w, stream) : NULL;
+    struct ctf_stream_out *before = first->is_continuation ? find_preceding_file(w, stream) : NULL;
     if (ctf_pending_gaps_are_in_other_stream(missing, stream))
         return false;
-    if (first->goes_on)
+    if (first->is_continuation)
         collect_gaps_of_stream(w, stream, missing);
     if (!before)
         return start_counters(stream, first, missing);
@@ -246,14 +246,14 @@ static uint64_t time_to_stream_ticks(const struct ctf_stream_out *stream, int64_
     return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
 }
 
-/* A gap extends from the end of the packet before it to the end of the packet whose counters report
- * it; for missing packets, and in v1.1, to the start of that packet. The reporting packet contains
- * the events of this period, so it is empty if there are none. */
-bool ctf_pending_gaps_place(const struct ctf_pending_gaps *missing,
-                            const struct ctf_stream_out *stream, uint64_t ticks,
-                            struct ctf_gap_place *place)
+/* A gap starts at the end of the packet before it. It ends at the end of the packet that reports
+ * it; missing packets, and all gaps in v1.1, end at that packet's start. Events inside this period
+ * belong to the reporting packet, which is empty if there are none. */
+bool ctf_pending_gaps_find_times(const struct ctf_pending_gaps *missing,
+                                 const struct ctf_stream_out *stream, uint64_t ticks,
+                                 struct ctf_gap_times *place)
 {
-    if (missing->has_no_place || !stream->kind->source)
+    if (missing->has_mixed_times || !stream->kind->source)
         return false;
     const uint64_t until =
         stream->is_open ? (stream->end > stream->last ? stream->end : stream->last) : 0;
@@ -261,8 +261,8 @@ bool ctf_pending_gaps_place(const struct ctf_pending_gaps *missing,
         missing->packets ? time_to_stream_ticks(stream, missing->packets_end) : 0;
     const uint64_t events_end =
         missing->events ? time_to_stream_ticks(stream, missing->events_end) : 0;
-    const bool is_to_end = missing->events && stream_counts_to_end(stream);
-    *place = (struct ctf_gap_place){.before = time_to_stream_ticks(stream, missing->begin),
+    const bool is_to_end = missing->events && stream_counts_discarded_to_end(stream);
+    *place = (struct ctf_gap_times){.before = time_to_stream_ticks(stream, missing->begin),
                                     .end = is_to_end ? events_end : 0};
     place->is_alone = is_to_end && events_end < ticks;
     place->begin = missing->packets ? packets_end
@@ -277,7 +277,7 @@ void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_o
                                      struct ctf_pending_gaps *missing, uint64_t offset)
 {
     if (is_rfc_stream(stream) || stream->kind->has_discarded) {
-        stream->counts_to_end |= missing->events && stream_counts_to_end(stream);
+        stream->counts_to_end |= missing->events && stream_counts_discarded_to_end(stream);
         stream->discarded += missing->events;
         missing->events = 0;
     }
@@ -291,7 +291,7 @@ void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_o
 
 /* --- End of all streams --- */
 
-/* Adds the gaps in files after the last written file of each data stream. */
+/* For each source, adds the gaps in source files that follow its last written file. */
 static void collect_gaps_of_last_files(struct ctf_writer *w)
 {
     for (size_t i = 0; i < w->missing_n; i++)
@@ -299,12 +299,12 @@ static void collect_gaps_of_last_files(struct ctf_writer *w)
             collect_gaps_of_stream(w, w->missing[i].stream, &w->missing[i]);
 }
 
-/* Writes an empty packet for the gap after the last packet of a stream. */
+/* Writes an empty packet that reports the gap after the last packet of a stream. */
 static ttr_status write_final_gap(struct ttr_writer *out, struct ctf_stream_out *stream,
                                   struct ctf_pending_gaps *missing, ttr_error *error)
 {
-    struct ctf_gap_place place;
-    const bool has_place = ctf_pending_gaps_place(missing, stream, UINT64_MAX, &place);
+    struct ctf_gap_times place;
+    const bool has_place = ctf_pending_gaps_find_times(missing, stream, UINT64_MAX, &place);
     if (has_place)
         stream->end = place.before;
     else if (missing->events)

@@ -1,9 +1,9 @@
 /* Encoder for events of any format: each source becomes a trace, with one stream file per CPU and
  * one for events without a CPU.
  *
- * Times in a file must not decrease; the pipeline sorts events before they arrive here. Properties
- * that CTF has no place for are written by the rules of ctf_dialect.h. Metadata are written last,
- * when all classes are known. */
+ * Times in a file must not decrease, so the pipeline sorts events before they arrive here.
+ * Properties that CTF cannot express are written as fields by the rules of ctf_dialect.h. Metadata
+ * are written last, when all classes are known. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -11,7 +11,8 @@
 #include "formats/ctf/read/ctf_name_order.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* CPUs with a stream of their own; events of further CPUs record their CPU themselves. */
+/* maximum of stream files per CPU; events of further CPUs are written to one common file, with the
+ * CPU as a field */
 #define CPUS_MAX 64u
 
 /* NAMES_MAX: classes per stream after which a new event name is written as a field instead of as a
@@ -22,8 +23,9 @@
 
 /* --- Traces and streams --- */
 
-/* Returns the path of the event's trace, without the file extension of a trace that is a file. */
-static ttr_text trace_path(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the path of the event's trace. If the trace is a file, the path ends before the file's
+ * extension. */
+static ttr_text get_trace_path(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct source_entry *source =
         &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
@@ -35,9 +37,9 @@ static ttr_text trace_path(const struct ttr_writer *out, const ttr_event *event)
     return path;
 }
 
-/* Returns the input that represents the event's trace: inputs of one trace share its environment.
- */
-static uint16_t representative_source(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the source that represents the event's trace: inputs that share an environment are one
+ * trace. */
+static uint16_t find_representative_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
     uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
@@ -65,30 +67,31 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
         return NULL;
     w->traces[w->traces_n++] = trace;
     bool is_made = pair_map_put(&w->trace_of, identity, kind, index);
-    return is_made && ctf_output_dir_init(&trace->home, w, alloc, trace_path(out, event)) ? trace
-                                                                                          : NULL;
+    return is_made && ctf_output_dir_init(&trace->home, w, alloc, get_trace_path(out, event))
+               ? trace
+               : NULL;
 }
 
-/* Returns the CTF trace that an event comes from; NULL if it is of another format. */
-static const struct ctf_trace *ctf_source_of_event(const struct ttr_writer *out,
-                                                   const ttr_event *event)
+/* Returns the CTF trace that contains the event; NULL if the event is of another format. */
+static const struct ctf_trace *find_ctf_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->beneath) /* sorted events have a schema that refers to the original one */
-        schema = context_schema(out->t, schema->beneath);
+    /* a sorted event has a schema of its own, which refers to that of its reader */
+    if (schema->base_schema)
+        schema = context_schema(out->t, schema->base_schema);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
     return ctx ? ctx->trace : NULL;
 }
 
-/* Starts a trace in the dialect, or returns the one that the event's source belongs to. NULL if
- * memory runs out. */
+/* Returns the output trace of the event's source; starts it, in the dialect, if it is new. Returns
+ * NULL if memory runs out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->ctx;
     bool is_new = false;
     struct ctf_trace_out *trace = ctf_find_or_add_trace(
-        out, event, representative_source(out, event), CTF_TRACE_OF_ANY, &is_new);
-    const struct ctf_trace *source = ctf_source_of_event(out, event);
+        out, event, find_representative_source(out, event), CTF_TRACE_OF_ANY, &is_new);
+    const struct ctf_trace *source = find_ctf_source(out, event);
     enum ctf_version version = w->options.version ? w->options.version
                                : source           ? source->class->description.version
                                                   : CTF_1_8;
@@ -100,8 +103,8 @@ static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr
     const struct ctf_stream_class *section = source && source->class->description.streams_n
                                                  ? source->class->description.streams[0]
                                                  : NULL;
-    trace->like_header = section ? section->rfc_header : 0;
-    trace->like_event_size = section && section->rfc_has_event_size;
+    trace->source_header_type = section ? section->rfc_header : 0;
+    trace->source_has_event_size = section && section->rfc_has_event_size;
     return trace;
 }
 
@@ -112,7 +115,8 @@ static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr
     return index ? w->traces[*index] : add_encoded_trace(out, event);
 }
 
-/* Returns the stream class for events with or without CPU; makes it at first use. */
+/* Returns the trace's stream class for events with or without a CPU; adds it at first use. Returns
+ * NULL if memory runs out. */
 static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
@@ -127,8 +131,8 @@ static struct ctf_stream_class_out *get_stream_class(struct ctf_trace_out *trace
         .has_sequence = true,
         .has_discarded = true,
         .clock = trace->clock,
-        .rfc_header = trace->like_header,
-        .rfc_has_event_size = trace->like_event_size};
+        .rfc_header = trace->source_header_type,
+        .rfc_has_event_size = trace->source_has_event_size};
     return ctf_trace_out_add_stream_class(trace, &like);
 }
 
@@ -195,10 +199,10 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
 
 /* --- Names of threads --- */
 
-/* Returns the table entry of an id and grows the table with zeros as needed. NULL if memory runs
- * out. */
-static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
-                                    uint32_t id)
+/* Returns the table entry of `id`. Grows the table, with zeros, if it is too small. Returns NULL if
+ * memory runs out. */
+static uint32_t *get_written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
+                                        uint32_t id)
 {
     size_t before = *n;
     if (id >= before && !alloc_reserve(alloc, (void **)table, n, (size_t)id + 1, sizeof **table))
@@ -207,8 +211,8 @@ static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct al
     return &(*table)[id];
 }
 
-/* Writes an event with the names of a thread and its process if these changed since they were last
- * written. */
+/* Writes an event that names a thread and its process, if a name changed since it was last written.
+ */
 static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_out *stream,
                                      ttr_id id, uint64_t ticks, ttr_error *error)
 {
@@ -220,16 +224,19 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
     ttr_thread thread;
     if (!ttr_thread_get(out->t, id, &thread))
         return TTR_OK;
-    ttr_id *told = written_name_entry(&trace->told.thread, &trace->told.threads_n, alloc, id);
-    ttr_id *process = written_name_entry(&trace->told.process, &trace->told.processes_n, alloc,
-                                         out->t->threads[id].process);
-    uint32_t *change = written_name_entry(&trace->told.change, &trace->told.changes_n, alloc, id);
-    if (!told || !process || !change)
+    ttr_id *written_names = get_written_name_entry(&trace->written_names.thread,
+                                                   &trace->written_names.threads_n, alloc, id);
+    ttr_id *process =
+        get_written_name_entry(&trace->written_names.process, &trace->written_names.processes_n,
+                               alloc, out->t->threads[id].process);
+    uint32_t *change = get_written_name_entry(&trace->written_names.change,
+                                              &trace->written_names.changes_n, alloc, id);
+    if (!written_names || !process || !change)
         return fail_memory(error);
     *change = out->t->name_change_count + 1;
-    bool has_thread = thread.thread_name && *told != thread.thread_name + 1,
+    bool has_thread = thread.thread_name && *written_names != thread.thread_name + 1,
          has_process = thread.process_name && *process != thread.process_name + 1;
-    *told = thread.thread_name + 1;
+    *written_names = thread.thread_name + 1;
     if (!has_thread && !has_process)
         return TTR_OK;
     *process = thread.process_name + 1;
@@ -252,8 +259,8 @@ static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_o
 
 /* --- Events --- */
 
-/* Returns the event's ticks in the stream; never less than those of the event before. Counts losses
- * of time. */
+/* Returns the event's time in ticks of the stream, but at least the time of the stream's last
+ * event. Counts a loss if the time changes. */
 static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_out *stream,
                                       const ttr_event *event)
 {
@@ -268,8 +275,9 @@ static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_
     return ticks;
 }
 
-/* Returns true if readers deliver `a` before `b` at equal times. Streams are ordered by class id
- * and number; v1.1 sections, whose ids may be equal, by file name. */
+/* Returns true if readers deliver events of `a` before events of `b` that have the same time.
+ * Readers order streams by class id and number, and v1.1 sections, whose ids may be equal, by file
+ * name. */
 static bool is_stream_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind->class->id != b->kind->class->id)
@@ -292,24 +300,25 @@ void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *st
     w->latest = stream;
 }
 
-/* The items and the class that an event is written as. */
-struct shaped {
+/* An event converted for writing: its items and its event class. */
+struct encoded_event {
     const struct ctf_items *items;
     const struct ctf_event_class *class; /* NULL if memory ran out */
 };
 
-/* Returns the event as a list of its attributes and fields. The last item is already the event
- * name. */
-static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                           const ttr_event *event)
+/* Converts the event, whose items are in w->items, to a list of attributes and fields. The last
+ * item must be the event name. */
+static struct encoded_event convert_event_to_list(struct ttr_writer *out,
+                                                  struct ctf_stream_out *stream,
+                                                  const ttr_event *event)
 {
     struct ctf_writer *w = out->ctx;
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        /* unknown levels are already among the attributes */
+        /* unknown levels are among the attributes already */
         event->level <= TTR_LEVEL_FATAL ? event->level : 0;
-    /* list entries hold numbers without labels */
+    /* list entries store numbers without their labels */
     for (size_t i = 0; i < w->items.n; i++) {
         const unsigned hint = w->items.field[i].value.hint;
         if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
@@ -320,14 +329,14 @@ static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_st
         output_count_loss(out, CTF_LOST_NUMBER, event->offset);
     bool is_listed = ctf_field_list_build(&w->listing, out->t, &w->items, level,
                                           stream->trace->description.version == CTF_RFC_1_1);
-    return (struct shaped){&w->listing.items, is_listed
-                                                  ? ctf_get_event_class(stream->trace, stream->kind,
-                                                                        &w->listing.items, &key)
-                                                  : NULL};
+    return (struct encoded_event){
+        &w->listing.items,
+        is_listed ? ctf_get_event_class(stream->trace, stream->kind, &w->listing.items, &key)
+                  : NULL};
 }
 
-/* Returns the class of the items as they are, or makes one if the stream has less than `most`
- * classes. Otherwise, or if memory runs out, returns NULL. */
+/* Returns the event class for w->items. Makes a new class only if the stream has fewer than `most`
+ * classes. Returns NULL if it may not make one, or if memory runs out. */
 static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w,
                                                             struct ctf_stream_out *stream,
                                                             const struct ctf_class_key *key,
@@ -339,8 +348,9 @@ static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w
     return ctf_get_event_class(stream->trace, stream->kind, &w->items, key);
 }
 
-static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                        const ttr_event *event)
+static struct encoded_event choose_event_class(struct ttr_writer *out,
+                                               struct ctf_stream_out *stream,
+                                               const ttr_event *event)
 {
     struct ctf_writer *w = out->ctx;
     bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
@@ -354,19 +364,19 @@ static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_strea
     const struct ctf_event_class *class =
         w->items.failed ? NULL : find_class_below_limit(w, stream, &key, NAMES_MAX);
     if (class || w->items.failed || stream->trace->types.failed)
-        return (struct shaped){&w->items, class};
+        return (struct encoded_event){&w->items, class};
     bool is_refused = ctf_is_event_class_refused(stream->kind, &w->items, &key);
     buffer_clear(&w->name);
     ctf_label_escape(&w->name, ttr_text_get(out->t, event->name));
     ctf_items_add_name(&w->items, (ttr_text){(const char *)w->name.bytes, w->name.n},
                        stream->trace->description.version == CTF_RFC_1_1);
     if (w->items.failed || w->name.failed)
-        return (struct shaped){&w->items, NULL};
+        return (struct encoded_event){&w->items, NULL};
     key.name = (ttr_text){"event", 5};
     key.is_unnamed = true;
     key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
     class = is_refused ? NULL : find_class_below_limit(w, stream, &key, CLASSES_MAX);
-    return class || stream->trace->types.failed ? (struct shaped){&w->items, class}
+    return class || stream->trace->types.failed ? (struct encoded_event){&w->items, class}
                                                 : convert_event_to_list(out, stream, event);
 }
 
@@ -383,10 +393,10 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
         return status;
     uint64_t ticks = event_to_stream_ticks(out, stream, event);
     ctf_count_reordered(out, stream, event);
-    const struct ctf_written_names *told = &trace->told;
+    const struct ctf_written_names *written_names = &trace->written_names;
     bool may_be_new =
-        event->thread && (event->thread >= told->changes_n ||
-                          told->change[event->thread] != out->t->name_change_count + 1);
+        event->thread && (event->thread >= written_names->changes_n ||
+                          written_names->change[event->thread] != out->t->name_change_count + 1);
     status = may_be_new ? write_thread_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
@@ -395,16 +405,17 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
                                           .is_dialect = true,
                                           .has_cpu = stream->has_cpu};
     ctf_items_collect(&w->items, &what, event);
-    struct shaped shaped = choose_event_class(out, stream, event);
-    if (!shaped.class)
+    struct encoded_event encoded_event = choose_event_class(out, stream, event);
+    if (!encoded_event.class)
         return fail_memory(error);
     if (event->kind == TTR_KIND_GAP)
         stream->discarded += event->link;
     output_count_event(out, event);
-    return ctf_stream_append_event(stream, out, shaped.class, shaped.items, ticks, error);
+    return ctf_stream_append_event(stream, out, encoded_event.class, encoded_event.items, ticks,
+                                   error);
 }
 
-/* Writes a gap that arrived before the format of its source was known. */
+/* Writes the gaps of a source that arrived before its first event, as an event of the dialect. */
 static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
                                     ttr_error *error)
 {
@@ -436,8 +447,8 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
 
 /* --- End of all streams --- */
 
-/* Returns the stream of a trace whose last event readers deliver last; NULL if the trace has no
- * streams. */
+/* Returns the stream of a trace whose last event is the last one that readers deliver; NULL if the
+ * trace has no streams. */
 static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
                                                const struct ctf_trace_out *trace)
 {
@@ -452,17 +463,18 @@ static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
     return last;
 }
 
-/* Writes names that became known after the last event of their thread. They follow all events of
- * the trace. */
+/* Writes the names of threads that became known after their last event, as events at the end of
+ * each trace. */
 static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->traces_n; i++) {
-        const struct ctf_written_names *told = &w->traces[i]->told;
-        struct ctf_stream_out *stream = told->threads_n ? find_last_stream(w, w->traces[i]) : NULL;
-        for (size_t id = 1; stream && id < told->threads_n && status == TTR_OK; id++)
-            if (told->thread[id])
+        const struct ctf_written_names *written_names = &w->traces[i]->written_names;
+        struct ctf_stream_out *stream =
+            written_names->threads_n ? find_last_stream(w, w->traces[i]) : NULL;
+        for (size_t id = 1; stream && id < written_names->threads_n && status == TTR_OK; id++)
+            if (written_names->thread[id])
                 status = write_thread_names(out, stream, (ttr_id)id, stream->last, error);
     }
     return status;

@@ -11,9 +11,9 @@
  * |  rebuilt  | header, context     | A        |pad| C'          |
  * |                                             ^ event header alignment
  *
- * Order of calls: ctf_filter_packet -> find_head_roles (finds the numbers to replace) ->
- * copy_events -> for each event copy_event -> write_piece (replaces the numbers, writes the
- * packet).
+ * Order of calls: ctf_filter_packet -> find_role_positions (finds the numbers to replace) ->
+ * copy_events -> for each event copy_event -> write_rebuilt_packet (replaces the numbers, writes
+ * the packet).
  *
  * Algorithm, per event:
  *   1. Align to the event header. If the distance to the old position is a multiple of the
@@ -27,8 +27,8 @@
  * |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
  * |  packet 1: A     packet 2, start time = time of C: C                 time is restored
  *
- * If the gap between neighbours is not less than 2^min_time_width, the packet is split; its start
- * time is the full time of the event. Without start times in packets that is impossible and
+ * If the gap between neighbours is not less than 2^width of the timestamp, the packet is split; its
+ * start time is the full time of the event. Without start times in packets that is impossible and
  * CTF_LOST_WRAP is counted.
  *
  * Invariants: values, order and classes of events never change; sequence numbers have no holes
@@ -43,7 +43,8 @@
 
 #define CTF_UUID_BYTES ((size_t)16)
 
-/* A number of the packet's head that gets a new value; `at`, `bits`: its position and width. */
+/* Position and width of a number in the packet's header or context that gets a new value; `at` and
+ * `bits` are in bits. */
 struct number_pos {
     const struct type *type;
     uint64_t at, bits;
@@ -56,19 +57,18 @@ struct packet_filter {
     struct buffer bytes;
     struct bit_writer put;
     const uint8_t
-        *source; /* image that bit_offsets_walk reads values from in copy_event_by_value */
-    /* bits of the smallest time member in event headers; 64 = times cannot wrap */
+        *source; /* bytes that bit_offsets_visit_root reads values from, in copy_event_by_value */
+    /* bits; width of the narrowest timestamp in event headers; 64 = timestamps cannot wrap */
     unsigned time_width;
     unsigned header_align;
-    uint64_t begin, end; /* ticks; time range of the packet that is being built */
-    uint64_t events,
-        uncounted; /* nones: entries of `events` that do not count as events (is_uncounted) */
+    uint64_t begin, end;        /* ticks; start and end of the packet that is being rebuilt */
+    uint64_t events, uncounted; /* number of `events` that do not count as events (is_uncounted) */
 };
 
 /* --- Numbers of the head --- */
 
-/* Stores an unsigned LEB128 in the same number of bytes as before. */
-static void store_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
+/* Overwrites an unsigned LEB128 number without changing its length. */
+static void overwrite_leb128(struct bit_writer *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
         bit_writer_overwrite_le(put, at + i * 8, (value & 0x7f) | (i + 1 < bits / 8 ? 0x80u : 0u),
@@ -82,7 +82,7 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
         return;
     unsigned width = number_pos->type->bits;
     if (number_pos->type->kind == TYPE_VAR_UINT)
-        store_leb128(put, number_pos->at, number_pos->bits, value);
+        overwrite_leb128(put, number_pos->at, number_pos->bits, value);
     else if (number_pos->type->is_big_endian)
         bit_writer_overwrite_be(put, number_pos->at,
                                 number_pos->type->is_reversed ? bits_reverse(value, width) : value,
@@ -96,16 +96,16 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
 static void record_role(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct number_pos *number_pos = ctx;
-    /* the entry of CTF_ROLE_NONE holds the last value of the head */
+    /* the entry of CTF_ROLE_NONE is unused: it is overwritten by each number without a role */
     number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
         number_pos[type->role] = (struct number_pos){type, at, bits};
 }
 
-/* Records the position of each role in header and context, and evaluates numbers that events may
- * refer to. Returns false if the head cannot be read. */
-static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *number_pos)
+/* Sets the position of the number with each role in header and context, and evaluates numbers that
+ * event fields refer to. Returns false if header and context cannot be decoded. */
+static bool find_role_positions(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
     struct bit_offsets *places = &file->trace->places;
@@ -116,13 +116,13 @@ static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *numbe
     places->ctx = number_pos;
     places->value = record_role;
     places->align = NULL;
-    return (!header || bit_offsets_walk(places, ROOT_PACKET_HEADER, header)) &&
-           (!context || bit_offsets_walk(places, ROOT_PACKET_CONTEXT, context));
+    return (!header || bit_offsets_visit_root(places, ROOT_PACKET_HEADER, header)) &&
+           (!context || bit_offsets_visit_root(places, ROOT_PACKET_CONTEXT, context));
 }
 
 /* --- UUID --- */
 
-/* Returns the byte offset of the UUID in the head; UINT64_MAX if it has none. */
+/* Returns the byte offset of the UUID in `head`; UINT64_MAX if there is no UUID. */
 static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffer *head)
 {
     struct layout_iter walk;
@@ -133,11 +133,12 @@ static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffe
     layout_iter_begin(&walk, trace->class->packet_header, &bits, NULL);
     while (layout_iter_next(&walk, &field, &type)) {
         if (is_inside)
-            /* the reader is one byte after the start of the UUID */
+            /* the iterator is one byte after the start of the UUID */
             return walk.run.bits.at / 8 - 1;
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
             return walk.run.bits.at / 8 - CTF_UUID_BYTES;
-        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB) /* blobs point into the head */
+        /* a blob value points to its bytes in `head` */
+        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB)
             return (uint64_t)((const uint8_t *)field.value.text.p - head->bytes);
         is_inside = type->role == CTF_ROLE_UUID;
     }
@@ -166,7 +167,7 @@ void ctf_set_packet_uuid(struct ctf_file_copy *file)
 
 /* --- Sequence numbers and gaps --- */
 
-struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
+struct ctf_stream_copy *ctf_get_stream_copy(struct ctf_file_copy *file)
 {
     struct ctf_trace_copy *trace = file->trace;
     const struct ctf_open_packet *packet = &file->packet;
@@ -183,8 +184,9 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
     return &trace->streams[trace->streams_n++];
 }
 
-/* Called for each written packet: its counters report the gap before it. Before the first packet of
- * a stream only sequence number 0 can report a gap; otherwise the gap is counted as lost. */
+/* Clears the gap before a written packet, because its counters report it. In front of the first
+ * packet of a stream only sequence number 0 can report a gap; a gap that is not reported is counted
+ * as lost. */
 static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
                        struct ctf_stream_copy *stream, uint64_t sequence)
 {
@@ -203,15 +205,15 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                             const uint8_t *bytes, size_t n, ttr_error *error)
 {
     struct number_pos number_pos[CTF_ROLE_COUNT] = {{.type = NULL}};
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (!stream)
         return fail_memory(error);
     const struct ctf_open_packet *packet = &file->packet;
     const int64_t shift = stream->shift;
-    report_gap(file, out, stream, ctf_sequence_before(&packet->about, shift));
+    report_gap(file, out, stream, ctf_shift_sequence(&packet->about, shift));
     out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
-    /* complete, so a packet without a size extends to the end of the file */
+    /* a packet that records no size extends to the end of the file, so no packet may follow */
     file->is_ended = packet->about.size == UINT64_MAX;
     if (shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
@@ -220,7 +222,7 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     buffer_init(&copy, &out->t->counted);
     struct bit_writer put = bit_writer_init(&copy);
     bit_writer_add_bytes(&put, bytes, n);
-    if (shift && find_head_roles(file, number_pos))
+    if (shift && find_role_positions(file, number_pos))
         store_number(&put, &number_pos[CTF_ROLE_SEQUENCE],
                      packet->about.sequence - (uint64_t)shift);
     if (packet->uuid_at != UINT64_MAX && !copy.failed)
@@ -238,10 +240,10 @@ static unsigned max_alignment(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns log2 of the largest alignment inside a type. A member's own alignment does not raise that
- * of a variant, so all nested types are searched. */
-static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *type,
-                               unsigned depth)
+/* Returns log2 of the largest alignment inside a type. Searches all nested types, because a
+ * variant's alignment does not include that of its options. */
+static unsigned find_type_alignment(struct ctf_trace_copy *trace, const struct type *type,
+                                    unsigned depth)
 {
     if (!type || depth > TYPE_DEPTH_MAX)
         return 0;
@@ -256,28 +258,29 @@ static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *
                                              (type->unit & (type->unit - 1)) == 0
                                          ? (unsigned)__builtin_ctz(type->unit)
                                          : TYPE_ALIGN_MAX);
-    align = max_alignment(align, type_alignment(trace, type->length_type, depth + 1));
-    align = max_alignment(align, type_alignment(trace, type->element, depth + 1));
+    align = max_alignment(align, find_type_alignment(trace, type->length_type, depth + 1));
+    align = max_alignment(align, find_type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = max_alignment(align, type_alignment(trace, type->members[i].type, depth + 1));
-    /* If the cache is out of memory, the value is computed again next time. */
+        align = max_alignment(align, find_type_alignment(trace, type->members[i].type, depth + 1));
+    /* If the cache is out of memory, the alignment is computed again at the next use. */
     bool is_kept = pair_map_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : max_alignment(align, 0);
 }
 
-static unsigned event_alignment(const struct packet_filter *r, const struct ctf_event_class *event)
+static unsigned find_event_alignment(const struct packet_filter *r,
+                                     const struct ctf_event_class *event)
 {
     struct ctf_trace_copy *trace = r->file->trace;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    unsigned align = max_alignment(type_alignment(trace, class->event_header, 0),
-                                   type_alignment(trace, class->event_context, 0));
-    return max_alignment(align, max_alignment(type_alignment(trace, event->context, 0),
-                                              type_alignment(trace, event->payload, 0)));
+    unsigned align = max_alignment(find_type_alignment(trace, class->event_header, 0),
+                                   find_type_alignment(trace, class->event_context, 0));
+    return max_alignment(align, max_alignment(find_type_alignment(trace, event->context, 0),
+                                              find_type_alignment(trace, event->payload, 0)));
 }
 
-/* Returns the width of the smallest number in the header that updates the clock; 0 for LEB128, 64
- * if there is none. */
-static unsigned min_time_width(const struct type *type, unsigned depth)
+/* Returns the width in bits of the narrowest number in the header that updates the clock; 0 if it
+ * is a LEB128 number, 64 if there is none. */
+static unsigned find_min_time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -285,10 +288,10 @@ static unsigned min_time_width(const struct type *type, unsigned depth)
     if (type->role == CTF_ROLE_TIME)
         return type->kind == TYPE_VAR_UINT ? 0 : type->bits < 64 ? type->bits : 64;
     for (uint32_t i = 0; i < type->members_n; i++) {
-        unsigned ctx = min_time_width(type->members[i].type, depth + 1);
+        unsigned ctx = find_min_time_width(type->members[i].type, depth + 1);
         width = ctx < width ? ctx : width;
     }
-    unsigned ctx = min_time_width(type->element, depth + 1);
+    unsigned ctx = find_min_time_width(type->element, depth + 1);
     return ctx < width ? ctx : width;
 }
 
@@ -329,11 +332,13 @@ static void copy_value(void *ctx, const struct type *type, uint64_t at, uint64_t
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
-enum { KEY_ORDERS = 1 }; /* second key of the byte orders in `aligns`; alignments have key 0 */
+/* second key of byte orders in `aligns`; alignments have the second key 0 */
+enum { KEY_ORDERS = 1 };
 
-/* Returns the set of byte orders of numbers that do not fill whole bytes: the order decides which
- * bits of a byte come first. Only CTF 2 allows both in one event. */
-static unsigned type_byte_orders(const struct type *type, unsigned depth)
+/* Returns a bit set of the byte orders of all numbers in a type that do not fill complete bytes.
+ * For these the byte order selects the bits of a byte. Only CTF 2 allows both orders in one event.
+ */
+static unsigned find_type_byte_orders(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -341,38 +346,39 @@ static unsigned type_byte_orders(const struct type *type, unsigned depth)
     if (type->kind < TYPE_VAR_UINT && (type->bits % 8 || type->align < 3))
         orders = type->is_big_endian ? ORDER_BIG : ORDER_LITTLE;
     for (uint32_t i = 0; i < type->members_n; i++)
-        orders |= type_byte_orders(type->members[i].type, depth + 1);
-    return orders | type_byte_orders(type->element, depth + 1) |
-           type_byte_orders(type->length_type, depth + 1);
+        orders |= find_type_byte_orders(type->members[i].type, depth + 1);
+    return orders | find_type_byte_orders(type->element, depth + 1) |
+           find_type_byte_orders(type->length_type, depth + 1);
 }
 
-/* Returns the byte orders in an event, cached per class; they are computed again if the cache is
- * out of memory. */
-static unsigned event_byte_orders(const struct packet_filter *r,
-                                  const struct ctf_event_class *event)
+/* Returns the byte orders in an event, as in find_type_byte_orders. Caches them per class; if the
+ * cache is out of memory, computes them at each use. */
+static unsigned find_event_byte_orders(const struct packet_filter *r,
+                                       const struct ctf_event_class *event)
 {
     struct pair_map *known = &r->file->trace->aligns;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     const uint32_t *orders = pair_map_get(known, (uintptr_t)event, KEY_ORDERS);
     if (orders)
         return *orders;
-    unsigned found = type_byte_orders(class->event_header, 0) |
-                     type_byte_orders(class->event_context, 0) |
-                     type_byte_orders(event->context, 0) | type_byte_orders(event->payload, 0);
+    unsigned found = find_type_byte_orders(class->event_header, 0) |
+                     find_type_byte_orders(class->event_context, 0) |
+                     find_type_byte_orders(event->context, 0) |
+                     find_type_byte_orders(event->payload, 0);
     bool is_kept = pair_map_put(known, (uintptr_t)event, KEY_ORDERS, found);
     (void)is_kept;
     return found;
 }
 
-/* Writes an event value by value with new padding. Returns false if it cannot be read, which is
- * unexpected: the reader has read it. */
+/* Writes an event value by value, with new padding. Returns false if the event cannot be decoded,
+ * which the reader has ruled out. */
 static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
                                 const uint8_t *image, uint64_t at, uint64_t end)
 {
     struct bit_offsets *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     struct number_pos ignored[CTF_ROLE_COUNT];
-    if (!find_head_roles(r->file, ignored))
+    if (!find_role_positions(r->file, ignored))
         return false;
     places->bits = bits_init(image, at, end);
     places->ctx = r;
@@ -380,22 +386,23 @@ static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *
     places->value = copy_value;
     r->source = image;
     return (!class->event_header ||
-            bit_offsets_walk(places, ROOT_EVENT_HEADER, class->event_header)) &&
+            bit_offsets_visit_root(places, ROOT_EVENT_HEADER, class->event_header)) &&
            (!class->event_context ||
-            bit_offsets_walk(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
+            bit_offsets_visit_root(places, ROOT_COMMON_CONTEXT, class->event_context)) &&
            (!kept->event->context ||
-            bit_offsets_walk(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
-           (!kept->event->payload || bit_offsets_walk(places, ROOT_PAYLOAD, kept->event->payload));
+            bit_offsets_visit_root(places, ROOT_SPECIFIC_CONTEXT, kept->event->context)) &&
+           (!kept->event->payload ||
+            bit_offsets_visit_root(places, ROOT_PAYLOAD, kept->event->payload));
 }
 
 static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
-    uint64_t mask = (UINT64_C(1) << event_alignment(r, kept->event)) - 1,
+    uint64_t mask = (UINT64_C(1) << find_event_alignment(r, kept->event)) - 1,
              base = packet->image_at * 8;
     bit_writer_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
-    unsigned orders = event_byte_orders(r, kept->event);
+    unsigned orders = find_event_byte_orders(r, kept->event);
     bool is_mixed =
         orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
     if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
@@ -414,7 +421,7 @@ static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
 
 /* --- Packets --- */
 
-static void start_piece(struct packet_filter *r, uint64_t ticks)
+static void start_rebuilt_packet(struct packet_filter *r, uint64_t ticks)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t head = packet->about.first_bit, whole = head & ~UINT64_C(7);
@@ -427,8 +434,8 @@ static void start_piece(struct packet_filter *r, uint64_t ticks)
     r->events = r->uncounted = 0;
 }
 
-/* Returns the checksum scheme of a rebuilt packet: its own, or that of the trace's first packet if
- * its own is undefined, or none. */
+/* Returns the checksum scheme for a rebuilt packet: that of the packet, else that of the trace's
+ * first packet, else none. */
 static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
@@ -440,9 +447,10 @@ static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11
                : RFC11_CHECKSUM_NONE;
 }
 
-/* Writes the packet as v1.1, where sizes are bytes and the content may be compressed and encrypted.
- */
-static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, ttr_error *error)
+/* Writes the rebuilt packet in v1.1, whose sizes are in bytes and whose content may be compressed
+ * and encrypted. */
+static ttr_status write_rebuilt_rfc_packet(struct packet_filter *r, uint64_t sequence,
+                                           ttr_error *error)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     struct rfc11_packet packet;
@@ -470,15 +478,15 @@ static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, tt
     return status;
 }
 
-static void add_piece_index_entry(const struct packet_filter *r, uint64_t content,
-                                  uint64_t sequence)
+static void add_rebuilt_index_entry(const struct packet_filter *r, uint64_t content,
+                                    uint64_t sequence)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    /* The same values as in the packet's header. A source packet that was never closed had no end
-     * time; the rebuilt one has one. */
+    /* The index has the same times as the packet header. A source packet that was never closed has
+     * no end time; the rebuilt packet has one. */
     const uint64_t begin = r->number_pos[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
                    end = r->number_pos[CTF_ROLE_TIME_END].type ? r->end : 0;
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
@@ -493,23 +501,22 @@ static void add_piece_index_entry(const struct packet_filter *r, uint64_t conten
     ctf_index_out_add(&file->index, numbers);
 }
 
-/* Returns true if the packet records its size. A packet without one extends to the end of the file.
- */
+/* Returns true if the packet records its size; otherwise it extends to the end of the file. */
 static bool packet_has_size(const struct packet_filter *r)
 {
     return r->number_pos[CTF_ROLE_PACKET_SIZE].type || r->number_pos[CTF_ROLE_CONTENT_SIZE].type;
 }
 
-static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *error)
+static ttr_status write_rebuilt_packet(struct packet_filter *r, bool is_last, ttr_error *error)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (r->events == 0)
         return TTR_OK;
     if (!stream)
         return fail_memory(error);
-    uint64_t content = r->put.at, sequence = ctf_sequence_before(about, stream->shift);
+    uint64_t content = r->put.at, sequence = ctf_shift_sequence(about, stream->shift);
     bit_writer_align(&r->put, 3);
     if (r->bytes.failed)
         return fail_memory(error);
@@ -519,9 +526,10 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
     report_gap(file, r->out, stream, sequence);
     r->out->events += r->events - r->uncounted;
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
-        return write_rfc_piece(r, sequence, error);
+        return write_rebuilt_rfc_packet(r, sequence, error);
     if (!r->number_pos[CTF_ROLE_PACKET_SIZE].type)
-        content = r->put.at; /* the content size then is the packet size, a multiple of 8 bits */
+        /* without a packet size readers use the content size, so it must be a multiple of 8 bits */
+        content = r->put.at;
     store_number(&r->put, &r->number_pos[CTF_ROLE_CONTENT_SIZE], content);
     store_number(&r->put, &r->number_pos[CTF_ROLE_PACKET_SIZE], r->put.at);
     store_number(&r->put, &r->number_pos[CTF_ROLE_TIME_BEGIN], r->begin);
@@ -531,14 +539,14 @@ static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *
     if (status != TTR_OK)
         return status;
     file->is_ended = !packet_has_size(r);
-    add_piece_index_entry(r, content, sequence);
+    add_rebuilt_index_entry(r, content, sequence);
     file->offset += r->bytes.n;
     status = ctf_copy_flush_index(file, r->out, error);
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
 }
 
-/* Returns true if the time of an event after `before` would be ambiguous: the header has too few
- * bits for the difference. */
+/* Returns true if an event at `ticks` after one at `before` would get a wrong time, because the
+ * header has too few bits for the difference. */
 static bool is_time_ambiguous(const struct packet_filter *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
@@ -549,23 +557,23 @@ static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
     const struct ctf_open_packet *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin;
-    /* time from which readers extend the first event's low bits */
+    /* readers extend the first event's timestamp from this time */
     uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
-    start_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
+    start_rebuilt_packet(r, about->has_begin ? last : packet->room.kept[0].ticks);
     for (size_t i = 0; i < packet->kept_n && status == TTR_OK; i++) {
         const struct ctf_kept *kept = &packet->room.kept[i];
         bool is_far = is_time_ambiguous(r, last, kept->ticks);
         if (is_far && !may_split)
             output_count_loss(r->out, CTF_LOST_WRAP, about->offset + kept->at / 8);
         if (is_far && may_split) {
-            status = write_piece(r, false, error);
-            start_piece(r, kept->ticks);
+            status = write_rebuilt_packet(r, false, error);
+            start_rebuilt_packet(r, kept->ticks);
         }
         copy_event(r, kept);
         last = kept->ticks;
     }
-    return status == TTR_OK ? write_piece(r, true, error) : status;
+    return status == TTR_OK ? write_rebuilt_packet(r, true, error) : status;
 }
 
 ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
@@ -573,17 +581,18 @@ ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     const struct ctf_open_packet *packet = &file->packet;
     struct packet_filter r = {.file = file,
                               .out = out,
-                              .time_width = min_time_width(packet->kind->class->event_header, 0),
+                              .time_width =
+                                  find_min_time_width(packet->kind->class->event_header, 0),
                               .header_align = packet->kind->plan.align};
     file->is_changed = true;
-    struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
+    struct ctf_stream_copy *stream = ctf_get_stream_copy(file);
     if (!stream)
         return fail_memory(error);
     if (packet->kept_n == 0) {
         stream->shift++;
         return TTR_OK;
     }
-    if (!find_head_roles(file, r.number_pos))
+    if (!find_role_positions(file, r.number_pos))
         return fail(error, TTR_E_MALFORMED, packet->about.offset,
                     "the packet's header cannot be read again");
     buffer_init(&r.bytes, &out->t->counted);

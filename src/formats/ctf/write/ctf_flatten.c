@@ -27,54 +27,58 @@
 #include "base/hash.h"
 #include "layout/layout.h"
 
-#define LIKES 16u /* maximum of element types per event for which another array is searched */
+#define LIKES 16u /* maximum of element types per event for which find_array_of_type is called */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
-/* Shapes of the elements of empty arrays, found in other arrays of the event with the same element
- * type. */
+/* Shapes of the elements of empty arrays, taken from other arrays of the event with the same
+ * element type. */
 struct known_shapes {
     struct {
-        const char *type; /* element type, in the disguise of union kept_type */
-        size_t at;        /* index of the first element of another array; 0 = none */
+        const char *type; /* element type, cast by union kept_type */
+        /* item index of the first element of another array with that type; 0 = none */
+        size_t at;
         uint64_t shape;
     } like[LIKES];
     size_t n;
 };
 
-/* State of a conversion. */
+/* State while one event is converted. */
 struct flattening {
     struct ctf_items *items;
     struct known_shapes *known_shapes;
-    bool is_trial; /* a shape is computed a second time: losses are not counted again */
+    bool is_trial; /* the event is converted a second time, so its losses are not counted again */
     const struct ctf_items_config *what;
     uint64_t offset;
-    const ttr_fields *walk;   /* source of field types for transcoding; NULL with the dialect */
-    const ttr_fields *labels; /* source of labels; NULL = none */
+    /* iterator that provides declared field types, for transcoding; NULL in the dialect */
+    const ttr_fields *walk;
+    const ttr_fields *labels; /* iterator that provides labels; NULL = no labels */
 };
 
 #define NUMBERS_KEPT 16u
 
-/* The last unsigned members of a struct: the length of an array or of bytes is searched among them.
+/* The last unsigned members of a struct. The length of an array or of bytes is searched among them.
  */
 struct open_numbers {
-    size_t item[NUMBERS_KEPT]; /* ring buffer: the i-th number is at i % NUMBERS_KEPT */
+    /* item indices in a ring buffer: the i-th number is at i % NUMBERS_KEPT */
+    size_t item[NUMBERS_KEPT];
     uint32_t n;
 };
 
-/* Structs and arrays whose members are not complete yet. */
+/* Stack of structs and arrays whose members are not all added yet. */
 struct open_items {
     struct open_numbers
-        numbers[CTF_ITEMS_DEPTH + 1]; /* one set per open struct; index 0 is the root */
+        /* unsigned members of each open struct; index 0 is the root */
+        numbers[CTF_ITEMS_DEPTH + 1];
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
     unsigned n;
-    uint64_t skip; /* number of fields still to skip, including nested ones */
+    uint64_t skip; /* number of fields to skip, including nested ones, because they are too deep */
 };
 
-/* Progress through the three regions of the list. A region ends at the first field of a later
- * group. */
+/* Progress through the regions of the list: common context, specific context, payload. A region
+ * ends at the first field of a later one. */
 struct regions {
-    bool has_common, has_context; /* true once the region has ended */
+    bool has_common, has_context; /* has_common, has_context: the region has ended */
 };
 
 /* --- Values --- */
@@ -84,7 +88,8 @@ static void count_item_loss(const struct flattening *f, enum ctf_loss loss)
     output_count_loss(f->what->out, loss, f->offset);
 }
 
-/* Returns true for an 8-bit enumeration that our dialect uses for a boolean, null or constant. */
+/* Returns true for the 8-bit enumerations that our dialect uses for booleans, nulls and constants.
+ */
 static bool is_dialect_enumeration(const struct type *type)
 {
     const struct type_labels *labels = type->labels;
@@ -92,14 +97,14 @@ static bool is_dialect_enumeration(const struct type *type)
                                                  memcmp(labels->label[0].name.p, "false", 5) == 0));
 }
 
-/* Keeps the labels of a number if the source has all of them and the target can express them;
- * otherwise counts a loss. */
+/* Keeps the labels of a number if the source declares them and the target can express all.
+ * Otherwise removes them and counts a loss. */
 static void normalize_labels(const struct flattening *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_DISPLAY_FLAGS,
          is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? fields_declared_type(f->labels) : NULL;
-    /* v1.1 lists labels value by value, so their number is limited */
+    /* v1.1 lists every labelled value, so ranges of values must be small */
     if (type && type->labels && f->what->version == CTF_RFC_1_1)
         is_sayable = is_sayable && rfc11_can_list_labels(type->labels);
     bool has_labels =
@@ -176,7 +181,8 @@ static void normalize_float(const struct flattening *f, ttr_value *value)
     value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
 }
 
-/* Converts a value to its canonical form and counts what that loses. */
+/* Converts a value to the form that the target can express, and counts a loss if that changes it.
+ */
 static void normalize_value(const struct flattening *f, ttr_value *value)
 {
     switch (value->type) {
@@ -212,17 +218,17 @@ static void normalize_value(const struct flattening *f, ttr_value *value)
 
 /* --- Fields --- */
 
-static bool is_length_name(ttr_text name, ttr_text shown)
+static bool matches_length_name(ttr_text name, ttr_text shown)
 {
     size_t skip = name.n > shown.n && name.n && name.p[0] == '_';
     return name.n - skip == shown.n &&
            (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
 }
 
-#define UNNAMED UINT32_MAX /* stands for the name of a length member whose name is empty */
+#define UNNAMED UINT32_MAX /* represents the name of a length member whose name is empty */
 
-/* Returns in *name the member that holds the length. Returns false if the type has no length
- * member. */
+/* Sets *name to the name of the member that holds the length of values of `type`. Returns false if
+ * the type has no length member. */
 static bool find_length_name(const struct type *type, ttr_text *name)
 {
     if (type && type->reference.names_n)
@@ -232,8 +238,8 @@ static bool find_length_name(const struct type *type, ttr_text *name)
     return name->n || (type && type->reference.names_n);
 }
 
-/* Links an array or bytes to the earlier member of the same struct that holds its length, if name
- * and value match. */
+/* Links an array or bytes value to the earlier member of the same struct that holds its length, if
+ * name and value match. */
 static void link_length_item(const struct flattening *f, const struct open_items *open,
                              ttr_value *value)
 {
@@ -249,7 +255,7 @@ static void link_length_item(const struct flattening *f, const struct open_items
     value->v.u = 0;
     for (uint32_t i = numbers->n; has_length && i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
         const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
-        if (field->value.v.u != length || !is_length_name(name, field->name))
+        if (field->value.v.u != length || !matches_length_name(name, field->name))
             continue;
         value->text_id = field->name_id ? field->name_id : UNNAMED;
         value->v.u = numbers->item[(i - 1) % NUMBERS_KEPT] + UINT64_C(1);
@@ -257,20 +263,22 @@ static void link_length_item(const struct flattening *f, const struct open_items
     }
 }
 
-/* Stores a type pointer in the text of a value. */
+/* Converts a type pointer to the text pointer of a value, and back. */
 union kept_type {
     const char *text;
     const struct type *type;
 };
 
-/* Returns the element type of an array as the value's text; NULL inside if the source has none. */
-static ttr_text element_type_text(const struct flattening *f)
+/* Returns the declared element type of an array, in the form that value.text stores; NULL inside if
+ * the source declares none. */
+static ttr_text store_element_type(const struct flattening *f)
 {
     const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
-/* Marks arrays, bytes and texts of fixed size, so that their size stays in the type. */
+/* Marks arrays, bytes and texts whose size the source declares as fixed, so that the target type
+ * has that size, too. */
 static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 {
     const struct type *type = f->walk ? fields_declared_type(f->walk) : NULL;
@@ -288,9 +296,9 @@ static void mark_fixed_size(const struct flattening *f, ttr_value *value)
     value->v.u = type->count;
 }
 
-/* Removes `by` members or elements from the count. The member that holds an array's length is
- * unlinked, because it is wrong now. */
-static void reduce_count(ttr_value *value, uint64_t by)
+/* Subtracts `by` missing members or elements from the count of a struct or array. Unlinks the
+ * member that holds an array's length, because its value differs now. */
+static void subtract_missing_members(ttr_value *value, uint64_t by)
 {
     value->count -= (uint32_t)by;
     if (value->type != TTR_TYPE_ARRAY || by == 0)
@@ -310,7 +318,8 @@ static void close_complete_groups(struct open_items *open)
         open->n--;
 }
 
-/* Adds one field of the iterator to the list; skips it if it is absent or too deep. */
+/* Adds one field of the iterator to the list. Skips it if the target has no such field or if it is
+ * nested too deeply. */
 static void add_field_item(const struct flattening *f, struct open_items *open,
                            const ttr_field *given)
 {
@@ -326,7 +335,7 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
     if (given->value.hint == TTR_DISPLAY_ABSENT && f->walk) {
         count_item_loss(f, CTF_LOST_ABSENT);
         if (open->n)
-            reduce_count(&items->field[open->item[open->n - 1]].value, 1);
+            subtract_missing_members(&items->field[open->item[open->n - 1]].value, 1);
         return;
     }
     if (given->choices && f->walk)
@@ -351,13 +360,13 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;
-        reduce_count(&field->value, field->value.count);
+        subtract_missing_members(&field->value, field->value.count);
         count_item_loss(f, CTF_LOST_DEPTH);
         return;
     }
     mark_fixed_size(f, &field->value);
     if (field->value.type == TTR_TYPE_ARRAY)
-        field->value.text = element_type_text(f);
+        field->value.text = store_element_type(f);
     if (is_group && given->value.count) {
         open->item[open->n] = items->n - 1;
         open->left[open->n++] = given->value.count;
@@ -365,8 +374,8 @@ static void add_field_item(const struct flattening *f, struct open_items *open,
     }
 }
 
-/* Ends the regions before `group`. Returns true if a new region starts. */
-static bool end_regions_before(struct ctf_items *items, struct regions *regions, uint8_t group)
+/* Ends all regions before `group` (TTR_GROUP_*). Returns true if a new region starts. */
+static bool close_regions_before(struct ctf_items *items, struct regions *regions, uint8_t group)
 {
     bool had_common = regions->has_common, had_context = regions->has_context;
     if (!regions->has_common && group != TTR_GROUP_COMMON) {
@@ -380,7 +389,8 @@ static bool end_regions_before(struct ctf_items *items, struct regions *regions,
     return had_common != regions->has_common || had_context != regions->has_context;
 }
 
-/* Starts the iterator over the event's own fields, or over those of its packet. */
+/* Starts the iterator over the event's own fields or, with is_packet, over the fields of its
+ * packet. */
 static void start_field_iterator(struct flattening *f, const ttr_event *event, ttr_fields *walk)
 {
     const ttr *t = f->what->out->t;
@@ -392,15 +402,16 @@ static void start_field_iterator(struct flattening *f, const ttr_event *event, t
     f->labels = walk;
 }
 
-/* Returns true for packet fields with a role, which the packet writer makes itself. The CPU is an
- * ordinary field, except in v1.1, where the file name holds it. */
+/* Returns true for packet fields that the packet writer writes itself: fields with a role. The CPU
+ * is an ordinary field, except in v1.1, where the file name contains it. */
 static bool is_written_by_packet_writer(const struct flattening *f)
 {
     const struct type *type = f->what->is_packet && f->walk ? fields_declared_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
-/* Returns true for the payload_size that event_size = true of v1.1 adds to the common context. */
+/* Returns true for the field payload_size, which v1.1 adds to the common context if its option
+ * event-size is set. */
 static bool is_payload_size(const struct flattening *f, const ttr_field *field)
 {
     static const char name[] = "payload_size";
@@ -426,7 +437,7 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
             continue;
         if (open.skip == 0)
             close_complete_groups(&open);
-        if (open.skip == 0 && open.n == 0 && end_regions_before(items, &regions, field.group))
+        if (open.skip == 0 && open.n == 0 && close_regions_before(items, &regions, field.group))
             open.numbers[0].n = 0;
         if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context &&
             !f->what->is_packet)
@@ -434,15 +445,15 @@ static void add_field_items(struct flattening *f, const ttr_event *event)
         add_field_item(f, &open, &field);
     }
     close_complete_groups(&open);
-    (void)end_regions_before(items, &regions, TTR_GROUP_PAYLOAD);
-    /* The iterator ended early: correct the counts of unfinished structs and arrays. */
+    (void)close_regions_before(items, &regions, TTR_GROUP_PAYLOAD);
+    /* The iterator ended early: subtract the missing members of all open structs and arrays. */
     for (unsigned i = 0; i < open.n; i++)
-        reduce_count(&items->field[open.item[i]].value, open.left[i]);
+        subtract_missing_members(&items->field[open.item[i]].value, open.left[i]);
     f->walk = f->labels = NULL;
 }
 
-/* v1.1 has no specific contexts: they become the first payload fields, and context_members counts
- * them. The common context joins them if events start with their size instead. */
+/* Moves contexts to the start of the payload: the specific context, which v1.1 does not have, and
+ * the common context if events start with their size. context_members counts the moved fields. */
 static void move_contexts_to_payload(const struct flattening *f)
 {
     struct ctf_items *items = f->items;
@@ -453,15 +464,17 @@ static void move_contexts_to_payload(const struct flattening *f)
     if (items->common_n > common)
         count_item_loss(f, CTF_LOST_CONTEXT);
     bool has_context = items->context_n > items->attributes_n;
-    for (size_t i = common; i < items->context_n && has_context; i += ctf_items_span(items, i))
+    for (size_t i = common; i < items->context_n && has_context;
+         i += ctf_items_count_nested(items, i))
         items->context_members++;
     items->common_n = items->context_n = common;
 }
 
 /* --- Shapes --- */
 
-/* Hashes the content of the labels; their address may be reused after a reader was closed. */
-static uint64_t labels_hash(const ttr_value *value)
+/* Returns the hash of the labels' content. Their address does not identify them, because memory is
+ * reused after a reader is closed. */
+static uint64_t hash_labels(const ttr_value *value)
 {
     union {
         const char *text;
@@ -477,7 +490,7 @@ static uint64_t hash_scalar_shape(const ttr_value *value)
     if (value->type == TTR_TYPE_BYTES)
         ctx |= (uint64_t)value->text_id << 32;
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return hash_pair(ctx, labels_hash(value));
+        return hash_pair(ctx, hash_labels(value));
     if (value->hint == CTF_ITEM_CONSTANT)
         return hash_pair(hash_pair(ctx, value->v.u), hash_bytes(value->text.p, value->text.n));
     uint64_t room = value->type == TTR_TYPE_TEXT ? value->v.u : value->text.n;
@@ -486,8 +499,8 @@ static uint64_t hash_scalar_shape(const ttr_value *value)
 
 static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
 
-/* Returns true, and fills `element`, if every version can express the labels of this enumeration.
- */
+/* Sets `element` to a number with the labels of the enumeration. Returns false if not every version
+ * can express these labels. */
 static bool copy_example_labels(const struct type *type, ttr_value *element)
 {
     if ((type->hint != TTR_DISPLAY_ENUM && type->hint != TTR_DISPLAY_NONE) ||
@@ -499,7 +512,7 @@ static bool copy_example_labels(const struct type *type, ttr_value *element)
     return true;
 }
 
-bool ctf_items_example_element(const ttr_value *array, ttr_value *element)
+bool ctf_items_make_example(const ttr_value *array, ttr_value *element)
 {
     const struct type *type = (union kept_type){.text = array->text.p}.type;
     bool is_wide = !type || type->bits > 64;
@@ -528,8 +541,8 @@ bool ctf_items_example_element(const ttr_value *array, ttr_value *element)
            (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
-/* Returns the index of the first element of a non-empty array with this element type; 0 if none
- * exists. */
+/* Returns the index of the first element of a non-empty array with this element type; 0 if there is
+ * none. */
 static size_t find_array_of_type(const struct ctf_items *items, const char *type)
 {
     for (size_t i = 0; i < items->n; i++) {
@@ -540,8 +553,8 @@ static size_t find_array_of_type(const struct ctf_items *items, const char *type
     return 0;
 }
 
-/* Returns the shape that elements of an empty array would have, from another array of the same
- * type. Types cannot contain themselves, so the recursion ends. */
+/* Returns the shape of the elements that an empty array would have, taken from another array of the
+ * same type. The recursion ends because types cannot contain themselves. */
 static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *array)
 {
     struct known_shapes *known_shapes = f->known_shapes;
@@ -564,13 +577,13 @@ static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *ar
     return known_shapes->like[i].shape;
 }
 
-/* Returns one shape for equal elements, whatever their number. Otherwise marks the array as mixed
- * and hashes all elements. */
+/* Returns the shape of an array. If all elements have one shape, their number is not part of it.
+ * Otherwise marks the array as mixed and includes every element. */
 static uint64_t hash_array_shape(const struct flattening *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
     bool is_empty = array->value.count == 0,
-         is_known = is_empty && ctf_items_example_element(&array->value, &likeness);
+         is_known = is_empty && ctf_items_make_example(&array->value, &likeness);
     uint64_t first = is_known ? hash_scalar_shape(&likeness)
                      : is_empty && array->value.hint != CTF_ITEM_FIXED
                          ? hash_empty_array_shape(f, &array->value)
@@ -622,7 +635,7 @@ static uint64_t hash_value_shape(const struct flattening *f, size_t *at)
     return hash_scalar_shape(value);
 }
 
-/* Computes the shape of each region. */
+/* Computes the shape hash of each region. */
 static void hash_region_shapes(const struct flattening *all)
 {
     struct known_shapes known_shapes;

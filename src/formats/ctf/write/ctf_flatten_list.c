@@ -1,6 +1,6 @@
-/* Events as lists: an event whose shape would exceed the limit of classes, or for which no readable
- * class exists, is written as a list of entries with one common shape (ctf_dialect.h,
- * `CTF_LISTED_*`). The event name stays outside of the list. */
+/* Events as lists. An event is written as a list of entries with one common shape if the stream has
+ * too many classes, or if readers would reject every class for it (ctf_dialect.h, `CTF_LISTED_*`).
+ * The event name is not part of the list. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bit_cursor.h"
@@ -9,9 +9,10 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
-/* maximum of bytes that escaping adds to a name, beside those for its characters */
+/* bytes; upper bound of what escaping adds to a name, apart from its escaped characters */
 #define MARKS 8u
-#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* index of the list's own name in ctf_field_list.name */
+/* index in ctf_field_list.name of the name of the list itself */
+#define MEMBER_FIELDS CTF_LISTED_MEMBERS
 
 static const struct type_range ranges[] = {
     {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4},
@@ -41,8 +42,8 @@ void ctf_field_list_free(struct ctf_field_list *listing)
 
 /* --- Entries --- */
 
-/* Structs and arrays that contain the current item: members left, total members, and whether the
- * elements differ in type. */
+/* Structs and arrays that contain the current item, by depth: number of members left, number of
+ * members, and whether the elements differ in type. */
 struct nesting {
     uint32_t left[CTF_ITEMS_DEPTH + 1];
     uint32_t count[CTF_ITEMS_DEPTH + 1];
@@ -76,19 +77,18 @@ static void add_labelled_member(struct ctf_field_list *listing, unsigned member,
                                  .text = {(const char *)labels, 0}});
 }
 
-/* Appends an escaped copy to the listing's text buffer and returns it. The buffer has room for all
- * names (reserve_listing), so pointers into it stay valid. */
-static ttr_text escape_to_listing(struct ctf_field_list *listing, ttr_text text)
+/* Appends the escaped text to the list's text buffer and returns the copy. reserve_list has
+ * reserved the space, so earlier copies stay valid. */
+static ttr_text append_escaped_name(struct ctf_field_list *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
     ctf_name_escape(&listing->text, text, false, true, 1);
     return (ttr_text){(const char *)listing->text.bytes + begin, listing->text.n - begin};
 }
 
-/* Returns the name of an item. Elements of a mixed array are named by their index, as members of a
- * struct. */
-static ttr_text entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
-                           const struct nesting *nesting)
+/* Returns the name of an item's entry. Elements of a mixed array are named by their index. */
+static ttr_text get_entry_name(struct ctf_field_list *listing, const ttr *t, const ttr_field *field,
+                               const struct nesting *nesting)
 {
     uint32_t top = nesting->n ? nesting->n - 1 : 0;
     size_t begin = listing->text.n;
@@ -101,18 +101,19 @@ static ttr_text entry_name(struct ctf_field_list *listing, const ttr *t, const t
         return (ttr_text){(const char *)listing->text.bytes + begin, n};
     }
     ttr_text name = field->name_id ? ttr_text_get(t, field->name_id) : (ttr_text){"", 0};
-    return name.n ? escape_to_listing(listing, name) : name;
+    return name.n ? append_escaped_name(listing, name) : name;
 }
 
-/* Returns the number of an entry; for a struct or array its member count. */
-static uint64_t entry_number(const ttr_value *value)
+/* Returns the number that an entry stores: the value, or the number of members of a struct or
+ * array. */
+static uint64_t get_entry_number(const ttr_value *value)
 {
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     return is_group ? value->count : is_text || value->type == TTR_TYPE_NULL ? 0 : value->v.u;
 }
 
-static uint8_t entry_hint(const ttr_value *value)
+static uint8_t get_entry_hint(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_number && value->base == 16)
@@ -143,11 +144,11 @@ static void add_entry(struct ctf_field_list *listing, const ttr_field *field, tt
     add_number_member(listing, CTF_LISTED_DEPTH, depth, 8);
     add_number_member(listing, CTF_LISTED_BITS, value->bits, 8);
     add_number_member(listing, CTF_LISTED_BASE, value->base == 16 ? 0 : value->base, 8);
-    add_number_member(listing, CTF_LISTED_HINT, entry_hint(value), 8);
-    add_number_member(listing, CTF_LISTED_VALUE, entry_number(value), 64);
+    add_number_member(listing, CTF_LISTED_HINT, get_entry_hint(value), 8);
+    add_number_member(listing, CTF_LISTED_VALUE, get_entry_number(value), 64);
     add_entry_member(listing, CTF_LISTED_TEXT,
                      (ttr_value){.type = TTR_TYPE_TEXT,
-                                 .text = is_constant ? escape_to_listing(listing, value->text)
+                                 .text = is_constant ? append_escaped_name(listing, value->text)
                                          : is_text   ? value->text
                                                      : none});
     add_entry_member(listing, CTF_LISTED_DATA,
@@ -163,14 +164,14 @@ static void add_level_entry(struct ctf_field_list *listing, uint8_t level)
     add_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
 }
 
-/* Sizes that reserve_listing reserves. */
+/* Numbers of entries and of text bytes that a list needs. */
 struct list_size {
     size_t entries, text;
 };
 
-/* Returns an upper bound: escaping makes up to four bytes of one, and elements of mixed arrays are
- * named by numbers. */
-static struct list_size measure_listing(const ttr *t, const struct ctf_items *from)
+/* Returns an upper bound of the list's size. Escaping turns one byte into up to four; elements of
+ * mixed arrays need the digits of their index. */
+static struct list_size measure_list(const ttr *t, const struct ctf_items *from)
 {
     struct list_size size = {.entries = 0};
     bool has_mixed = false;
@@ -186,9 +187,9 @@ static struct list_size measure_listing(const ttr *t, const struct ctf_items *fr
     return size;
 }
 
-/* Reserves everything that the list needs. Entries point into the text buffer, so it must not be
- * reallocated later. */
-static bool reserve_listing(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
+/* Reserves memory for the complete list, because entries point into the text buffer, which must not
+ * move. */
+static bool reserve_list(struct ctf_field_list *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
     for (size_t i = 0; i <= CTF_LISTED_MEMBERS; i++) {
@@ -210,12 +211,12 @@ static void add_entries(struct ctf_field_list *listing, const ttr *t, const stru
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
              is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
-            continue; /* the event name, which is not in the list */
+            continue; /* the last attribute is the event name, which is not part of the list */
         while (nesting.n && nesting.left[nesting.n - 1] == 0)
             nesting.n--;
         if (nesting.n)
             nesting.left[nesting.n - 1]--;
-        ttr_text name = is_attribute ? field->name : entry_name(listing, t, field, &nesting);
+        ttr_text name = is_attribute ? field->name : get_entry_name(listing, t, field, &nesting);
         add_entry(listing, field, name,
                   is_attribute           ? CTF_LISTED_ATTRIBUTE
                   : i < from->payload_at ? TTR_GROUP_CONTEXT
@@ -233,9 +234,9 @@ bool ctf_field_list_build(struct ctf_field_list *listing, ttr *t, const struct c
                           uint8_t level, bool is_rfc)
 {
     struct ctf_items *items = &listing->items;
-    const struct list_size size = measure_listing(t, from);
+    const struct list_size size = measure_list(t, from);
     ctf_items_clear(items);
-    ttr_field *named = reserve_listing(listing, t, &size) ? ctf_items_add(items) : NULL;
+    ttr_field *named = reserve_list(listing, t, &size) ? ctf_items_add(items) : NULL;
     if (!named)
         return false;
     *named = from->field[from->attributes_n - 1];

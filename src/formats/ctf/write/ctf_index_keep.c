@@ -1,8 +1,9 @@
-/* Index of a copied stream: keeps the source's index byte by byte if its entries match the written
- * packets, since it may hold more than we know. Otherwise a new one is written.
+/* Index of a copied stream file. If all entries of the source's index match the written packets,
+ * the index is copied byte by byte, since it may contain data that we do not know. Otherwise a new
+ * index is written.
  *
- * Entries are compared in pieces while packets are written. Tracers leave stale indexes, and
- * versions before LTTng 2.4 wrote entries without stream and packet numbers. */
+ * Entries are compared in pieces while packets are written. They may differ because tracers leave
+ * stale indexes, and because LTTng before 2.4 wrote entries without stream and packet numbers. */
 #include "base/cursor.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
@@ -17,8 +18,9 @@ static struct source *open_source_index(const struct ctf_source_index *old, ttr_
     return folder_open_file(old->folder, old->file, &how, error);
 }
 
-/* Passes on TTR_E_NOMEM only: an unreadable index counts as no index. */
-static ttr_status ignore_unless_nomem(ttr_status status)
+/* Returns TTR_OK for all failures but TTR_E_NOMEM, because an unreadable index is treated as
+ * missing. */
+static ttr_status keep_only_nomem(ttr_status status)
 {
     return status == TTR_E_NOMEM ? status : TTR_OK;
 }
@@ -39,7 +41,7 @@ static ttr_status read_index_header(struct ctf_source_index *old, ttr_error *err
                     old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MAX;
     }
     source_close(source);
-    return ignore_unless_nomem(status);
+    return keep_only_nomem(status);
 }
 
 ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *folder,
@@ -92,7 +94,7 @@ ttr_status ctf_source_index_compare(struct ctf_source_index *old, const struct b
                     cursor_skip(&is, CTF_INDEX_ENTRY_1 - old->compared);
     old->at += n;
     source_close(source);
-    return ignore_unless_nomem(status);
+    return keep_only_nomem(status);
 }
 
 bool ctf_source_index_matches(const struct ctf_source_index *old)

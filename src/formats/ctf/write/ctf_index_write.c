@@ -1,8 +1,7 @@
-/* Writer of LTTng's index of a stream file; ctf_index.h draws its bytes.
- *
- * Entries are buffered and written in pieces of ENTRIES_WAIT bytes, so memory does not grow with
- * the number of packets. If the stream's name leaves no room for ".idx" in the file system's limit,
- * the index is counted as lost: the trace can be read without it. */
+/* Writer of the LTTng index of a stream file; ctf_index.h draws its bytes. Entries are buffered and
+ * written in pieces of ENTRIES_WAIT bytes, so memory does not grow with the number of packets. If
+ * the file system cannot store the stream's name with ".idx", the index is counted as lost; the
+ * trace can be read without it. */
 #include <errno.h>
 
 #include "base/status.h"
@@ -46,7 +45,7 @@ ttr_status ctf_index_create_file(struct ttr_writer *out, const char *folder, con
     return TTR_OK;
 }
 
-/* Creates the file and writes the header with the buffered entries. */
+/* Creates the index file and writes the header and the buffered entries. */
 static ttr_status create_index_with_header(struct ctf_index_out *index, struct ttr_writer *out,
                                            const char *folder, const char *name, ttr_error *error)
 {
@@ -96,7 +95,8 @@ ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *
     ttr_status status = write_index_entries(index, out, folder, name, error);
     struct sink *file = index->file;
     const bool is_refused = index->is_refused;
-    index->is_refused = false; /* the next part of the stream may have a shorter name */
+    /* a copied stream may continue in another file, whose name may be shorter */
+    index->is_refused = false;
     if (status != TTR_OK || is_refused)
         return status;
     index->file = NULL;

@@ -1,5 +1,5 @@
-/* The list of an event's items, and the attributes at its start: properties of an event of any
- * format that are not fields, such as kind, provider or thread (ctf_dialect.h). */
+/* List of an event's items, and the attributes at its start. Attributes are properties of an event
+ * that are not fields, such as kind, provider or thread (ctf_dialect.h). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/number.h"
@@ -30,7 +30,7 @@ ttr_field *ctf_items_add(struct ctf_items *items)
     return field;
 }
 
-size_t ctf_items_span(const struct ctf_items *items, size_t at)
+size_t ctf_items_count_nested(const struct ctf_items *items, size_t at)
 {
     size_t inside = 0;
     for (uint64_t left = 1; left && at + inside < items->n; inside++) {
@@ -79,8 +79,8 @@ void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribut
                                    .text = label};
 }
 
-/* Adds a number of 32 bits if it fits, otherwise of 64. Only two widths are used, because each
- * width makes another shape. */
+/* Adds a number of 32 bits if the value fits, otherwise of 64 bits. No other widths are used,
+ * because each width needs an event class of its own. */
 static void add_number_attribute_32_or_64(struct ctf_items *items, enum ctf_attribute attribute,
                                           uint64_t value)
 {
@@ -146,8 +146,8 @@ static void add_kind_attribute(struct ctf_items *items, const struct ctf_items_c
         ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
 }
 
-/* Adds the provider's number of the event as a label of a constant: it is equal for all events of
- * the class. */
+/* Adds the event's number, as its provider assigned it, as the label of a constant, because it is
+ * the same for all events of the class. */
 static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;

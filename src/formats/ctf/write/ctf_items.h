@@ -15,20 +15,20 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "model/output.h"
 
-#define CTF_ITEMS_DEPTH                                                       \
-    12u /* levels of nested structs and arrays that are written; deeper: lost \
-         */
+/* maximum nesting of structs and arrays; deeper ones are lost */
+#define CTF_ITEMS_DEPTH 12u
 
 /* --- ctf_flatten.c --- */
 
-/* Values of ttr_field hints that only the writer's items use, beside those of ttr_display. */
+/* Values of ttr_field hints that only items use, in addition to those of ttr_display. */
 enum ctf_item_hint {
-    /* UINT of 8 bits with the same value in all events of the class; its label is `text` */
+    /* UINT of 8 bits that has the same value in all events of its class; its label is value.text */
     CTF_ITEM_CONSTANT = 0x80,
-    /* ARRAY, BYTES: a fixed number of elements; TEXT: always v.u bytes, padded with zeros */
+    /* ARRAY, BYTES: the number of elements is the same in all events of the class; TEXT: stored in
+     * value.v.u bytes, padded with zeros */
     CTF_ITEM_FIXED,
-    CTF_ITEM_MIXED,    /* ARRAY whose elements differ in type */
-    CTF_ITEM_LABELLED, /* number with labels: text.p is a struct type_labels */
+    CTF_ITEM_MIXED,    /* ARRAY with elements of different types */
+    CTF_ITEM_LABELLED, /* number with labels; value.text.p points to a struct type_labels */
     CTF_ITEM_FLAGS     /* like CTF_ITEM_LABELLED, with labels of single bits */
 };
 
@@ -44,17 +44,19 @@ enum ctf_item_hint {
 struct ctf_items {
     ttr_field *field;
     size_t n, capacity;
-    size_t common_n; /* items [0, common_n) are the common context */
-    /* items [common_n, context_n) are attributes and the specific context; the payload follows */
+    size_t common_n; /* items [0, common_n) belong to the common context */
+    /* items [common_n, context_n) are attributes and the specific context; the items from context_n
+     * on are the payload */
     size_t context_n;
     size_t attributes_n;
-    /* index of the first payload item among the items of the same part of the event */
+    /* index of the first payload field; items between context_n and it are attributes */
     size_t payload_at;
     uint64_t common_shape, context_shape, payload_shape;
-    uint64_t offset; /* file offset of the event, in bytes */
-    /* v1.1: number of leading payload members that came from the event's context */
+    uint64_t offset; /* bytes; file offset of the event */
+    /* v1.1: number of payload members, from the first on, that were moved from the event's contexts
+     */
     uint32_t context_members;
-    /* texts of the event's number and version, used as labels */
+    /* event number and version as text, used as labels */
     char number[NUMBER_MAX], version[NUMBER_MAX];
     const struct alloc *alloc;
     bool failed; /* memory ran out while items were added */
@@ -64,12 +66,14 @@ struct ctf_items {
 struct ctf_items_config {
     struct ttr_writer *out;
     enum ctf_version version;
-    bool is_dialect; /* the target uses our dialect: attributes are written as fields */
-    bool has_cpu;    /* the packet records the CPU, so events do not */
-    /* collect the fields of the event's packet, all as payload, instead of the event's own */
+    bool is_dialect; /* the target is in our dialect: event attributes are written as fields */
+    bool has_cpu;    /* the packet context has the CPU, so events do not record it */
+    /* collect the fields of the event's packet, as payload, instead of the event's own fields */
     bool is_packet;
-    bool has_no_common; /* contexts are written as the first payload fields */
-    /* drop payload_size of the common context: v1.1 writes the size before the event */
+    /* the target has no common context: its fields become the first payload fields */
+    bool has_no_common;
+    /* omit the field payload_size of the common context, because v1.1 writes the size before the
+     * event */
     bool drops_size;
 };
 
@@ -78,19 +82,19 @@ struct ctf_items_config {
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_config *what,
                        const ttr_event *event);
 
-/* Adds the attributes of an event, and adds their number to attributes_n. */
+/* Adds an item for each attribute of the event, and increases attributes_n by their number. */
 void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_config *what,
                               const ttr_event *event);
 
-/* Builds a list by hand: ctf_items_clear empties it, the `add` functions append an attribute each,
- * and ctf_items_complete computes the shapes. */
+/* Build a list without an event: ctf_items_clear empties the list, each `add` function appends one
+ * attribute or text, ctf_items_complete computes the shape hashes. */
 void ctf_items_clear(struct ctf_items *items);
 void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
                             ttr_text label);
 void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread,
                           enum ctf_attribute pid);
 void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text);
-/* Adds the event name as the last attribute, for events whose class has no name. */
+/* Adds the event name as the last attribute; for events whose class does not record the name. */
 void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
 void ctf_items_complete(struct ctf_items *items, const struct ctf_items_config *what,
                         uint64_t offset);
@@ -101,26 +105,27 @@ void ctf_items_free(struct ctf_items *items);
 /* Appends a zeroed item. Returns NULL, and sets `failed`, if memory runs out. */
 ttr_field *ctf_items_add(struct ctf_items *items);
 
-/* Returns the number of items that item `at` spans: itself and everything nested in it. */
-size_t ctf_items_span(const struct ctf_items *items, size_t at);
+/* Returns the number of items in the subtree at index `at`: the item and everything nested in it.
+ */
+size_t ctf_items_count_nested(const struct ctf_items *items, size_t at);
 
-/* Fills `element` with an example element, number or text, for an empty array. Returns false if its
- * type is unknown. */
-bool ctf_items_example_element(const ttr_value *array, ttr_value *element);
+/* Sets `element` to an example of the elements of an empty array: a number or a text. Returns false
+ * if the element type is not known. */
+bool ctf_items_make_example(const ttr_value *array, ttr_value *element);
 
 /* --- ctf_flatten_list.c --- */
 
-/* An event rewritten as a list of (name, value) entries that all have the same shape. Used once an
- * event has had too many shapes: lists need few classes, whatever the fields. */
+/* An event as a list of (name, value) entries that all have the same type. Used if a stream has too
+ * many event classes: all such events share few classes. */
 struct ctf_field_list {
     struct ctf_items items;
-    struct buffer text; /* escaped names */
+    struct buffer text; /* escaped names of the entries */
     ttr_id name[CTF_LISTED_MEMBERS + 1];
 };
 
-/* Rewrites `from` as a list; the last attribute of `from` is the event name. `level`: log level of
- * the event if no item has it; 0 = none. The caller zeroes `listing` except for its allocators.
- * Returns false if memory runs out. */
+/* Converts `from` to a list. The last attribute of `from` must be the event name. `level`: log
+ * level of the event; 0 = none, or an item has it. The caller zeroes `listing` except for its
+ * allocators. Returns false if memory runs out. */
 TTR_MUST bool ctf_field_list_build(struct ctf_field_list *listing, ttr *t,
                                    const struct ctf_items *from, uint8_t level, bool is_rfc);
 void ctf_field_list_free(struct ctf_field_list *listing);

@@ -1,4 +1,4 @@
-/* The metadata file of a trace: its description as text, plain or in packets.
+/* The metadata file of a trace: text of the description, as it is or in packets.
  *
  * |  CTF 1.8, 2    [0..3] magic 0x75D11D57 | [4..19] UUID | [20..23] checksum |
  * |                [24..27] content size, bits | [28..31] packet size, bits |
@@ -49,7 +49,7 @@ static void add_metadata_packet(const struct ctf_description *description, bool 
     bit_writer_add_bytes(&put, text, n);
 }
 
-/* Returns the position after the string literal that starts at `at`. */
+/* Returns the index after the end of the string literal that starts at `at`. */
 static size_t find_string_end(const struct buffer *text, size_t at)
 {
     for (at++; at < text->n && text->bytes[at] != '"'; at++)
@@ -57,7 +57,7 @@ static size_t find_string_end(const struct buffer *text, size_t at)
     return at < text->n ? at + 1 : text->n;
 }
 
-/* Returns the position after the next block in braces and the newlines that follow it. */
+/* Returns the index after the next block in braces and the newlines that follow the block. */
 static size_t find_block_end(const struct buffer *text, size_t at)
 {
     size_t depth = 0;

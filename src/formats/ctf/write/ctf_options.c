@@ -1,4 +1,4 @@
-/* Options of the CTF writer: tables of words for options with few values, and numbers. */
+/* Parses the options of the CTF writer: words from a list, numbers, and a key. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -8,7 +8,7 @@
 #define ALIGN_DEFAULT 4096u /* bytes; RFC v1.1, 5: "aligned on page size" */
 #define PACKET_ALIGN_MAX (1u << 20)
 
-/* Fails with the list of words that the option accepts. */
+/* Fails with a message that lists the words that the option accepts. */
 static ttr_status fail_choice(const char *key, const char *value, const char *words,
                               ttr_error *error)
 {
@@ -16,8 +16,8 @@ static ttr_status fail_choice(const char *key, const char *value, const char *wo
                 words);
 }
 
-/* Sets *chosen to the index of the option's value among the words separated by '|'. Leaves it
- * unchanged if the option is not set. */
+/* Sets *chosen to the index of the option's value in `words`, which are separated by '|'. Does not
+ * change it if the option is not set. */
 static ttr_status parse_choice(const struct ttr_writer *out, const char *key, const char *words,
                                unsigned *chosen, ttr_error *error)
 {
@@ -70,7 +70,8 @@ static ttr_status read_encryption_key(const struct ttr_writer *out, struct ctf_o
 
 /* --- Options of certain versions --- */
 
-/* Options that only v1.1 packets have. `key` is not among them: it may be meant for the reader. */
+/* Options that only v1.1 packets have. `key` is missing, because the reader also has an option of
+ * that name. */
 static const char *const of_rfc[] = {"header", "alignment",    "checksum",   "compression",
                                      "cypher", "packet-align", "event-size", "text-metadata"};
 
@@ -111,7 +112,7 @@ ttr_status ctf_options_check_version(const struct ctf_options *options, enum ctf
 
 /* --- All options --- */
 
-/* An option with a few words as values; `place` is the index of the chosen one. */
+/* An option whose value is one of `words`; `place` receives the index of the value. */
 struct choice {
     const char *key, *words;
     unsigned place;
@@ -187,8 +188,8 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     return status == TTR_OK ? read_encryption_key(out, options, error) : status;
 }
 
-/* Stores packets as the first packet of the source: checksum, compression, padding and cipher. */
-static void inherit_packing(struct ctf_options *options, const struct ctf_trace *source)
+/* Copies checksum, compression, padding and cipher from the first packet of the source. */
+static void copy_packing_options(struct ctf_options *options, const struct ctf_trace *source)
 {
     const struct rfc11_packet *first = &source->first;
     struct rfc11_pack_options *packing = &options->packing;
@@ -222,5 +223,5 @@ void ctf_options_inherit(struct ctf_options *options, const struct ctf_trace *so
         options->is_text_metadata =
             rfc11_is_text(source->class->metadata, source->class->metadata_n);
     if (source->has_first)
-        inherit_packing(options, source);
+        copy_packing_options(options, source);
 }

@@ -15,22 +15,24 @@
 #include "base/status.h"
 #include "io/folder.h"
 
-/* bytes of a folder name that are kept: file systems allow 255, and a number may be appended */
+/* bytes; longer folder names are truncated, because file systems allow 255 bytes and a number may
+ * be appended */
 #define PART_MAX 240u
-#define NAME_MAX_BYTES 2048u /* bytes of a path of FOLDER_LEVELS_MAX such names */
+/* bytes of a path of FOLDER_LEVELS_MAX such names with their slashes */
+#define NAME_MAX_BYTES 2048u
 
 bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
                          const struct alloc *alloc, ttr_text path)
 {
     char digits[NUMBER_MAX];
     static const char prefix[] = ".trace-";
-    size_t n = w->homes_n ? number_format_u64(digits, w->homes_n + 1) : 0;
+    size_t n = w->output_dirs_n ? number_format_u64(digits, w->output_dirs_n + 1) : 0;
     *home = (struct ctf_output_dir){.folder_size = sizeof prefix + n + 1, .path_size = path.n + 1};
     home->folder = alloc_zero(alloc, home->folder_size, 1);
     home->path = alloc_zero(alloc, home->path_size, 1);
     if (!home->folder || !home->path ||
-        !alloc_reserve(alloc, (void **)&w->homes, &w->homes_capacity, w->homes_n + 1,
-                       sizeof *w->homes))
+        !alloc_reserve(alloc, (void **)&w->output_dirs, &w->output_dirs_capacity,
+                       w->output_dirs_n + 1, sizeof *w->output_dirs))
         return false;
     if (path.n)
         memcpy(home->path, path.p, path.n);
@@ -39,7 +41,7 @@ bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
         memcpy(home->folder + sizeof prefix - 1, digits, n);
         home->folder[sizeof prefix - 1 + n] = '/';
     }
-    w->homes[w->homes_n++] = home;
+    w->output_dirs[w->output_dirs_n++] = home;
     return true;
 }
 
@@ -49,16 +51,17 @@ void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc)
     alloc_free(alloc, home->path, home->path_size, 1);
 }
 
-/* Returns the length of the folders that all paths start with. */
-static size_t common_path_length(const struct ctf_writer *w)
+/* Returns the length in bytes of the folders with which all paths start. */
+static size_t find_common_path_length(const struct ctf_writer *w)
 {
-    const char *first = w->homes[0]->path;
+    const char *first = w->output_dirs[0]->path;
     size_t common = strlen(first);
-    for (size_t i = 1; i < w->homes_n; i++) {
+    for (size_t i = 1; i < w->output_dirs_n; i++) {
         size_t n = 0;
-        while (n < common && first[n] == w->homes[i]->path[n])
+        while (n < common && first[n] == w->output_dirs[i]->path[n])
             n++;
-        bool is_whole = n == common && (w->homes[i]->path[n] == '/' || !w->homes[i]->path[n]) &&
+        bool is_whole = n == common &&
+                        (w->output_dirs[i]->path[n] == '/' || !w->output_dirs[i]->path[n]) &&
                         (!first[n] || first[n] == '/');
         while (!is_whole && n > 0 && first[n - 1] != '/')
             n--;
@@ -67,9 +70,9 @@ static size_t common_path_length(const struct ctf_writer *w)
     return common;
 }
 
-/* Copies one folder name. Hidden names and "index", which readers skip, get an underscore. Returns
- * the bytes written. */
-static size_t copy_dir_part(char *to, const char *from, size_t n)
+/* Copies one folder name. Prepends an underscore to hidden names and "index", because readers skip
+ * such folders. Returns the number of bytes written. */
+static size_t copy_folder_name(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
     size_t kept = n < PART_MAX ? n : PART_MAX;
@@ -81,7 +84,7 @@ static size_t copy_dir_part(char *to, const char *from, size_t n)
 }
 
 /* Copies the first FOLDER_LEVELS_MAX folders of a path to `to`, which has NAME_MAX_BYTES bytes. */
-static void copy_dir_name(char *to, const char *from)
+static void copy_folder_path(char *to, const char *from)
 {
     size_t n = 0;
     for (unsigned level = 0; level < FOLDER_LEVELS_MAX; level++) {
@@ -91,7 +94,7 @@ static void copy_dir_name(char *to, const char *from)
             break;
         if (n)
             to[n++] = '/';
-        n += copy_dir_part(to + n, from, part);
+        n += copy_folder_name(to + n, from, part);
         from += part;
     }
     to[n] = '\0';
@@ -105,8 +108,8 @@ static unsigned count_path_levels(const char *path)
     return n;
 }
 
-/* Returns the part of the path that consists of its last `n` folders. */
-static const char *last_path_levels(const char *path, unsigned n)
+/* Returns the suffix of the path that consists of its last `n` folders. */
+static const char *find_last_path_levels(const char *path, unsigned n)
 {
     const char *at = path + strlen(path);
     for (; n && at > path; n--) {
@@ -130,41 +133,43 @@ static bool is_dir_name_used(char (*names)[NAME_MAX_BYTES], size_t n, const char
     return false;
 }
 
-/* Names all traces by their last `levels` folders. Returns false if two names are equal or one is
- * inside another. */
+/* Names each trace by the last `levels` folders of its path. Returns false if two names are equal
+ * or one contains another. */
 static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                   unsigned levels)
 {
-    for (size_t i = 0; i < w->homes_n; i++) {
-        copy_dir_name(names[i], last_path_levels(w->homes[i]->path, levels));
+    for (size_t i = 0; i < w->output_dirs_n; i++) {
+        copy_folder_path(names[i], find_last_path_levels(w->output_dirs[i]->path, levels));
         if (!*names[i] || is_dir_name_used(names, i, names[i]))
             return false;
     }
     return true;
 }
 
-/* Returns the number of last folders in the names; 0 = everything after the common part. */
+/* Returns the smallest number of last folders that gives distinct names; 0 if only the paths after
+ * the common prefix do. */
 static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                      size_t common)
 {
-    bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] &&
-                    strspn(w->homes[0]->path, "/") >= common;
-    for (size_t i = 0; i < w->homes_n && !is_apart; i++)
-        is_apart = count_path_levels(w->homes[i]->path + common) > FOLDER_LEVELS_MAX;
+    bool is_apart = w->output_dirs[0]->path[strspn(w->output_dirs[0]->path, "/")] &&
+                    strspn(w->output_dirs[0]->path, "/") >= common;
+    for (size_t i = 0; i < w->output_dirs_n && !is_apart; i++)
+        is_apart = count_path_levels(w->output_dirs[i]->path + common) > FOLDER_LEVELS_MAX;
     unsigned levels = is_apart ? 1 : 0;
     while (levels && levels < FOLDER_LEVELS_MAX && !assign_distinct_names(w, names, levels))
         levels++;
     return levels;
 }
 
-/* Names the i-th trace, with a number if the name is used already or is inside another. */
-static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES], size_t i,
-                            const char *path)
+/* Names the i-th trace by `path`. Appends a number if an earlier trace has the name or contains it.
+ */
+static void assign_output_dir_name(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
+                                   size_t i, const char *path)
 {
     char *name = names[i], rest[NAME_MAX_BYTES];
-    copy_dir_name(name, path);
+    copy_folder_path(name, path);
     if (!*name)
-        copy_dir_name(name, last_path_levels(w->homes[i]->path, 1));
+        copy_folder_path(name, find_last_path_levels(w->output_dirs[i]->path, 1));
     if (!*name)
         memcpy(name, "trace", sizeof "trace");
     size_t n = strcspn(name, "/");
@@ -178,8 +183,8 @@ static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_B
 
 #define FIRST ".trace-1"
 
-/* Moves the files of the first trace from the output folder to a sub-folder, like those of the
- * others. */
+/* Moves the files of the first trace from the output folder to a sub-folder, as the other traces
+ * have. */
 static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_writer *w = out->ctx;
@@ -189,12 +194,12 @@ static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
         const struct ctf_output_dir *home = i < w->copies_n ? &w->copies[i]->trace->home
                                             : i < w->copies_n + w->streams_n
                                                 ? &w->streams[i - w->copies_n]->trace->home
-                                                : w->homes[0];
+                                                : w->output_dirs[0];
         const char *file = i < w->copies_n                   ? w->copies[i]->name
                            : i < w->copies_n + w->streams_n  ? w->streams[i - w->copies_n]->name
                            : i == w->copies_n + w->streams_n ? "index"
                                                              : "metadata";
-        if (home != w->homes[0] || !file)
+        if (home != w->output_dirs[0] || !file)
             continue;
         (void)snprintf(to, sizeof to, FIRST "/%s", file);
         status = folder_rename(out->folder, file, to, error);
@@ -206,24 +211,24 @@ ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
-    if (w->homes_n < 2)
+    if (w->output_dirs_n < 2)
         return TTR_OK;
-    char(*names)[NAME_MAX_BYTES] = alloc_zero(alloc, w->homes_n, sizeof *names);
+    char(*names)[NAME_MAX_BYTES] = alloc_zero(alloc, w->output_dirs_n, sizeof *names);
     if (!names)
         return fail_memory(error);
-    size_t common = common_path_length(w);
+    size_t common = find_common_path_length(w);
     unsigned levels = find_distinct_levels(w, names, common);
-    for (size_t i = 0; i < w->homes_n; i++)
-        name_output_dir(w, names, i,
-                        levels ? last_path_levels(w->homes[i]->path, levels)
-                               : w->homes[i]->path + common);
+    for (size_t i = 0; i < w->output_dirs_n; i++)
+        assign_output_dir_name(w, names, i,
+                               levels ? find_last_path_levels(w->output_dirs[i]->path, levels)
+                                      : w->output_dirs[i]->path + common);
     ttr_status status = move_first_trace(out, error);
-    for (size_t i = 0; i < w->homes_n && status == TTR_OK; i++) {
-        char *folder = w->homes[i]->folder;
+    for (size_t i = 0; i < w->output_dirs_n && status == TTR_OK; i++) {
+        char *folder = w->output_dirs[i]->folder;
         if (i)
             folder[strlen(folder) - 1] = '\0';
         status = folder_rename(out->folder, i ? folder : FIRST, names[i], error);
     }
-    alloc_free(alloc, names, w->homes_n, sizeof *names);
+    alloc_free(alloc, names, w->output_dirs_n, sizeof *names);
     return status;
 }

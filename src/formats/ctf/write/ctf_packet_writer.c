@@ -20,7 +20,7 @@
  * |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
  * |  RFC v1.1      rfc11_packet.h; the packet is compressed, encrypted and checksummed at its end
  *
- * Limits: an event that would exceed packet_limit is removed (bit_writer_truncate), the packet
+ * Limits: an event that would exceed the size limit is removed (bit_writer_truncate), the packet
  * ends, and the event is encoded again as the first of the next packet. A packet always holds at
  * least one event, however large. A packet with counts_to_end may grow beyond the limit: split,
  * only its last part would carry the counter.
@@ -38,23 +38,22 @@
 #include "base/status.h"
 
 #define HEAD_BYTES 24u  /* bytes of magic, UUID and stream class */
-#define HEAD_NUMBERS 7u /* maximum of u64 members in the head */
+#define HEAD_NUMBERS 7u /* maximum number of u64 members in the header and context */
 #define MAGIC 0xC1FC1FC1u
 
-#define ID_EXTENDED 65535u /* id value that announces LTTng's extended event header */
+#define ID_EXTENDED 65535u /* event id that announces LTTng's extended event header */
 
-/* OPEN_PACKETS_MAX: bytes that all open packets share; a larger packet_size is reduced to its
- * share. Each gets at least PACKET_SIZE_MIN, the padding unit of v1.1, and always a multiple of it.
- */
+/* OPEN_PACKETS_MAX: bytes that all open packets share; a larger packet_size is reduced.
+ * PACKET_SIZE_MIN: smallest packet size, and the unit of all sizes, because v1.1 pads to it. */
 #define OPEN_PACKETS_MAX ((uint64_t)8 << 20)
 #define PACKET_SIZE_MIN ((uint64_t)4 << 10)
 
-/* Streams per trace up to which files are buffered; with more, packets are smaller than the
- * buffers. */
+/* maximum of streams per trace whose files have a write buffer; with more streams, packets are
+ * smaller than such buffers */
 #define BUFFERED_STREAMS_MAX 64u
 
-/* Growth of small packet buffers: doubling up to MEMORY_FIRST bytes, then directly to the packet
- * limit. Doubling further would waste up to half of the buffer and leave the old blocks unused. */
+/* Growth of packet buffers: capacity is doubled up to MEMORY_FIRST bytes, then set to the packet
+ * limit. Further doubling would waste up to half of the buffer. */
 #define MEMORY_FIRST ((size_t)4 << 10)
 #define MEMORY_SPARE ((size_t)1 << 10)
 #define MEMORY_SMALL ((uint64_t)64 << 10)
@@ -64,7 +63,8 @@ static bool is_rfc_stream(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
-/* Fills `numbers` with the u64 members of the head, in file order. Returns how many there are. */
+/* Sets `numbers` to the u64 members of header and context, in file order. Returns how many there
+ * are. */
 static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
                                    uint64_t *numbers)
 {
@@ -85,8 +85,8 @@ static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t
     return n;
 }
 
-/* Returns the size in bytes of the head's part that is filled in when the packet ends. */
-static size_t head_size_bytes(const struct ctf_stream_out *stream)
+/* Returns the size in bytes of the start of the packet that is overwritten when the packet ends. */
+static size_t get_head_size(const struct ctf_stream_out *stream)
 {
     uint64_t numbers[HEAD_NUMBERS];
     if (is_rfc_stream(stream))
@@ -95,13 +95,13 @@ static size_t head_size_bytes(const struct ctf_stream_out *stream)
            (stream->kind->has_cpu ? 4 : 0);
 }
 
-/* Builds the template that all further packets start with. */
+/* Builds the template with which all packets start until it is built again. */
 static void build_head_template(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
     struct field_encoder encode;
     encode.put = bit_writer_init(&stream->head);
-    bit_writer_add_zeros(&encode.put, head_size_bytes(stream) * 8);
+    bit_writer_add_zeros(&encode.put, get_head_size(stream) * 8);
     encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
@@ -124,12 +124,12 @@ static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
 
 /* --- Ending a packet --- */
 
-/* Derives the trace's UUID from the content of its first packet: equal traces get equal UUIDs, so
- * output is reproducible. */
+/* Sets the trace's UUID to a hash of its first packet, so that the same input gives the same
+ * output. */
 static void derive_trace_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
-    size_t head = head_size_bytes(stream);
+    size_t head = get_head_size(stream);
     uint64_t a = hash_bytes(stream->packet.bytes + head, stream->packet.n - head),
              b = hash_pair(a, stream->begin);
     for (unsigned i = 0; i < 8; i++) {
@@ -141,7 +141,8 @@ static void derive_trace_uuid(struct ctf_stream_out *stream)
     description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
 }
 
-/* Assigns a UUID that no other trace of this output has: equal inputs are still several traces. */
+/* Sets the trace's UUID; changes it until no other trace of this output has it, because equal
+ * inputs remain separate traces. */
 static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
@@ -153,14 +154,14 @@ static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out 
             memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
             continue;
         ctf_change_uuid(description->uuid, ++rank);
-        i = SIZE_MAX; /* the new UUID may collide again: restart with the first trace */
+        i = SIZE_MAX; /* compare the new UUID with all traces again */
     }
     description->has_uuid = true;
     description->session_id = load_u32le(description->uuid);
     description->has_session_id = true;
 }
 
-/* Overwrites a number at byte offset `byte` of the packet. */
+/* Overwrites the number of `bits` bits at byte offset `byte` of the packet. */
 static void store_head_number(struct ctf_stream_out *stream, uint64_t byte, uint64_t value,
                               unsigned bits)
 {
@@ -195,8 +196,8 @@ static void add_packet_index_entry(struct ctf_stream_out *stream, uint64_t conte
     ctf_index_out_add(&stream->index, numbers);
 }
 
-/* Builds a v1.1 packet in out->buffer: pads, compresses, encrypts and checksums as the options ask.
- */
+/* Builds the final v1.1 packet in out->buffer: pads, compresses, encrypts and checksums it as the
+ * options require. */
 static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
                                    ttr_error *error)
 {
@@ -216,21 +217,21 @@ static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_wri
                                stream->packet.n - RFC11_HEADER, &packing, &out->buffer, error);
 }
 
-/* Frees the buffers of a packet that was larger than its share. */
+/* Frees the buffers of a packet that was larger than its size limit. */
 static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->ctx;
-    w->packets_over -= stream->over;
-    stream->over = 0;
+    w->packets_excess -= stream->excess_bytes;
+    stream->excess_bytes = 0;
     buffer_free(&stream->packet);
     buffer_init(&stream->packet, &out->t->counted);
     buffer_free(&out->buffer);
     buffer_init(&out->buffer, &out->t->counted);
 }
 
-/* Returns the packet size in bytes: packet_size, or the stream's share of OPEN_PACKETS_MAX if that
- * is less. */
-static uint64_t packet_limit(const struct ctf_stream_out *stream)
+/* Returns the packet size limit in bytes: packet_size, or the stream's share of OPEN_PACKETS_MAX if
+ * that is less. */
+static uint64_t get_packet_limit(const struct ctf_stream_out *stream)
 {
     const uint64_t share =
                        OPEN_PACKETS_MAX / (stream->trace->streams_n ? stream->trace->streams_n : 1),
@@ -277,15 +278,15 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
     stream->offset += bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
-    if (stream->over)
+    if (stream->excess_bytes)
         free_large_buffers(stream, out);
     return status;
 }
 
 /* --- Events --- */
 
-/* Writes LTTng's large event header, or id and time of CTF 2 streams without times. v1.1 headers:
- * see write_rfc_event_header. */
+/* Writes LTTng's large event header. CTF 2 streams without timestamps have only id and time
+ * members. write_rfc_event_header writes headers of v1.1. */
 static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bit_writer *put = &stream->put;
@@ -306,8 +307,8 @@ static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint6
     }
 }
 
-/* Writes a v1.1 event header of type 1 or 2, compact if id and time difference fit. Members are
- * aligned if the trace's alignment is natural. */
+/* Writes a v1.1 event header of type 1 or 2, in its compact form if id and time difference fit.
+ * Aligns its members if the trace has natural alignment. */
 static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bit_writer *put = &stream->put;
@@ -344,15 +345,15 @@ static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, u
     bit_writer_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Position of an event's size member, which is stored after the event is encoded, and the byte from
- * which the size counts; both in bits. */
+/* Position of an event's size member, which is stored after the event is encoded; `behind` is the
+ * position from which the size is measured. Both in bits. */
 struct size_pos {
     uint64_t at, behind;
-    unsigned bits; /* width of the member; 0 = the event has no size */
+    unsigned bits; /* width of the member in bits; 0 = the event has no size member */
 };
 
-/* Stores the number of bytes from the end of the context to here. Returns false, and stores the
- * maximum, if the member is too small. */
+/* Stores the number of bytes from size->behind to the current position. Returns false, and stores
+ * the maximum, if the member is too narrow. */
 static bool store_event_size(struct ctf_stream_out *stream, const struct size_pos *size)
 {
     const uint64_t bytes =
@@ -363,8 +364,8 @@ static bool store_event_size(struct ctf_stream_out *stream, const struct size_po
     return bytes <= most;
 }
 
-/* Encodes the common context of a v1.1 event with size: the size alone, or the source's context
- * with the size as one member. Returns where the size must be stored. */
+/* Encodes the common context of a v1.1 event with a size: either only the size, or the source's
+ * context with the size as a member. Returns the position of the size. */
 static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
                                             struct field_encoder *encode)
 {
@@ -391,7 +392,7 @@ static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
     return size;
 }
 
-/* Appends an event to the packet. Returns false if its size does not fit in the size member. */
+/* Appends an event to the packet. Returns false if its size does not fit in its size member. */
 static bool encode_event_to_packet(struct ctf_stream_out *stream,
                                    const struct ctf_event_class *class,
                                    const struct ctf_items *items, uint64_t ticks)
@@ -437,34 +438,35 @@ ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream, struct t
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Enlarges the packet buffer in one step once it is large. Events larger than MEMORY_SPARE grow it
- * again. */
+/* Enlarges a large packet buffer to its final size in one step, plus MEMORY_SPARE bytes for an
+ * event above the limit. */
 static void reserve_event_space(struct ctf_stream_out *stream)
 {
     struct buffer *packet = &stream->packet;
     if (packet->capacity - packet->n > MEMORY_SPARE || packet->capacity < MEMORY_FIRST)
         return;
-    const uint64_t limit = packet_limit(stream), room = limit + 2 * MEMORY_SPARE;
+    const uint64_t limit = get_packet_limit(stream), room = limit + 2 * MEMORY_SPARE;
     if (limit <= MEMORY_SMALL && packet->capacity < room)
         buffer_reserve(packet, (size_t)room);
 }
 
-/* Returns true if the packet's counter covers discarded events up to its end. If it were split,
- * only the last part could carry it. */
+/* Returns true if the packet's counter includes events discarded after its last event. Such a
+ * packet must not be split, because only its last half would have that counter. */
 static bool is_gap_counted_to_end(const struct ctf_stream_out *stream)
 {
     return stream->counts_to_end && stream->end > stream->last;
 }
 
-/* Returns true if a full packet may grow further to keep the end of its gap. All such packets share
- * OPEN_PACKETS_MAX bytes above their limits. */
-static bool may_exceed_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
+/* Returns true if a full packet may grow further, so that it need not be split. All open packets
+ * together may exceed their limits by OPEN_PACKETS_MAX bytes. */
+static bool can_exceed_packet_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
-    const uint64_t over = stream->put.at / 8 - packet_limit(stream);
-    if (!is_gap_counted_to_end(stream) || over - stream->over > OPEN_PACKETS_MAX - w->packets_over)
+    const uint64_t excess_bytes = stream->put.at / 8 - get_packet_limit(stream);
+    if (!is_gap_counted_to_end(stream) ||
+        excess_bytes - stream->excess_bytes > OPEN_PACKETS_MAX - w->packets_excess)
         return false;
-    w->packets_over += over - stream->over;
-    stream->over = over;
+    w->packets_excess += excess_bytes - stream->excess_bytes;
+    stream->excess_bytes = excess_bytes;
     return true;
 }
 
@@ -479,8 +481,8 @@ ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_wri
     bool fits = encode_event_to_packet(stream, class, items, ticks);
     if (stream->packet.failed)
         return fail_memory(error);
-    if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
-        !may_exceed_limit(stream, out->ctx)) {
+    if (stream->events && stream->put.at / 8 > get_packet_limit(stream) &&
+        !can_exceed_packet_limit(stream, out->ctx)) {
         uint64_t end = stream->end;
         if (is_gap_counted_to_end(stream))
             output_count_loss(out, CTF_LOST_GAP_TIME, items->offset);

@@ -6,7 +6,7 @@
  * the stack to the arena. Scalars and roots are cached by hash (`by_key`), so all classes share
  * them.
  *
- * Order of calls: ctf_types_get_root -> add_value_member per member -> make_value_type |
+ * Order of calls: ctf_types_get_root -> add_member_of_value per member -> make_value_type |
  * make_counted_type -> make_struct_type (structs), make_element_type (arrays), make_scalar_type.
  * Names: ctf_type_names.c.
  *
@@ -30,9 +30,10 @@
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
-#define LABELS_NAMED 64u /* labels from which an enumeration becomes a named type */
-/* Width of the length of an array of hexadecimal u8: it distinguishes them from bytes, whose length
- * has LENGTH_BITS. */
+/* minimum of labels for which an enumeration is declared as a named type */
+#define LABELS_NAMED 64u
+/* bits; width of the length of an array of hexadecimal u8. Bytes use LENGTH_BITS, so readers can
+ * distinguish them. */
 #define LENGTH_BITS_ODD 64u
 
 static bool is_rfc_target(const struct ctf_types *types)
@@ -72,7 +73,8 @@ static void *alloc_zeroed(struct ctf_types *types, size_t size)
     return block;
 }
 
-/* Returns a zeroed type with byte alignment; NULL, with types->failed set, if memory runs out. */
+/* Returns a zeroed type with byte alignment. Returns NULL, and sets types->failed, if memory runs
+ * out. */
 static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
 {
     struct type *type = alloc_zeroed(types, sizeof *type);
@@ -85,9 +87,9 @@ static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Returns log2 of a number's alignment: one byte; with natural alignment the size of 16, 32 and
- * 64-bit numbers, up to a word. */
-static uint8_t number_alignment(const struct ctf_types *types, unsigned bits)
+/* Returns log2 of a number's alignment in bits: one byte or, with natural alignment, the size of
+ * the number if that is 16, 32 or 64 bits, up to a word. */
+static uint8_t get_number_alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
     unsigned word = types->description->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
@@ -103,7 +105,7 @@ static struct type *make_number(struct ctf_types *types, enum type_kind kind, un
     bool is_integer = kind == TYPE_UINT || kind == TYPE_INT;
     type->bits = bits;
     type->base = (uint8_t)(is_integer && !base ? 10 : is_integer ? base : 0);
-    type->align = number_alignment(types, bits);
+    type->align = get_number_alignment(types, bits);
     return type;
 }
 
@@ -127,13 +129,13 @@ static const struct type *cache_type(struct ctf_types *types, uint64_t key, cons
     return type;
 }
 
-/* Returns the cache key of a shared type that is not a root. */
-static uint64_t shared_type_key(enum type_kind kind, unsigned a, unsigned b)
+/* Returns the cache key of a scalar type. */
+static uint64_t hash_type_key(enum type_kind kind, unsigned a, unsigned b)
 {
     return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
 }
 
-/* Names a number type, for example uint64_t, uint8_hex_t or float32_t, so that TSDL defines it
+/* Gives a number type a name such as uint64_t, uint8_hex_t or float32_t, so that TSDL declares it
  * once. */
 static void name_number_type(struct ctf_types *types, struct type *type)
 {
@@ -154,7 +156,7 @@ static void name_number_type(struct ctf_types *types, struct type *type)
 const struct type *ctf_types_get_number(struct ctf_types *types, uint8_t kind, unsigned bits,
                                         unsigned base)
 {
-    uint64_t key = shared_type_key(kind, bits, base ? base : 10);
+    uint64_t key = hash_type_key(kind, bits, base ? base : 10);
     const struct type *known = find_cached_type(types, key);
     struct type *type = known ? NULL : make_number(types, kind, bits, base);
     if (type)
@@ -170,9 +172,9 @@ struct type *ctf_types_new_special(struct ctf_types *types, unsigned bits, uint1
     return type;
 }
 
-static const struct type *string_type(struct ctf_types *types)
+static const struct type *get_string_type(struct ctf_types *types)
 {
-    uint64_t key = shared_type_key(TYPE_STRING, 8, 0);
+    uint64_t key = hash_type_key(TYPE_STRING, 8, 0);
     const struct type *known = find_cached_type(types, key);
     if (known)
         return known;
@@ -184,7 +186,7 @@ static const struct type *string_type(struct ctf_types *types)
     return cache_type(types, key, type);
 }
 
-static uint8_t members_alignment(const struct type_member *members, uint32_t n)
+static uint8_t find_members_alignment(const struct type_member *members, uint32_t n)
 {
     uint8_t align = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -203,11 +205,11 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
         memcpy(ctx, members, n * sizeof *ctx);
     type->members = ctx;
     type->members_n = n;
-    type->align = members_alignment(members, n);
+    type->align = find_members_alignment(members, n);
     return type;
 }
 
-/* Makes an 8-bit enumeration with labels for value, value + 1 and so on. */
+/* Makes an 8-bit enumeration whose labels `names` have the values `value`, value + 1 and so on. */
 static const struct type *make_enumeration(struct ctf_types *types, const ttr_text *names,
                                            uint32_t n, uint64_t value)
 {
@@ -226,7 +228,7 @@ static const struct type *make_enumeration(struct ctf_types *types, const ttr_te
     return type;
 }
 
-static const struct type *constant_type(struct ctf_types *types, const ttr_value *value)
+static const struct type *get_constant_type(struct ctf_types *types, const ttr_value *value)
 {
     buffer_clear(&types->name);
     ctf_label_escape(&types->name, value->text);
@@ -234,31 +236,32 @@ static const struct type *constant_type(struct ctf_types *types, const ttr_value
     return make_enumeration(types, &label, 1, value->v.u);
 }
 
-/* Returns the shared enumeration that represents a boolean or null. */
-static const struct type *substitute_enumeration(struct ctf_types *types, enum type_kind kind,
-                                                 unsigned variant, const ttr_text *names,
-                                                 uint32_t n)
+/* Returns the enumeration that represents a boolean or null in the target; makes it at first use.
+ */
+static const struct type *get_substitute_enumeration(struct ctf_types *types, enum type_kind kind,
+                                                     unsigned variant, const ttr_text *names,
+                                                     uint32_t n)
 {
-    uint64_t key = shared_type_key(TYPE_NONE, kind, variant);
+    uint64_t key = hash_type_key(TYPE_NONE, kind, variant);
     const struct type *known = find_cached_type(types, key);
     return known ? known : cache_type(types, key, make_enumeration(types, names, n, 0));
 }
 
-static const struct type *boolean_type(struct ctf_types *types)
+static const struct type *get_boolean_type(struct ctf_types *types)
 {
     static const ttr_text names[] = {{"false", 5}, {"true", 4}};
     return types->description->version == CTF_2
                ? ctf_types_get_number(types, TYPE_BOOL, 8, 0)
-               : substitute_enumeration(types, TYPE_BOOL, 0, names, 2);
+               : get_substitute_enumeration(types, TYPE_BOOL, 0, names, 2);
 }
 
-static const struct type *null_type(struct ctf_types *types, bool is_absent)
+static const struct type *get_null_type(struct ctf_types *types, bool is_absent)
 {
     static const ttr_text names[] = {{"null", 4}, {"absent", 6}};
-    return substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
+    return get_substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
-/* Copies labels from another description into this arena. */
+/* Copies the labels of another description to the arena of this one. */
 static const struct type_labels *copy_type_labels(struct ctf_types *types,
                                                   const struct type_labels *from)
 {
@@ -281,7 +284,7 @@ static const struct type_labels *copy_type_labels(struct ctf_types *types,
     return labels;
 }
 
-/* Names an enumeration, for example labels_1_t, so that TSDL defines it once. */
+/* Gives an enumeration a name such as labels_1_t, so that TSDL declares it once. */
 static void name_enumeration_type(struct ctf_types *types, struct type *type)
 {
     char digits[NUMBER_MAX];
@@ -293,7 +296,7 @@ static void name_enumeration_type(struct ctf_types *types, struct type *type)
     type->name = ctf_type_copy_text(types, types->name.bytes, types->name.n);
 }
 
-static const struct type *labelled_number_type(struct ctf_types *types, const ttr_value *value)
+static const struct type *make_labelled_number_type(struct ctf_types *types, const ttr_value *value)
 {
     union {
         const char *text;
@@ -303,7 +306,7 @@ static const struct type *labelled_number_type(struct ctf_types *types, const tt
                           : value->type == TTR_TYPE_INT ? TYPE_INT
                                                         : TYPE_UINT;
     uint64_t key =
-        hash_pair(shared_type_key(kind, value->bits, value->base), type_labels_hash(from.labels));
+        hash_pair(hash_type_key(kind, value->bits, value->base), type_labels_hash(from.labels));
     const struct type *known = find_cached_type(types, key);
     struct type *type = known ? NULL : make_number(types, kind, value->bits, value->base);
     if (type) {
@@ -314,8 +317,8 @@ static const struct type *labelled_number_type(struct ctf_types *types, const tt
     return known ? known : cache_type(types, key, type);
 }
 
-/* Adds a member to the current struct; the caller sets its type. Returns its index; SIZE_MAX if
- * memory runs out. */
+/* Adds a member to the current struct; the caller sets its type. Returns the member's index;
+ * SIZE_MAX if memory runs out. */
 static size_t push_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;
@@ -340,12 +343,12 @@ static bool has_variable_length(const ttr_value *value)
                      value->hint != CTF_ITEM_FIXED;
 }
 
-static const ttr_value *current_value(const struct ctf_types *types)
+static const ttr_value *get_current_value(const struct ctf_types *types)
 {
     return &types->items->field[types->at].value;
 }
 
-/* Makes the type refer to the member `length` of the struct at the current path. */
+/* Makes the member named `length`, in the current struct, the length of the type. */
 static void set_length_reference(struct ctf_types *types, struct type *type, ttr_text length)
 {
     ttr_text *names = alloc_zeroed(types, (types->path_n + 1) * sizeof *names);
@@ -364,15 +367,15 @@ static const struct type *make_counted_type(struct ctf_types *types, ttr_text na
 
 static const struct type *make_scalar_type(struct ctf_types *types, const ttr_value *value);
 
-/* Returns the element type. All elements have the shape of the first. Without elements it comes
- * from the source's type or from another array; otherwise it is u8. */
+/* Returns the element type of an array whose elements have one shape: that of the first element.
+ * For an empty array it is the source's declared type, that of another array, or u8. */
 static const struct type *make_element_type(struct ctf_types *types, const ttr_value *array,
                                             ttr_text name)
 {
     ttr_value likeness;
     uint32_t count = array->count;
     const size_t behind = types->at;
-    if (count == 0 && ctf_items_example_element(array, &likeness))
+    if (count == 0 && ctf_items_make_example(array, &likeness))
         return make_scalar_type(types, &likeness);
     if (count == 0 && array->text.n == 0)
         return ctf_types_get_number(types, TYPE_UINT, 8, 10);
@@ -380,23 +383,23 @@ static const struct type *make_element_type(struct ctf_types *types, const ttr_v
         types->at = array->text.n;
     types->path[types->path_n++] = name;
     const struct type *type;
-    if (!has_variable_length(current_value(types)))
+    if (!has_variable_length(get_current_value(types)))
         type = make_value_type(types);
     else
         type = is_rfc_target(types) ? make_counted_type(types, (ttr_text){"", 0}, (ttr_text){"", 0})
                                     : make_length_pair(types);
     types->path_n--;
     for (uint32_t i = 1; i < count && types->at < types->items->n; i++)
-        types->at += ctf_items_span(types->items, types->at);
+        types->at += ctf_items_count_nested(types->items, types->at);
     types->at = count ? types->at : behind;
     return type;
 }
 
-/* Returns true if the current value is an array of hexadecimal u8, the form in which CTF 1.8 writes
+/* Returns true if the current value is an array of hexadecimal u8, which in CTF 1.8 would look like
  * bytes. */
 static bool is_hex_byte_array(const struct ctf_types *types)
 {
-    const ttr_value *value = current_value(types);
+    const ttr_value *value = get_current_value(types);
     if (value->type != TTR_TYPE_ARRAY || value->count == 0 || types->at + 1 >= types->items->n)
         return false;
     const ttr_value *first = &types->items->field[types->at + 1].value;
@@ -410,20 +413,20 @@ static const struct type *get_length_type(struct ctf_types *types)
 }
 
 /* Returns the written name of the member that holds the length of the current value; NULL inside if
- * there is none. */
+ * there is no such member. */
 static ttr_text find_length_name(const struct ctf_types *types)
 {
-    const ttr_value *value = current_value(types);
+    const ttr_value *value = get_current_value(types);
     return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at
                ? types->called[value->v.u - 1]
                : (ttr_text){NULL, 0};
 }
 
-/* Makes the type of an array or bytes with variable length. `length`: member that holds the length;
- * v1.1 has it inline. */
+/* Makes the type of an array or bytes of variable length. `length`: name of the member that holds
+ * the length; unused in v1.1, which stores it inline. */
 static const struct type *make_counted_type(struct ctf_types *types, ttr_text name, ttr_text length)
 {
-    bool is_bytes = current_value(types)->type == TTR_TYPE_BYTES,
+    bool is_bytes = get_current_value(types)->type == TTR_TYPE_BYTES,
          is_blob = is_bytes && types->description->version == CTF_2;
     struct type *type = alloc_type(types, is_blob ? TYPE_BLOB : TYPE_SEQUENCE);
     if (!type)
@@ -442,14 +445,15 @@ static const struct type *make_counted_type(struct ctf_types *types, ttr_text na
     else if (!is_blob)
         type->element = ctf_types_get_number(types, TYPE_UINT, 8, 16);
     if (type->element)
-        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        /* arrays without elements are aligned like their elements, as CTF 1.8 requires */
         type->align = type->element->align;
     if (type->length_type && type->length_type->align > type->align)
         type->align = type->length_type->align;
     return type;
 }
 
-/* Makes a struct of the members from index `begin` on and removes them from the stack. */
+/* Removes the members from index `begin` on from the stack and returns the struct type that they
+ * form. */
 static struct type *pop_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
@@ -460,8 +464,8 @@ static struct type *pop_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
-/* Adds a member for the length of the current value, under a unique name NAME_length. Returns the
- * name as written. */
+/* Adds a member for the length of the current value, named NAME_length or a unique variant. Returns
+ * the written name. */
 static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     char text[64 + NUMBER_MAX] = "";
@@ -489,8 +493,8 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
     return types->member[at].name;
 }
 
-/* Records the written name of the current item. The name of a number is copied, because a length is
- * identified by the address of its name. */
+/* Records the written name of the current item. Copies the name of a number, because a length
+ * reference is identified by the address of the name. */
 static void record_written_name(struct ctf_types *types, ttr_text name)
 {
     if (types->at >= types->called_capacity &&
@@ -499,16 +503,17 @@ static void record_written_name(struct ctf_types *types, ttr_text name)
         types->failed = true;
         return;
     }
-    types->called[types->at] = current_value(types)->type == TTR_TYPE_UINT
+    types->called[types->at] = get_current_value(types)->type == TTR_TYPE_UINT
                                    ? ctf_type_copy_text(types, name.p, name.n)
                                    : name;
 }
 
-/* Adds the current value as a member, preceded by a length member if needed. */
-static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
-                             bool is_fixed)
+/* Adds the current value to the current struct. If the value needs a length that no earlier member
+ * holds, adds a length member first. */
+static void add_member_of_value(struct ctf_types *types, uint64_t structure, ttr_text name,
+                                ttr_id id, bool is_fixed)
 {
-    bool has_length = !is_rfc_target(types) && has_variable_length(current_value(types));
+    bool has_length = !is_rfc_target(types) && has_variable_length(get_current_value(types));
     ttr_text length = find_length_name(types);
     if (has_length && !length.p) {
         length = add_length_member(types, structure, name);
@@ -526,7 +531,7 @@ static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_te
     record_written_name(types, ctx);
     if (types->failed)
         return;
-    if (has_variable_length(current_value(types))) {
+    if (has_variable_length(get_current_value(types))) {
         const struct type *type = make_counted_type(types, ctx, length);
         types->member[at].type = type;
         return;
@@ -537,15 +542,16 @@ static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_te
     types->member[at].type = type;
 }
 
-/* Makes the struct of length and content for an array or bytes inside an array. */
+/* Makes a struct of length and content, for an array or bytes that are elements of an array. */
 static const struct type *make_length_pair(struct ctf_types *types)
 {
     size_t begin = types->members_n;
-    add_value_member(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
+    add_member_of_value(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
     return pop_struct(types, begin);
 }
 
-/* Puts a scalar into a struct whose only member name marks its meaning, for example `koid`. */
+/* Makes a struct with `inner` as its only member; the member's name marks the meaning of a value,
+ * for example `koid`. */
 static const struct type *wrap_in_struct(struct ctf_types *types, const char *name,
                                          const struct type *inner)
 {
@@ -558,23 +564,24 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
 {
     size_t begin = types->members_n;
     uint64_t structure = ++types->structs;
-    /* An identifier must not start with a digit. TSDL names have an underscore already. */
+    /* Identifiers must not start with a digit. In TSDL the prefix of all names is an underscore, so
+     * only v1.1 needs one here. */
     char digits[NUMBER_MAX + 1] = "_";
     size_t skip = is_rfc_target(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count && !is_array; i++)
-        end += ctf_items_span(types->items, end);
+        end += ctf_items_count_nested(types->items, end);
     ctf_type_reserve_names(types, structure, types->at, end);
     for (uint32_t i = 0; i < count && !types->failed; i++) {
         const ttr_field *field = &types->items->field[types->at];
         size_t n = 1 + number_format_u64(digits + 1, i);
         ttr_text name =
             is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
-        add_value_member(types, structure, name, is_array ? i : field->name_id, is_array);
+        add_member_of_value(types, structure, name, is_array ? i : field->name_id, is_array);
     }
     return pop_struct(types, begin);
 }
 
-/* Makes the type of a text of a fixed number of bytes. */
+/* Makes the type of a text of `n` bytes. */
 static const struct type *make_fixed_text(struct ctf_types *types, uint64_t n)
 {
     struct type *type = alloc_type(types, TYPE_TEXT);
@@ -592,29 +599,29 @@ static const struct type *make_scalar_type(struct ctf_types *types, const ttr_va
         return make_fixed_text(types, value->v.u);
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        return boolean_type(types);
+        return get_boolean_type(types);
     case TTR_TYPE_FLOAT:
         return ctf_types_get_number(types, TYPE_FLOAT, value->bits, 0);
     case TTR_TYPE_TEXT:
         return value->hint == TTR_DISPLAY_DECIMAL
-                   ? wrap_in_struct(types, "number", string_type(types))
-                   : string_type(types);
+                   ? wrap_in_struct(types, "number", get_string_type(types))
+                   : get_string_type(types);
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
         break;
     default:
-        return null_type(types, value->hint == TTR_DISPLAY_ABSENT);
+        return get_null_type(types, value->hint == TTR_DISPLAY_ABSENT);
     }
     if (value->hint == CTF_ITEM_CONSTANT)
-        return constant_type(types, value);
+        return get_constant_type(types, value);
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return labelled_number_type(types, value);
+        return make_labelled_number_type(types, value);
     const struct type *type =
         ctf_types_get_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
     return value->hint == TTR_DISPLAY_KOID ? wrap_in_struct(types, "koid", type) : type;
 }
 
-/* Makes the type of bytes of fixed size, such as a UUID. */
+/* Makes the type of `n` bytes, for example of a UUID. */
 static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
 {
     bool is_blob = types->description->version == CTF_2;
@@ -627,8 +634,8 @@ static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
     return type;
 }
 
-/* Makes the type of an array of fixed size. The array's own name is removed from the path while its
- * elements are made. */
+/* Makes the type of an array with a fixed number of elements. Removes the array's name from the
+ * path while the element type is made. */
 static const struct type *make_fixed_array(struct ctf_types *types, const ttr_value *array)
 {
     struct type *type = alloc_type(types, TYPE_ARRAY);
@@ -639,7 +646,7 @@ static const struct type *make_fixed_array(struct ctf_types *types, const ttr_va
     type->element = make_element_type(types, array, name);
     types->path[types->path_n++] = name;
     if (type->element)
-        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        /* arrays without elements are aligned like their elements, as CTF 1.8 requires */
         type->align = type->element->align;
     return type;
 }
@@ -650,7 +657,7 @@ static const struct type *make_value_type(struct ctf_types *types)
         types->failed = true;
         return NULL;
     }
-    const ttr_value *value = current_value(types);
+    const ttr_value *value = get_current_value(types);
     if (value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_FIXED) {
         types->at++;
         return make_fixed_array(types, value);
@@ -682,9 +689,9 @@ const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root ro
     while (types->at < to && !types->failed) {
         const ttr_field *field = &items->field[types->at];
         bool is_fixed = !field->name_id && field->name.n;
-        add_value_member(types, structure,
-                         is_fixed ? field->name : ttr_text_get(types->t, field->name_id),
-                         field->name_id, is_fixed);
+        add_member_of_value(types, structure,
+                            is_fixed ? field->name : ttr_text_get(types->t, field->name_id),
+                            field->name_id, is_fixed);
     }
     pair_map_free(&types->times);
     pair_map_init(&types->times, &types->t->counted);

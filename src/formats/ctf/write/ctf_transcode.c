@@ -42,10 +42,10 @@ static const struct ctf_schema *find_ctf_schema(const struct ttr_writer *out,
                                                 const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->beneath)
-        schema = context_schema(out->t, schema->beneath);
+    if (schema->base_schema)
+        schema = context_schema(out->t, schema->base_schema);
     const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
-    return ctx && ctf_origin_of(ctx, event).stream ? ctx : NULL;
+    return ctx && ctf_find_event_origin(ctx, event).stream ? ctx : NULL;
 }
 
 bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
@@ -65,10 +65,11 @@ bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
 
 /* --- Files that continue another file --- */
 
-/* Returns true if the reader treats the stream's first packet as a continuation of another file. */
+/* Returns true if the reader treats the first packet of the event's stream as the continuation of
+ * another file. */
 static bool continues_other_file(const struct transcode_job *job)
 {
-    const struct ctf_reader *reader = ctf_origin_of(job->schema, job->event).reader;
+    const struct ctf_reader *reader = ctf_find_event_origin(job->schema, job->event).reader;
     const struct ctf_file_index *file_index = reader->file_index;
     for (uint32_t i = 0; file_index && i < file_index->n; i++) {
         const struct ctf_packet_queue *queue =
@@ -107,7 +108,8 @@ static uint64_t event_to_target_ticks(const struct transcode_job *job)
     return convert_ticks(job, line, ticks);
 }
 
-/* Converts a time of the event's packet to target ticks, moved by as much as the event. */
+/* Converts a time of the event's packet to target ticks. Adds the same shift that the event's time
+ * received since it was read. */
 static uint64_t convert_packet_ticks(const struct transcode_job *job, uint64_t ticks)
 {
     const struct ctf_timeline *line = &job->stream->kind->timeline;
@@ -120,28 +122,30 @@ static uint64_t convert_packet_ticks(const struct transcode_job *job, uint64_t t
 
 /* --- Packets and events --- */
 
-/* Returns true if the gap can be reported by an empty packet with number 0, which ends where the
- * gap does. The source had such a packet too. */
-static bool can_lead_report_gap(const struct ctf_pending_gaps *missing,
-                                const struct ctf_stream_out *stream, uint64_t begin,
-                                struct ctf_gap_place *place)
+/* Returns true if an empty packet with sequence number 0 can report the gaps. That packet ends
+ * where the gap ends; the source starts with such a packet, too. */
+static bool can_empty_packet_report_gap(const struct ctf_pending_gaps *missing,
+                                        const struct ctf_stream_out *stream, uint64_t begin,
+                                        struct ctf_gap_times *place)
 {
     const bool is_first =
         stream->sequence == 0 && stream->discarded == 0 &&
         (stream->trace->description.version == CTF_RFC_1_1 || stream->kind->has_sequence);
     return is_first && missing->events && !missing->packets &&
-           ctf_pending_gaps_place(missing, stream, begin, place) && place->is_alone;
+           ctf_pending_gaps_find_times(missing, stream, begin, place) && place->is_alone;
 }
 
-/* Writes an empty packet before the first one: it ends where the first gap of known size starts, or
- * covers that gap. */
-static ttr_status write_lead_packet(const struct transcode_job *job, struct ctf_stream_out *stream,
-                                    const struct ctf_items *items, uint64_t begin, ttr_error *error)
+/* Writes an empty packet before the first packet of the stream. It ends where the first gap of
+ * known size starts, or reports that gap itself. */
+static ttr_status write_empty_first_packet(const struct transcode_job *job,
+                                           struct ctf_stream_out *stream,
+                                           const struct ctf_items *items, uint64_t begin,
+                                           ttr_error *error)
 {
     struct ctf_pending_gaps *missing = &job->w->missing[job->event->source];
     uint64_t at = missing->has_ticks ? convert_packet_ticks(job, missing->ticks) : begin;
-    struct ctf_gap_place place;
-    const bool is_told = can_lead_report_gap(missing, stream, begin, &place);
+    struct ctf_gap_times place;
+    const bool is_told = can_empty_packet_report_gap(missing, stream, begin, &place);
     stream->cpu = job->about->cpu;
     ttr_status status =
         ctf_stream_start_packet(stream, job->out, items, at < begin ? at : begin, error);
@@ -157,20 +161,20 @@ static bool packet_has_duration(const struct ctf_packet *about)
     return about->has_begin && about->has_end && about->end > about->begin;
 }
 
-/* Places the gap before a packet-less event. The packet before ends at the gap's start; an empty
- * packet reports the gap if it ends before the event. Sets *begin to the start of the event's
- * packet. */
+/* Writes packets so that a gap before an event without packet keeps its times. The previous packet
+ * ends at the gap's start. If the gap ends before the event, an empty packet reports it. Sets
+ * *begin to the start of the event's packet. */
 static ttr_status place_gap_before_event(const struct transcode_job *job,
                                          struct ctf_stream_out *stream,
                                          const struct ctf_items *items, uint64_t *begin,
                                          ttr_error *error)
 {
     struct ctf_pending_gaps *missing = &job->w->missing[job->event->source];
-    struct ctf_gap_place place;
+    struct ctf_gap_times place;
     if (!job->is_copy || !ctf_pending_gaps_fit_counters(missing, stream))
         return TTR_OK;
     if (!ctf_transcode_has_known_time(job) ||
-        !ctf_pending_gaps_place(missing, stream, event_to_target_ticks(job), &place)) {
+        !ctf_pending_gaps_find_times(missing, stream, event_to_target_ticks(job), &place)) {
         output_count_losses(job->out, CTF_LOST_GAP_TIME, missing->events > 0, job->event->offset);
         return TTR_OK;
     }
@@ -186,8 +190,9 @@ static ttr_status place_gap_before_event(const struct transcode_job *job,
     return status;
 }
 
-/* Returns true if the gap before a packet ends where the packet starts, so an empty packet must
- * report it. Applies from v1.1 to versions whose counters are valid at the end of a packet. */
+/* Returns true if an empty packet must report the gap before the event's packet, because the gap
+ * ends where that packet starts. Applies if the source is v1.1 and counters of the target are valid
+ * at the end of a packet. */
 static bool needs_empty_gap_packet(const struct transcode_job *job,
                                    const struct ctf_stream_out *stream,
                                    const struct ctf_pending_gaps *missing)
@@ -198,8 +203,8 @@ static bool needs_empty_gap_packet(const struct transcode_job *job,
            packet_has_duration(job->about);
 }
 
-/* Starts the output packet, after an empty one if a gap requires that. `items`: fields of the
- * packet itself; NULL = none. */
+/* Starts an output packet with its counters; writes an empty packet first if a gap requires that.
+ * `items`: packet fields; NULL = none. */
 static ttr_status start_packet_with_counters(struct transcode_job *job,
                                              struct ctf_stream_out *stream,
                                              const struct ctf_items *items, ttr_error *error)
@@ -208,21 +213,23 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
     const struct ctf_packet *about = job->about;
     const bool is_empty = event->kind == TTR_KIND_DEFINITION, is_first = stream->packet_at == 0;
     const struct ctf_first_packet what = {.about = about,
-                                          .goes_on = is_first && continues_other_file(job)};
-    struct ctf_pending_gaps *missing = ctf_pending_gaps_of_source(job->out, event->source);
+                                          .is_continuation = is_first && continues_other_file(job)};
+    struct ctf_pending_gaps *missing = ctf_pending_gaps_get(job->out, event->source);
     ttr_status status = TTR_OK;
     if (!missing)
         return fail_memory(error);
     const uint64_t before =
-        stream->last > stream->end ? stream->last : stream->end; /* end of the packet before */
+        /* end time of the previous packet */
+        stream->last > stream->end ? stream->last : stream->end;
     uint64_t first =
         is_empty || !ctf_transcode_has_known_time(job) ? before : event_to_target_ticks(job);
     uint64_t begin = about->has_begin ? convert_packet_ticks(job, about->begin) : first;
     const bool is_beside = is_first &&
-                           /* another output file of the same source reports the gap */
+                           /* another output stream with packets of the same source stream reports
+                            * the gap */
                            ctf_pending_gaps_are_in_other_stream(missing, stream);
     if (is_first && ctf_pending_gaps_start_stream(job->out, stream, &what, missing))
-        status = write_lead_packet(job, stream, items, begin, error);
+        status = write_empty_first_packet(job, stream, items, begin, error);
     if (status == TTR_OK && !is_beside && needs_empty_gap_packet(job, stream, missing)) {
         status = ctf_stream_start_packet(stream, job->out, items, begin, error);
         ctf_pending_gaps_store_counters(job->out, stream, missing, event->offset);
@@ -239,8 +246,8 @@ static ttr_status start_packet_with_counters(struct transcode_job *job,
     return status;
 }
 
-/* Returns true if the open packet must end before a packet-less event, so that the counters of the
- * next packet report the gap in the right place. */
+/* Returns true if the open packet must end before an event without packet, so that the next
+ * packet's counters report the gap between them. */
 static bool is_gap_before_event(const struct transcode_job *job,
                                 const struct ctf_stream_out *stream)
 {
@@ -251,23 +258,23 @@ static bool is_gap_before_event(const struct transcode_job *job,
                        (stream->gap_end && event_to_target_ticks(job) > stream->gap_end));
 }
 
-/* Returns true if a packet-less event takes its time from a packet that starts at another tick than
- * the open one. */
+/* Returns true if an event without packet has the time of its source packet, and that time differs
+ * from the open packet's start. */
 static bool has_other_packet_time(const struct transcode_job *job,
                                   const struct ctf_stream_out *stream)
 {
-    return job->is_copy && !stream->kind->has_time && ctf_transcode_takes_time_from_packet(job) &&
+    return job->is_copy && !stream->kind->has_time && ctf_transcode_has_only_packet_time(job) &&
            event_to_target_ticks(job) != stream->begin;
 }
 
-/* Returns true if the fields of a packet-less event's packet differ from those of the open packet.
+/* Returns true if the packet fields that a copied event holds differ from those of the open packet.
  */
 static bool is_in_other_packet(const struct transcode_job *job, const struct ctf_stream_out *stream)
 {
     return job->has_packet && job->packet_fields_hash != stream->packet_fields_hash;
 }
 
-/* Starts the output packet of the event's source packet, unless it is open already. */
+/* Starts an output packet for the event's source packet, unless that packet is already open. */
 static ttr_status start_packet_of_event(struct transcode_job *job, struct ctf_stream_out *stream,
                                         ttr_error *error)
 {
@@ -295,21 +302,21 @@ static ttr_status start_packet_of_event(struct transcode_job *job, struct ctf_st
     return TTR_OK;
 }
 
-/* Returns a hash of an event class that is equal in all folders of a trace. */
-static uint64_t event_class_likeness(const struct ctf_event_class *source)
+/* Returns a hash of an event class that is the same in all folders of a trace. */
+static uint64_t hash_shared_event_class(const struct ctf_event_class *source)
 {
     return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id),
                      (uint64_t)source->log_level);
 }
 
-/* Returns a hash that identifies the source's event class. In v1.1 it ignores the section: several
- * sections may become one stream class. */
-static uint64_t event_class_identity(const struct transcode_job *job)
+/* Returns a hash that identifies the source's event class. In v1.1 the hash does not depend on the
+ * section, because several sections may become one stream class. */
+static uint64_t hash_event_class_identity(const struct transcode_job *job)
 {
     const struct ctf_event_class *source = job->schema->event;
     return job->schema->trace->class->description.version != CTF_RFC_1_1
                ? (uintptr_t)source
-               : event_class_likeness(source);
+               : hash_shared_event_class(source);
 }
 
 static const struct ctf_event_class *get_transcoded_class(struct transcode_job *job,
@@ -318,21 +325,20 @@ static const struct ctf_event_class *get_transcoded_class(struct transcode_job *
     const struct ctf_event_class *source = job->schema->event;
     const struct ctf_class_key key = {.name = source->name,
                                       .like = source,
-                                      .identity = event_class_identity(job),
-                                      .likeness = event_class_likeness(source),
+                                      .identity = hash_event_class_identity(job),
+                                      .likeness = hash_shared_event_class(source),
                                       .has_log_level = source->has_log_level,
                                       .log_level = source->log_level};
     const struct ctf_event_class *known = ctf_find_event_class(stream->kind, &job->w->items, &key);
     if (known)
         return known;
-    const struct ctf_type_changes before = ctf_transcode_current_changes(job);
+    const struct ctf_type_changes before = ctf_transcode_get_changes(job);
     known = ctf_get_event_class(job->trace, stream->kind, &job->w->items, &key);
     ctf_transcode_count_changes(job, before);
     return known;
 }
 
-/* Collects what is known of an event or a packet definition that has a schema. Returns false if
- * memory runs out. */
+/* Initializes the job of an event or packet definition. Returns false if memory runs out. */
 static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out,
                                const ttr_event *event)
 {
@@ -340,7 +346,7 @@ static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out
     job->w = out->ctx;
     job->event = event;
     job->schema = find_ctf_schema(out, event);
-    const struct ctf_origin origin = ctf_origin_of(job->schema, event);
+    const struct ctf_origin origin = ctf_find_event_origin(job->schema, event);
     job->stream = origin.stream;
     job->is_copy = context_schema(out->t, event->schema)->ops == &event_copy_field_ops;
     const struct event_copy_packet packet =
@@ -374,8 +380,8 @@ ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event, 
     return stream ? start_packet_of_event(&job, stream, error) : TTR_OK;
 }
 
-/* Counts properties of an event that v1.1 cannot express: thread names. */
-static void count_rfc_losses(const struct transcode_job *job)
+/* Counts the properties of an event that v1.1 cannot express: names of its thread. */
+static void count_rfc_event_losses(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
     ttr_thread thread;
@@ -385,7 +391,7 @@ static void count_rfc_losses(const struct transcode_job *job)
         output_count_loss(job->out, CTF_LOST_THREAD, event->offset);
 }
 
-/* Returns true if these ticks are read back as exactly the event's time. */
+/* Returns true if readers will convert these ticks to exactly the event's time. */
 static bool is_time_exact(const struct transcode_job *job, uint64_t ticks)
 {
     const struct ctf_trace_out *trace = job->trace;
@@ -398,15 +404,16 @@ static bool is_time_exact(const struct transcode_job *job, uint64_t ticks)
     return is_clamped || (int64_t)(begin + ns) == job->event->time;
 }
 
-/* Returns the event's ticks in the open packet and counts losses of time and header fields. */
+/* Returns the event's time in ticks of the stream, within the open packet. Counts losses of time
+ * and of header fields. */
 static uint64_t finalize_event_ticks(const struct transcode_job *job,
                                      const struct ctf_stream_out *stream)
 {
     const ttr_event *event = job->event;
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = ctf_transcode_has_known_time(job) ? event_to_target_ticks(job) : stream->last;
-    count_rfc_losses(job);
-    if (!has_time && ctf_transcode_takes_time_from_packet(job) && stream->kind->has_time)
+    count_rfc_event_losses(job);
+    if (!has_time && ctf_transcode_has_only_packet_time(job) && stream->kind->has_time)
         output_count_loss(job->out, CTF_LOST_PACKET_TIME, event->offset);
     if (has_time && ticks != event->ticks)
         output_count_loss(job->out, CTF_LOST_TICKS, event->offset);

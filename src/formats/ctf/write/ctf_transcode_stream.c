@@ -1,22 +1,23 @@
-/* Traces, stream classes and streams of transcoded events.
+/* Traces, stream classes and streams of transcoded events. Each source trace becomes one trace, and
+ * each source file one stream. Two streams share a stream class if their source classes are the
+ * same and the shapes of their common context and packet fields are equal.
  *
- * Each source trace becomes one trace, each stream file one stream. Streams share a stream class if
- * they come from the same class and agree in the shapes of common context and packet fields. In
- * v1.1 the file name selects the section, so a free name must also lead to the right section. */
+ * In v1.1 the name of a file determines its section. So a stream's file name must be unused and
+ * must not match another section. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_transcode.h"
 
-#define LATEST \
-    UINT64_MAX /* key in place of a shape: the stream that was added last for a source file */
+/* replaces the shape in the key of the stream that was added last for a source file */
+#define LATEST UINT64_MAX
 
 /* --- Traces and stream classes --- */
 
-/* Returns the nanoseconds by which the event's time was moved since it was read; 0 if its time is
- * unknown. */
-static int64_t time_shift_of_event(const struct transcode_job *job)
+/* Returns the number of nanoseconds that were added to the event's time since it was read; 0 if the
+ * event has no time. */
+static int64_t get_event_time_shift(const struct transcode_job *job)
 {
     const ttr_event *event = job->event;
     bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
@@ -45,28 +46,29 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
          !ctf_trace_group_add(job->w, &job->out->t->counted, trace)))
         return NULL;
     if (trace && is_new) {
-        if (ctf_trace_out_shift_clocks(trace, time_shift_of_event(job)))
+        if (ctf_trace_out_shift_clocks(trace, get_event_time_shift(job)))
             output_count_loss(job->out, CTF_LOST_PROPERTY, job->event->offset);
         ctf_count_property_losses(job->out, &source->class->description, version);
     }
     return trace;
 }
 
-/* Returns the output clock of the stream: the copied source clock, or the trace's own nanosecond
- * clock if the target cannot express the source's. */
+/* Returns the output clock of the stream: the copied source clock or, if the target cannot express
+ * that, the trace's own nanosecond clock. */
 static const struct ctf_clock *choose_stream_clock(const struct transcode_job *job, bool has_times)
 {
     const struct ctf_description *from = &job->schema->trace->class->description;
     const struct ctf_clock *source = job->stream->class->clock;
     if (!job->trace->keeps_clocks || (!source && has_times && job->version == CTF_2))
-        return ctf_trace_out_own_clock(job->trace);
+        return ctf_trace_out_get_own_clock(job->trace);
     for (size_t i = 0; i < from->clocks_n; i++)
         if (from->clocks[i] == source)
             return job->trace->description.clocks[i];
     return NULL;
 }
 
-/* Returns true if event headers have fields beside id and time, which v1.1 never has. */
+/* Returns true if the source's event headers have fields other than id and time. In v1.1 they never
+ * have. */
 static bool header_has_extra_fields(const struct transcode_job *job)
 {
     ttr_fields walk;
@@ -80,9 +82,10 @@ static bool header_has_extra_fields(const struct transcode_job *job)
     return is_rich;
 }
 
-/* Returns true if copies of the class's events lost header or packet fields. */
-static bool copy_loses_fields(const struct transcode_job *job,
-                              const struct ctf_stream_class *source)
+/* Returns true if events of the class lost header or packet fields when they were copied out of
+ * their packets. */
+static bool copied_events_lose_fields(const struct transcode_job *job,
+                                      const struct ctf_stream_class *source)
 {
     const bool was_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
     return !was_rfc && (type_has_user_value(source->event_header) ||
@@ -95,7 +98,7 @@ bool ctf_transcode_packet_has_role(const struct transcode_job *job, enum ctf_rol
            tsdl_has_role(job->stream->class->packet_context, role);
 }
 
-bool ctf_transcode_takes_time_from_packet(const struct transcode_job *job)
+bool ctf_transcode_has_only_packet_time(const struct transcode_job *job)
 {
     const struct ctf_stream *stream = job->stream;
     return !stream->kind->plan.has_time && stream->class->clock &&
@@ -108,22 +111,23 @@ bool ctf_transcode_has_known_time(const struct transcode_job *job)
     return !(job->event->flags & TTR_EVENT_NO_TIME) || job->stream->class->clock;
 }
 
-/* Returns true if only the CPU is known of the event's packet. */
+/* Returns true if nothing is known of the event's packet except its CPU. */
 static bool is_packet_unknown(const struct transcode_job *job)
 {
     return job->is_copy && !job->has_packet;
 }
 
-/* Returns true if the stream's packets need a CPU of their own: in v1.1 the CPU is part of the file
- * name, and unknown packets have no field for it. Otherwise the CPU is an ordinary packet field. */
+/* Returns true if packets of the stream need a member for the CPU: in v1.1, whose file names
+ * contain it, and for events whose packet is unknown. Otherwise the CPU is copied with the packet's
+ * other fields. */
 static bool needs_own_cpu(const struct transcode_job *job)
 {
     return job->about->has_cpu && (job->version == CTF_RFC_1_1 || is_packet_unknown(job));
 }
 
-/* Returns true if the source's common context holds only the event size, as event_size = true
- * declares it. */
-static bool context_is_size_only(const struct transcode_job *job)
+/* Returns true if the source's common context has no member other than the event size, which the
+ * event-size option of v1.1 adds. */
+static bool context_has_only_size(const struct transcode_job *job)
 {
     const struct ctf_stream_class *source = job->stream->class;
     return source->rfc_has_event_size && source->event_context &&
@@ -131,31 +135,31 @@ static bool context_is_size_only(const struct transcode_job *job)
            source->event_context->members[0].type->bits == 16;
 }
 
-/* Returns true if the source's common context holds the event size among other fields. The context
- * is kept and only the size is recomputed. */
+/* Returns true if the source's common context has the event size and other members. Then the
+ * context is kept and the size is computed again. */
 static bool context_has_size(const struct transcode_job *job)
 {
     const struct ctf_options *options = job->trace->options;
     const struct ctf_stream_class *source = job->stream->class;
     return job->version == CTF_RFC_1_1 && source->rfc_has_event_size && source->event_context &&
-           !context_is_size_only(job) && (!options->has_event_size || options->rfc_has_event_size);
+           !context_has_only_size(job) && (!options->has_event_size || options->rfc_has_event_size);
 }
 
 bool ctf_transcode_writes_event_size(const struct transcode_job *job)
 {
     const struct ctf_options *options = job->trace->options;
     return job->version == CTF_RFC_1_1 && !context_has_size(job) &&
-           (options->has_event_size ? options->rfc_has_event_size : context_is_size_only(job));
+           (options->has_event_size ? options->rfc_has_event_size : context_has_only_size(job));
 }
 
 bool ctf_transcode_drops_payload_size(const struct transcode_job *job)
 {
     return job->version == CTF_RFC_1_1 &&
-           (context_is_size_only(job) ||
+           (context_has_only_size(job) ||
             (ctf_transcode_writes_event_size(job) && job->stream->class->rfc_has_event_size));
 }
 
-/* Returns the 1-based member of the context that holds the event size; 0 = none. */
+/* Returns the 1-based index of the context member that holds the event size; 0 = none. */
 static uint32_t find_size_member(const struct type *context)
 {
     static const ttr_text name = {"payload_size", 12};
@@ -187,7 +191,7 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
         .has_time = has_time,
         .clock = choose_stream_clock(job, has_time || job->about->has_begin),
         .rfc_header = source->rfc_header,
-        .rfc_has_event_size = context_is_size_only(job)};
+        .rfc_has_event_size = context_has_only_size(job)};
     if (packet->n && !is_rfc)
         like.fields = ctf_types_get_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n,
                                          packet->payload_shape);
@@ -204,41 +208,41 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
     (*kind)->source = job->stream->kind;
     (*kind)->packet_shape = packet->payload_shape;
     (*kind)->loses_header =
-        job->is_copy ? copy_loses_fields(job, source) : header_has_extra_fields(job);
+        job->is_copy ? copied_events_lose_fields(job, source) : header_has_extra_fields(job);
     return true;
 }
 
-/* Returns a key of the source's stream classes. All v1.1 sections of one id and clock have the same
- * key: elsewhere they are one class with several files. */
-static uint64_t source_stream_class_key(const struct transcode_job *job)
+/* Returns a key that identifies the source's stream class. v1.1 sections with the same id and clock
+ * have the same key, because other versions have one class with several files for them. */
+static uint64_t hash_source_stream_class(const struct transcode_job *job)
 {
     const struct ctf_stream_decoder *ctx = job->stream->kind;
     bool is_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
     return is_rfc ? hash_pair(ctx->class->id, (uintptr_t)ctx->class->clock) : (uintptr_t)ctx;
 }
 
-/* Returns the key of streams that can share a stream class, without the section name. */
-static uint64_t stream_class_key(const struct transcode_job *job)
+/* Returns the key of streams that may share a stream class. Does not depend on the section name. */
+static uint64_t hash_stream_class(const struct transcode_job *job)
 {
     const uint64_t shapes =
         hash_pair(job->w->items.common_shape, job->w->packet_items.payload_shape);
-    return hash_pair(hash_pair(source_stream_class_key(job), shapes), needs_own_cpu(job));
+    return hash_pair(hash_pair(hash_source_stream_class(job), shapes), needs_own_cpu(job));
 }
 
-/* Returns the same key with the section name. */
-static uint64_t named_stream_class_key(const struct transcode_job *job)
+/* Returns the key of streams that may share a stream class and have the same section name. */
+static uint64_t hash_named_stream_class(const struct transcode_job *job)
 {
-    return hash_pair(stream_class_key(job),
+    return hash_pair(hash_stream_class(job),
                      job->version == CTF_RFC_1_1 ? hash_bytes(job->name, job->section_n) : 0);
 }
 
-/* Returns the stream class for the current name; NULL = none yet. */
+/* Returns the stream class that the stream named job->name may use; NULL if there is none yet. */
 static struct ctf_stream_class_out *find_transcoded_stream_class(const struct transcode_job *job)
 {
-    return ctf_find_similar_class(job->w, job->trace, named_stream_class_key(job));
+    return ctf_find_similar_class(job->w, job->trace, hash_named_stream_class(job));
 }
 
-struct ctf_type_changes ctf_transcode_current_changes(const struct transcode_job *job)
+struct ctf_type_changes ctf_transcode_get_changes(const struct transcode_job *job)
 {
     const struct ctf_types *types = &job->trace->types;
     return (struct ctf_type_changes){types->renamed, types->lengths};
@@ -246,7 +250,7 @@ struct ctf_type_changes ctf_transcode_current_changes(const struct transcode_job
 
 void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_type_changes before)
 {
-    const struct ctf_type_changes now = ctf_transcode_current_changes(job);
+    const struct ctf_type_changes now = ctf_transcode_get_changes(job);
     for (; before.renamed < now.renamed; before.renamed++)
         output_count_loss(job->out, CTF_LOST_NAME, job->event->offset);
     for (; before.lengths < now.lengths; before.lengths++)
@@ -256,19 +260,19 @@ void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_typ
 static struct ctf_stream_class_out *get_transcoded_stream_class(struct transcode_job *job)
 {
     struct ctf_stream_class_out *kind = find_transcoded_stream_class(job);
-    const struct ctf_type_changes before = ctf_transcode_current_changes(job);
+    const struct ctf_type_changes before = ctf_transcode_get_changes(job);
     if (kind)
         return kind;
     bool is_made = make_transcoded_stream_class(job, &kind) &&
-                   ctf_record_similar_class(job->w, job->trace, named_stream_class_key(job));
+                   ctf_record_similar_class(job->w, job->trace, hash_named_stream_class(job));
     ctf_transcode_count_changes(job, before);
     return is_made ? kind : NULL;
 }
 
 /* --- Names of files --- */
 
-/* Returns true if v1.1 readers would assign this file, and all earlier ones, to the intended
- * sections: they use the file name alone. */
+/* Returns true if v1.1 readers would assign this file and all earlier files to the intended
+ * sections. Readers use only the file name. */
 static bool is_section_unambiguous(const struct transcode_job *job)
 {
     const struct ctf_file_candidate file = {
@@ -279,15 +283,16 @@ static bool is_section_unambiguous(const struct transcode_job *job)
            !ctf_section_has_files(job->w, job->trace, (ttr_text){job->name, job->section_n});
 }
 
-/* Returns true if the file name is free and leads to the right section. */
+/* Returns true if the file name is unused and, in v1.1, matches the intended section. */
 static bool is_stream_name_free(const struct transcode_job *job)
 {
     return !ctf_is_file_name_used(job->w, job->trace, (ttr_text){job->name, job->name_n}) &&
            (job->version != CTF_RFC_1_1 || is_section_unambiguous(job));
 }
 
-/* Returns the size of the section name in a v1.1 file name, which ends with _CPU or -CPU. */
-static size_t section_name_size(const char *file, size_t n)
+/* Returns the length in bytes of the section name at the start of a v1.1 file name, which ends with
+ * _CPU or -CPU. */
+static size_t find_section_name_size(const char *file, size_t n)
 {
     size_t digits = n;
     while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
@@ -297,7 +302,8 @@ static size_t section_name_size(const char *file, size_t n)
     return has_tail ? digits - 1 : n;
 }
 
-/* Completes the file name after its first `base` bytes: -NUMBER if above 1, then _CPU. */
+/* Appends a suffix to the first `base` bytes of the file name: -NUMBER if `number` is above 1, then
+ * _CPU if has_cpu. */
 static void build_stream_name(struct transcode_job *job, size_t base, uint64_t number, bool has_cpu)
 {
     job->section_n = job->name_n = base;
@@ -312,20 +318,20 @@ static void build_stream_name(struct transcode_job *job, size_t base, uint64_t n
     job->name[job->name_n] = '\0';
 }
 
-/* Returns the key of streams that share a search for free numbers: a number that is taken for one
- * is taken for the others. */
-static uint64_t name_number_key(const struct transcode_job *job, size_t base, bool has_cpu)
+/* Returns the key under which the last number of similar file names is recorded
+ * (ctf_find_last_name_number). */
+static uint64_t hash_numbered_name(const struct transcode_job *job, size_t base, bool has_cpu)
 {
     const uint64_t name = hash_bytes(job->name, base);
     if (job->version != CTF_RFC_1_1)
         return name;
-    return hash_pair(hash_pair(name, stream_class_key(job)),
+    return hash_pair(hash_pair(name, hash_stream_class(job)),
                      has_cpu ? job->about->cpu + UINT64_C(1) : 0);
 }
 
-/* Chooses a free file name: the source's, with a number if that is taken. v1.1 readers find section
- * and CPU in it. Live streams have paths; only the last component is used, because readers do not
- * search sub-folders. Returns false if memory runs out. */
+/* Chooses an unused file name: the source's, with a number appended if needed. In v1.1 it also
+ * contains section and CPU. The name of a live stream may be a path; only its last component is
+ * used, because readers do not search sub-folders. Returns false if memory runs out. */
 static bool choose_stream_name(struct transcode_job *job)
 {
     const char *path = job->stream->file, *slash = strrchr(path, '/'),
@@ -334,14 +340,14 @@ static bool choose_stream_name(struct transcode_job *job)
     size_t n = strlen(file) < CTF_STREAM_NAME_MAX - 3 * NUMBER_MAX
                    ? strlen(file)
                    : CTF_STREAM_NAME_MAX - 3 * NUMBER_MAX,
-           base = has_cpu ? section_name_size(file, n) : n;
+           base = has_cpu ? find_section_name_size(file, n) : n;
     memcpy(job->name, file, base);
-    const uint64_t key = name_number_key(job, base, has_cpu);
-    uint32_t number = ctf_last_number_used(job->w, job->trace, key);
+    const uint64_t key = hash_numbered_name(job, base, has_cpu);
+    uint32_t number = ctf_find_last_name_number(job->w, job->trace, key);
     do
         build_stream_name(job, base, ++number, has_cpu);
     while (!is_stream_name_free(job));
-    return ctf_record_number(job->w, job->trace, key, number);
+    return ctf_record_name_number(job->w, job->trace, key, number);
 }
 
 /* --- Streams --- */

@@ -1,16 +1,16 @@
-/* Losses of a description: of one that is printed in the language of another version while its
- * packets are copied, and of a trace whose events are transcoded.
+/* Losses of a description, either printed in the language of another version for copied packets, or
+ * written for transcoded events.
  *
- * Only CTF 2 can lose something when its packets are copied: all of CTF 1.8 that this project reads
- * can be expressed in CTF 2. The rules follow tsdl_print.c; each part of the description counts
- * once, however many events use it. */
+ * Copied packets lose something only if the source is CTF 2, because CTF 2 can express all of CTF
+ * 1.8 that this project reads. The rules follow tsdl_print.c. Each element of the description is
+ * counted once, however many events use it. */
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 struct counting {
     struct ttr_writer *out;
     const struct type *const *roots;
-    struct pair_map seen; /* structs that were counted */
+    struct pair_map seen; /* set of structs that are already counted */
 };
 
 static void count_description_loss(const struct counting *c, enum ctf_loss loss)
@@ -28,7 +28,7 @@ static bool is_identifier_text(ttr_text name)
     return true;
 }
 
-/* Returns the selector of a variant if its path leads through structs only; otherwise NULL. */
+/* Returns the selector of a variant if its path contains only structs; otherwise NULL. */
 static const struct type *find_variant_selector(const struct counting *c, const struct type *type)
 {
     const struct type *found =
@@ -123,10 +123,10 @@ void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_descript
         count_text_loss(&c, is_same ? (ttr_text){"", 0} : stream->ns);
         for (size_t k = 0; k < stream->events_n; k++) {
             const struct ctf_event_class *event = stream->events[k];
-            bool is_understood =
-                event->has_log_level ||
-                /* log level and EMF URI are attributes that other versions have, too */
-                event->emf_uri.n;
+            bool is_understood = event->has_log_level ||
+                                 /* other versions express log level and EMF URI as attributes of
+                                  * their own, so they are not lost */
+                                 event->emf_uri.n;
             count_text_loss(&c, is_understood ? (ttr_text){"", 0} : event->attributes);
             count_text_loss(&c, is_same ? (ttr_text){"", 0} : event->ns);
         }

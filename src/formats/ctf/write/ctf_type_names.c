@@ -1,8 +1,7 @@
-/* Names of struct members.
- *
- * The dialect escapes names, so that reading restores them, and numbers duplicates by their count.
- * Transcoded fields keep their names as far as the language allows; duplicates get the lowest
- * number that no other field has. Left out: names of types, which ctf_shape_types.c makes. */
+/* Names of struct members. In the dialect, names are escaped so that our reader can restore them,
+ * and duplicates get their count as a number. Names of transcoded fields stay as similar as the
+ * language allows, and duplicates get the lowest number that makes them unique. ctf_shape_types.c
+ * makes the names of types. */
 #include "formats/ctf/write/ctf_type_names.h"
 
 #include "base/hash.h"
@@ -15,15 +14,16 @@ ttr_text ctf_type_copy_text(struct ctf_types *types, const void *bytes, size_t n
     return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
 }
 
-/* Returns true if the struct also holds attributes: they are in contexts, or in v1.1 in the
+/* Returns true if the struct may contain attributes, besides fields: contexts may and, in v1.1, the
  * payload. */
 static bool has_attribute_members(const struct ctf_types *types)
 {
     return types->root != ROOT_PAYLOAD || types->description->version == CTF_RFC_1_1;
 }
 
-/* Appends a name of a transcoded field: characters that TSDL does not allow become underscores,
- * because no reader would undo an escape. Appends _NUMBER if above 1. */
+/* Appends the name of a transcoded field. Replaces characters that TSDL does not allow by
+ * underscores instead of escapes, because no reader would decode these. Appends _NUMBER if `number`
+ * is above 1. */
 static void append_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
     char digits[NUMBER_MAX];
@@ -69,9 +69,9 @@ static ttr_text strip_leading_underscores(ttr_text name)
     return name;
 }
 
-/* Returns the key by which names of the dialect are compared. Some TSDL readers treat names as
- * equal that differ in leading underscores, so these are not part of the key. */
-static uint64_t dialect_name_key(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
+/* Returns a hash by which names of the dialect are compared. It does not depend on leading
+ * underscores, because some TSDL readers ignore them. */
+static uint64_t hash_dialect_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
 {
     if (types->description->version != CTF_1_8)
         return is_fixed ? UINT64_C(1) << 32 | types->at : id;
@@ -86,7 +86,7 @@ static uint64_t dialect_name_key(struct ctf_types *types, ttr_text name, ttr_id 
     return hash_bytes(plain.p, plain.n);
 }
 
-/* Returns how many members of the struct have this key, including the new one. */
+/* Increments and returns the number of members of the struct with this key. */
 static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
     uint32_t *times = pair_map_get(&types->times, structure, key);
@@ -96,11 +96,12 @@ static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, 
     return 1;
 }
 
-/* Names of transcoded fields are compared as they are written. Per struct and name, `times` holds:
- * NAME_TAKEN if a member has it, plus NAME_NUMBER times the last number that made a duplicate
- * unique. Names of later fields are entered in advance, so that no made-up name takes them. */
+/* Names of transcoded fields are compared as they are written. Per struct and name, `times` holds
+ * NAME_TAKEN if a member has the name, plus NAME_NUMBER times the last number that was appended to
+ * it. Names of all fields are recorded in advance, so that no numbered name equals that of a later
+ * field. */
 #define NAME_TAKEN 1u
-#define NAME_NUMBER 2u /* unit of the number; multiples of it are stored */
+#define NAME_NUMBER 2u /* factor of the number stored in `times` */
 
 ttr_text ctf_type_prefixed_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
@@ -123,7 +124,8 @@ static void record_name_state(struct ctf_types *types, uint64_t structure, ttr_t
     types->failed |= !pair_map_put(&types->times, structure, hash_bytes(name.p, name.n), what);
 }
 
-/* Returns true if a member has the name; with also_later, also if a later field has it. */
+/* Returns true if an earlier member has the name or, with also_later, if any field of the struct
+ * has it. */
 static bool is_name_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
                           bool also_later)
 {
@@ -144,7 +146,8 @@ bool ctf_type_is_name_collision(const struct ctf_types *types, uint64_t structur
     return shows_another || is_name_known(types, structure, written, false);
 }
 
-/* Returns the number to append to a name to make it unique in its struct; 1 = none. */
+/* Returns the number that makes a name unique in its struct if it is appended; 1 = the name is
+ * unique without one. */
 static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     ttr_text written = ctf_type_prefixed_name(types, name, 1);
@@ -170,7 +173,7 @@ void ctf_type_reserve_names(struct ctf_types *types, uint64_t structure, size_t 
                                         "packet_size",     "packet_seq_num", "events_discarded"};
     bool is_packet = types->root == ROOT_PACKET_CONTEXT && types->members_n == 0;
     for (size_t i = from; i < to && !types->is_dialect && !types->failed;
-         i += ctf_items_span(types->items, i)) {
+         i += ctf_items_count_nested(types->items, i)) {
         const ttr_field *field = &types->items->field[i];
         record_name_state(types, structure,
                           skip_underscore(ctf_type_prefixed_name(
@@ -187,6 +190,6 @@ unsigned ctf_type_choose_member_number(struct ctf_types *types, uint64_t structu
     if (!types->is_dialect)
         return choose_name_number(types, structure, name);
     unsigned times =
-        count_dialect_name(types, structure, dialect_name_key(types, name, id, is_fixed));
+        count_dialect_name(types, structure, hash_dialect_name(types, name, id, is_fixed));
     return is_fixed ? 1 : times;
 }

@@ -9,8 +9,8 @@
 
 #include "formats/ctf/write/ctf_write.h"
 
-/* Enters the names of the fields in [from, to), and those of the standard packet members, before
- * any of them becomes a member. */
+/* Records the names of items [from, to) and of the standard packet members, before any item becomes
+ * a member of the struct. */
 void ctf_type_reserve_names(struct ctf_types *types, uint64_t structure, size_t from, size_t to);
 
 /* Returns the number that distinguishes a member from others of its name: a count in the dialect,

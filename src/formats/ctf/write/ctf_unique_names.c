@@ -13,19 +13,21 @@
 
 enum given { GIVEN_NAME = 1, GIVEN_NUMBER, GIVEN_KIND, GIVEN_SECTION, GIVEN_FILES };
 
-static uint64_t used_name_key(const struct ctf_trace_out *trace, enum given given, uint64_t hash)
+static uint64_t make_used_name_key(const struct ctf_trace_out *trace, enum given given,
+                                   uint64_t hash)
 {
-    /* traces are structs, so their addresses differ by more than the kinds */
+    /* traces are allocated structs, so their addresses differ by more than the values of `given` */
     return hash_pair(hash, (uintptr_t)trace + given);
 }
 
-static uint64_t used_text_key(const struct ctf_trace_out *trace, enum given given, ttr_text text)
+static uint64_t make_used_text_key(const struct ctf_trace_out *trace, enum given given,
+                                   ttr_text text)
 {
-    return used_name_key(trace, given, hash_bytes(text.p, text.n));
+    return make_used_name_key(trace, given, hash_bytes(text.p, text.n));
 }
 
-/* Returns in *section the part of a file name before the CPU number. Returns false if the name does
- * not end with one. */
+/* Sets *section to the start of a file name, before the CPU number. Returns false if the name does
+ * not end with a CPU number. */
 static bool split_cpu_suffix(ttr_text file, ttr_text *section)
 {
     bool has_cpu;
@@ -41,17 +43,17 @@ static bool split_cpu_suffix(ttr_text file, ttr_text *section)
 
 /* --- Numbers in names --- */
 
-uint32_t ctf_last_number_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                              uint64_t like)
+uint32_t ctf_find_last_name_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                   uint64_t like)
 {
-    const uint32_t *number = key_map_get(&w->given, used_name_key(trace, GIVEN_NUMBER, like));
+    const uint32_t *number = key_map_get(&w->given, make_used_name_key(trace, GIVEN_NUMBER, like));
     return number ? *number : 0;
 }
 
-bool ctf_record_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like,
-                       uint32_t number)
+bool ctf_record_name_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like,
+                            uint32_t number)
 {
-    return key_map_put(&w->given, used_name_key(trace, GIVEN_NUMBER, like), number);
+    return key_map_put(&w->given, make_used_name_key(trace, GIVEN_NUMBER, like), number);
 }
 
 /* --- Files --- */
@@ -59,21 +61,23 @@ bool ctf_record_number(struct ctf_writer *w, const struct ctf_trace_out *trace, 
 bool ctf_is_file_name_used(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                            ttr_text file)
 {
-    return key_map_get(&w->given, used_text_key(trace, GIVEN_NAME, file)) != NULL;
+    return key_map_get(&w->given, make_used_text_key(trace, GIVEN_NAME, file)) != NULL;
 }
 
 bool ctf_section_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                            ttr_text section)
 {
-    const uint32_t *shortest = key_map_get(&w->given, used_text_key(trace, GIVEN_FILES, section));
+    const uint32_t *shortest =
+        key_map_get(&w->given, make_used_text_key(trace, GIVEN_FILES, section));
     return shortest && *shortest <= section.n;
 }
 
-/* Records that a file name matches `section` and belongs to a section whose name has n bytes. */
+/* Records that a file name starts with `section` although the file belongs to a section whose name
+ * has n bytes. */
 static bool record_section_files(struct ctf_writer *w, const struct ctf_trace_out *trace,
                                  ttr_text section, size_t n)
 {
-    const uint64_t key = used_text_key(trace, GIVEN_FILES, section);
+    const uint64_t key = make_used_text_key(trace, GIVEN_FILES, section);
     const uint32_t *shortest = key_map_get(&w->given, key);
     return (shortest && *shortest <= n) || key_map_put(&w->given, key, (uint32_t)n);
 }
@@ -83,7 +87,7 @@ bool ctf_record_file_name(struct ctf_writer *w, const struct ctf_trace_out *trac
 {
     ttr_text section;
     const size_t n = kind->class->name.n;
-    if (!key_map_put(&w->given, used_text_key(trace, GIVEN_NAME, file), 1))
+    if (!key_map_put(&w->given, make_used_text_key(trace, GIVEN_NAME, file), 1))
         return false;
     if (trace->description.version != CTF_RFC_1_1)
         return true;
@@ -97,7 +101,7 @@ struct ctf_stream_class_out *ctf_find_similar_class(const struct ctf_writer *w,
                                                     const struct ctf_trace_out *trace,
                                                     uint64_t like)
 {
-    const uint32_t *index = key_map_get(&w->given, used_name_key(trace, GIVEN_KIND, like));
+    const uint32_t *index = key_map_get(&w->given, make_used_name_key(trace, GIVEN_KIND, like));
     return index ? trace->kinds[*index] : NULL;
 }
 
@@ -106,17 +110,18 @@ bool ctf_record_similar_class(struct ctf_writer *w, const struct ctf_trace_out *
 {
     const uint32_t index = (uint32_t)trace->kinds_n - 1;
     const ttr_text name = trace->kinds[index]->class->name;
-    const uint64_t section = used_text_key(trace, GIVEN_SECTION, name);
+    const uint64_t section = make_used_text_key(trace, GIVEN_SECTION, name);
     const uint32_t *same = key_map_get(&w->given, section);
     return key_map_put(&w->given, section, same ? *same | 1 : index * 2) &&
-           key_map_put(&w->given, used_name_key(trace, GIVEN_KIND, like), index);
+           key_map_put(&w->given, make_used_name_key(trace, GIVEN_KIND, like), index);
 }
 
-/* Returns true if a stream class other than `kind` has this section name. */
+/* Returns true if the section name is used by a stream class other than `kind`. */
 static bool section_has_other_class(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                     ttr_text section, const struct ctf_stream_class_out *kind)
 {
-    const uint32_t *found = key_map_get(&w->given, used_text_key(trace, GIVEN_SECTION, section));
+    const uint32_t *found =
+        key_map_get(&w->given, make_used_text_key(trace, GIVEN_SECTION, section));
     return found && (*found & 1 || trace->kinds[*found / 2] != kind);
 }
 

@@ -14,7 +14,7 @@
 #include "formats/ctf/read/ctf_reader.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Returns true if the trace may have packets in the time range of the claim. */
+/* Returns true if packets of the trace may be in the time range of `claim`. */
 static bool overlaps_claim(const struct ctf_uuid_claim *claim, const struct ctf_trace *trace)
 {
     return claim->lacks_times || trace->lacks_times ||

@@ -1,5 +1,5 @@
-/* The CTF writer's entry points: copies traces if possible (ctf_copy.h), transcodes or encodes
- * everything else (ctf_transcode.c, ctf_encode.c). Each source becomes a trace in a folder of its
+/* Entry points of the CTF writer. Copies traces if possible (ctf_copy.h), and transcodes or encodes
+ * all other events (ctf_transcode.c, ctf_encode.c). Each source trace is written to a folder of its
  * own. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
@@ -44,7 +44,8 @@ static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_
     return ctf_copy_trace_begin(copy, source, &w->options, out, error) == TTR_OK ? copy : NULL;
 }
 
-/* Handles the definition of a stream file, which precedes its packets: starts its copy. */
+/* Starts the copy of a stream file. Called for the file's definition, which precedes its packets.
+ */
 static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
@@ -52,7 +53,7 @@ static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->ctx;
     if (pair_map_get(&w->copy_of, event->source, 0) ||
         schema->stream->trace->class->description.version == CTF_UNKNOWN)
-        return TTR_OK; /* the reader could not read the trace's metadata */
+        return TTR_OK; /* the reader could not parse the trace's metadata */
     struct ctf_trace_copy *trace = get_trace_copy(out, schema->stream->trace, error);
     if (!trace)
         return error ? error->status : TTR_E_NOMEM;
@@ -70,7 +71,8 @@ static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event
     return status;
 }
 
-/* Returns the file to which events of a source are copied; NULL if they are encoded. */
+/* Returns the file that the source's events are copied to; NULL if they are transcoded or encoded.
+ */
 static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_event *event)
 {
     if (w->copies_n == 0)
@@ -85,7 +87,7 @@ static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_even
     return file;
 }
 
-static ttr_status dispatch_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->ctx;
     bool is_own = output_is_own_raw(out, event);
@@ -111,7 +113,7 @@ ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        status = output_event_status(out, event, dispatch_event(out, event, error), error);
+        status = output_event_status(out, event, write_event(out, event, error), error);
     }
     for (; w->dirty; w->dirty = w->dirty->next_dirty) {
         w->dirty->is_dirty = false;
@@ -152,7 +154,7 @@ void ctf_drop(struct ttr_writer *out)
         alloc_free(alloc, w->trace_copies[i], 1, sizeof *w->trace_copies[i]);
     }
     alloc_free(alloc, w->claims, w->claims_capacity, sizeof *w->claims);
-    alloc_free(alloc, w->homes, w->homes_capacity, sizeof *w->homes);
+    alloc_free(alloc, w->output_dirs, w->output_dirs_capacity, sizeof *w->output_dirs);
     alloc_free(alloc, w->copies, w->copies_capacity, sizeof *w->copies);
     alloc_free(alloc, w->trace_copies, w->trace_copies_capacity, sizeof *w->trace_copies);
     pair_map_free(&w->copy_of);

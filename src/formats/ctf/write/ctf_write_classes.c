@@ -20,15 +20,14 @@
 #define NS_PER_SECOND INT64_C(1000000000)
 #define RFC_HEADER_USUAL 2u
 
-static ttr_text text_of_literal(const char *text)
+static ttr_text make_text(const char *text)
 {
     return (ttr_text){text, strlen(text)};
 }
 
 static struct type_member make_member(const char *name, const struct type *type)
 {
-    return (struct type_member){
-        .name = text_of_literal(name), .shown = text_of_literal(name), .type = type};
+    return (struct type_member){.name = make_text(name), .shown = make_text(name), .type = type};
 }
 
 static struct type *make_special_type(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
@@ -110,7 +109,7 @@ static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 
 static const struct type_labels header_ids = {.label = header_labels, .n = 2};
 static const ttr_text header_selector[] = {{"id", 2}};
 
-/* Returns the event header of events without a time. */
+/* Returns the header type of events without a timestamp: only an id. */
 static const struct type *make_id_only_header(struct ctf_trace_out *trace)
 {
     const struct type_member id =
@@ -151,8 +150,9 @@ static const struct type *make_event_header(struct ctf_trace_out *trace,
 
 /* --- Traces --- */
 
-/* Returns the time of tick 0 in nanoseconds. Ticks that are nanoseconds keep their values;
- * otherwise 0, or the second before the first event if its time is negative. */
+/* Returns the time of tick 0 in nanoseconds since 1970. If the source's ticks are nanoseconds,
+ * ticks keep their values. Otherwise returns 0, or the start of the second before the first event
+ * if its time is negative. */
 static int64_t choose_time_base(const ttr_event *first)
 {
     bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
@@ -177,8 +177,8 @@ static void init_own_clock(struct ctf_trace_out *trace, struct ctf_clock *clock,
                            const ttr_event *first)
 {
     trace->clock = clock;
-    trace->clock->id = trace->clock->name = text_of_literal("time");
-    trace->clock->description = text_of_literal("Nanoseconds");
+    trace->clock->id = trace->clock->name = make_text("time");
+    trace->clock->description = make_text("Nanoseconds");
     trace->has_unix_time = is_unix_time(first->time);
     set_time_base(trace, first);
 }
@@ -191,15 +191,15 @@ static bool add_own_clock(struct ctf_trace_out *trace, const ttr_event *first)
     return clock != NULL;
 }
 
-const struct ctf_clock *ctf_trace_out_own_clock(struct ctf_trace_out *trace)
+const struct ctf_clock *ctf_trace_out_get_own_clock(struct ctf_trace_out *trace)
 {
     if (!trace->clock && !add_own_clock(trace, &(ttr_event){.time = 0}))
         trace->types.failed = true;
     return trace->clock;
 }
 
-/* Computes the offset of a clock that starts `ns` later. Returns false if that is not a whole
- * number of ticks, or overflows. */
+/* Computes the offset of a clock increased by `ns` nanoseconds. Returns false if `ns` is not an
+ * integer number of ticks, or if the offset overflows. */
 static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s,
                                int64_t *offset_cycles)
 {
@@ -221,9 +221,9 @@ static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_
     return true;
 }
 
-/* Returns the earliest time that the clocks can express, `moved` nanoseconds later. Without clocks
- * ticks are nanoseconds. */
-static int64_t earliest_time(const struct ctf_description *from, int64_t moved)
+/* Returns the earliest time that all clocks can express after `moved` nanoseconds were added to
+ * their offsets. A source without clocks has ticks of 1 ns. */
+static int64_t find_earliest_time(const struct ctf_description *from, int64_t moved)
 {
     int64_t earliest = from->clocks_n ? INT64_MAX : 0;
     bool is_clamped = false;
@@ -247,8 +247,8 @@ static bool can_shift_clocks(const struct ctf_trace_out *trace, int64_t ns)
     return true;
 }
 
-/* Returns true if `ns` is a whole number of ticks of every clock. */
-static bool is_whole_ticks(const struct ctf_description *description, int64_t ns)
+/* Returns true if `ns` nanoseconds are an integer number of ticks of every clock. */
+static bool is_integer_ticks(const struct ctf_description *description, int64_t ns)
 {
     int64_t s, cycles;
     for (size_t i = 0; i < description->clocks_n; i++)
@@ -262,13 +262,13 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
 {
     struct ctf_description *description = &trace->description;
     const bool may_move = !trace->keeps_clocks || can_shift_clocks(trace, ns);
-    if (ns == 0 || (!may_move && is_whole_ticks(description, ns)))
-        return false; /* the ticks of the events can express it */
+    if (ns == 0 || (!may_move && is_integer_ticks(description, ns)))
+        return false; /* the events' own ticks can express the shift */
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
         (void)shift_clock_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
                                  &description->clocks[i]->offset_cycles);
-    const ttr_event first = {.time = earliest_time(&trace->source->class->description, ns)};
+    const ttr_event first = {.time = find_earliest_time(&trace->source->class->description, ns)};
     if (!trace->keeps_clocks)
         set_time_base(trace, &first);
     if (may_move)
@@ -276,10 +276,10 @@ bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
     trace->keeps_clocks = false;
     description->clocks_n = 1;
     *description->clocks[0] =
-        (struct ctf_clock){/* replaces the first clock in place: v1.1 types already point to it */
+        (struct ctf_clock){/* overwrites the first clock, because v1.1 types already point to it */
                            .frequency = (uint64_t)NS_PER_SECOND};
     init_own_clock(trace, description->clocks[0], &first);
-    trace->has_unix_time = false; /* is_unix of the source's clocks decides */
+    trace->has_unix_time = false; /* from now on only is_unix of the copied clocks matters */
     return true;
 }
 
@@ -289,10 +289,10 @@ static bool add_environment(struct ctf_trace_out *trace, const char *name, const
     struct ctf_environment *entry = ctf_add_environment(&trace->description);
     if (!entry)
         return false;
-    *entry = (struct ctf_environment){.name = text_of_literal(name),
+    *entry = (struct ctf_environment){.name = make_text(name),
                                       .is_number = !value,
                                       .number = number,
-                                      .text = text_of_literal(value ? value : "")};
+                                      .text = make_text(value ? value : "")};
     return true;
 }
 
@@ -320,7 +320,7 @@ static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf
                              : options->rfc_has_short_words ? CTF_ALIGN_NATURAL_32
                                                             : CTF_ALIGN_NATURAL_64;
     description->name = description->ns = description->uid = description->attributes =
-        text_of_literal("");
+        make_text("");
     ctf_types_init(&trace->types, t, description);
     trace->types.is_natural = version == CTF_RFC_1_1 && options->rfc_is_natural;
 }
@@ -376,7 +376,8 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
     return true;
 }
 
-/* Copies a name as an identifier, as TSDL and v1.1 require; other characters become underscores. */
+/* Copies a name to the arena and replaces all characters that TSDL and v1.1 do not allow in
+ * identifiers by underscores. */
 static bool copy_identifier_to_arena(struct ctf_trace_out *trace, ttr_text *name)
 {
     char *ctx = arena_alloc(&trace->description.arena, name->n + 1);
@@ -410,13 +411,14 @@ static bool copy_environment(struct ctf_trace_out *trace, const struct ctf_descr
     return true;
 }
 
-/* Returns true if the version has enough clocks: v1.1 has one. */
+/* Returns true if the version can declare all clocks of the source; v1.1 has at most one. */
 static bool has_enough_clocks(const struct ctf_description *from, enum ctf_version version)
 {
     return version != CTF_RFC_1_1 || from->clocks_n < 2;
 }
 
-/* Returns true if packets record the number of their data stream. If not, each file is a stream. */
+/* Returns true if packets record the number of their data stream. Otherwise each file is a stream.
+ */
 static bool packets_have_stream_id(const struct ctf_description *from)
 {
     const struct type *header = from->packet_header;
@@ -426,8 +428,9 @@ static bool packets_have_stream_id(const struct ctf_description *from)
     return is_told;
 }
 
-/* Returns true if the counters of discarded events are valid at the end of their packet. */
-static bool description_counts_to_end(const struct ctf_description *from)
+/* Returns true if counters of discarded events include events discarded up to the end of their
+ * packet. */
+static bool counts_discarded_to_packet_end(const struct ctf_description *from)
 {
     bool counts = from->version == CTF_RFC_1_1;
     for (size_t i = 0; i < from->streams_n && !counts; i++)
@@ -451,7 +454,7 @@ bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct c
         from->has_session_id ? from->session_id : load_u32le(from->uuid);
     trace->description.has_session_id = from->has_uuid || from->has_session_id;
     trace->description.rfc_discarded_at_end =
-        version == CTF_RFC_1_1 && description_counts_to_end(from);
+        version == CTF_RFC_1_1 && counts_discarded_to_packet_end(from);
     trace->description.name = from->name;
     trace->description.ns = from->ns;
     trace->description.uid = from->uid;
@@ -462,9 +465,10 @@ bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct c
     for (size_t i = 0; i < from->clocks_n && trace->keeps_clocks; i++)
         if (!copy_clock(trace, from->clocks[i]))
             return false;
-    if (!trace->keeps_clocks && !add_own_clock(trace, &(ttr_event){.time = earliest_time(from, 0)}))
+    if (!trace->keeps_clocks &&
+        !add_own_clock(trace, &(ttr_event){.time = find_earliest_time(from, 0)}))
         return false;
-    trace->has_unix_time = false; /* is_unix of the source's clocks decides */
+    trace->has_unix_time = false; /* from now on only is_unix of the copied clocks matters */
     return copy_environment(trace, from) && make_packet_header(trace);
 }
 
@@ -475,9 +479,12 @@ void ctf_trace_out_free(struct ctf_trace_out *trace, const struct alloc *alloc)
         alloc_free(alloc, trace->kinds[i], 1, sizeof *trace->kinds[i]);
     }
     alloc_free(alloc, trace->kinds, trace->kinds_capacity, sizeof *trace->kinds);
-    alloc_free(alloc, trace->told.thread, trace->told.threads_n, sizeof *trace->told.thread);
-    alloc_free(alloc, trace->told.process, trace->told.processes_n, sizeof *trace->told.process);
-    alloc_free(alloc, trace->told.change, trace->told.changes_n, sizeof *trace->told.change);
+    alloc_free(alloc, trace->written_names.thread, trace->written_names.threads_n,
+               sizeof *trace->written_names.thread);
+    alloc_free(alloc, trace->written_names.process, trace->written_names.processes_n,
+               sizeof *trace->written_names.process);
+    alloc_free(alloc, trace->written_names.change, trace->written_names.changes_n,
+               sizeof *trace->written_names.change);
     ctf_output_dir_free(&trace->home, alloc);
     ctf_trace_unref(trace->source);
     ctf_types_free(&trace->types);
@@ -506,8 +513,8 @@ static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_stre
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-/* Returns the wanted id, the id of the same class in another folder of the trace, or, if it is used
- * already, one above all others. */
+/* Returns the id for a new stream class: that of the same class in another folder of the trace,
+ * else the preferred id if unused, else one above all others. */
 static uint64_t choose_stream_class_id(const struct ctf_trace_out *trace,
                                        const struct ctf_stream_class_spec *like)
 {
@@ -547,12 +554,12 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
     const char *ctx = arena_copy(&trace->description.arena, like->name.p, like->name.n);
     if (!kind->class || !ctx)
         return NULL;
-    kind->class->id =
-        trace->description.version == CTF_RFC_1_1
-            ? like->id
-            : choose_stream_class_id(trace, like); /* sections are identified by their names */
+    kind->class->id = trace->description.version == CTF_RFC_1_1
+                          ? like->id
+                          /* v1.1 sections are identified by their names, not by ids */
+                          : choose_stream_class_id(trace, like);
     kind->class->name = (ttr_text){ctx, like->name.n};
-    kind->class->ns = kind->class->uid = kind->class->attributes = text_of_literal("");
+    kind->class->ns = kind->class->uid = kind->class->attributes = make_text("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
     return ctf_trace_group_set_id(trace, CTF_GROUP_STREAM_CLASSES, like->likeness,
@@ -564,9 +571,10 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
 
 /* --- Event classes --- */
 
-#define REFUSED UINT32_MAX /* value in `events`: no readable class is possible */
+/* value in `events`: readers would reject every class for these events */
+#define REFUSED UINT32_MAX
 
-/* Copies namespace, UID and EMF URI of an event class. */
+/* Copies namespace, UID and EMF URI of an event class to the arena. */
 static bool copy_class_names(struct ctf_trace_out *trace, struct ctf_event_class *class,
                              const struct ctf_event_class *like)
 {
@@ -577,20 +585,20 @@ static bool copy_class_names(struct ctf_trace_out *trace, struct ctf_event_class
            copy_text_to_arena(trace, &class->emf_uri);
 }
 
-/* The types of an event class. */
+/* Types of an event class: context and payload. */
 struct class_roots {
     const struct type *context, *payload; /* NULL = none */
 };
 
-/* Properties of an event class to be added. */
+/* Properties of a new event class. */
 struct class_like {
     const struct ctf_class_key *key;
     struct class_roots roots;
-    uint64_t likeness; /* hash that is equal in all folders of a trace */
+    uint64_t likeness; /* hash that is the same in all folders of a trace */
 };
 
-/* Returns the id of the same class in another folder or in the source; if it is used already, one
- * above all others. */
+/* Returns the id for a new event class: that of the same class in another folder of the trace, else
+ * the source's if unused, else one above all others. */
 static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
                                       const struct ctf_stream_class *class,
                                       const struct class_like *what)
@@ -610,8 +618,8 @@ static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
     return id;
 }
 
-/* Returns true if a value of the type has no bits. An array of such elements could claim any number
- * of them. */
+/* Returns true if values of the type have 0 bits. Readers reject arrays of such elements, because a
+ * damaged length could be of any size. */
 static bool is_type_empty(const struct type *type)
 {
     if (type->kind == TYPE_ARRAY)
@@ -647,8 +655,8 @@ static bool has_sequences(const struct type *type)
     return false;
 }
 
-/* Returns true if our reader can decode such events. Its limits are checked by compiling the
- * layout. */
+/* Returns true if our reader accepts events of these types. Compiles their layout, which checks all
+ * limits. */
 static bool is_class_readable(struct ctf_trace_out *trace, const struct ctf_stream_class *stream,
                               const struct class_roots *roots)
 {
@@ -677,8 +685,8 @@ static bool is_class_readable(struct ctf_trace_out *trace, const struct ctf_stre
     return is_fine;
 }
 
-/* Makes the types of a class. If the source's context or payload exists but is empty, so it is
- * here. */
+/* Makes the types of a class. A context or payload that is an empty struct in the source is an
+ * empty struct in the output. */
 static struct class_roots make_class_roots(struct ctf_trace_out *trace,
                                            const struct ctf_items *items,
                                            const struct ctf_class_key *key)
@@ -719,7 +727,7 @@ static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace
     if (!name)
         return NULL;
     class->name = (ttr_text){name, types->name.n};
-    class->ns = class->uid = class->emf_uri = class->attributes = text_of_literal("");
+    class->ns = class->uid = class->emf_uri = class->attributes = make_text("");
     if (key->like && !copy_class_names(trace, class, key->like))
         return NULL;
     class->log_level = key->log_level;
@@ -729,7 +737,7 @@ static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace
     return class;
 }
 
-static uint64_t event_class_hash(const struct ctf_items *items, const struct ctf_class_key *key)
+static uint64_t hash_event_class(const struct ctf_items *items, const struct ctf_class_key *key)
 {
     return hash_pair(hash_pair(items->context_shape, items->payload_shape), key->identity);
 }
@@ -738,14 +746,14 @@ const struct ctf_event_class *ctf_find_event_class(const struct ctf_stream_class
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key)
 {
-    const uint32_t *known = key_map_get(&kind->events, event_class_hash(items, key));
+    const uint32_t *known = key_map_get(&kind->events, hash_event_class(items, key));
     return known && *known != REFUSED ? kind->class->events[*known] : NULL;
 }
 
 bool ctf_is_event_class_refused(const struct ctf_stream_class_out *kind,
                                 const struct ctf_items *items, const struct ctf_class_key *key)
 {
-    const uint32_t *known = key_map_get(&kind->events, event_class_hash(items, key));
+    const uint32_t *known = key_map_get(&kind->events, hash_event_class(items, key));
     return known && *known == REFUSED;
 }
 
@@ -762,13 +770,13 @@ const struct ctf_event_class *ctf_get_event_class(struct ctf_trace_out *trace,
         hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
     if (!trace->types.failed && trace->is_dialect &&
         !is_class_readable(trace, kind->class, &what.roots)) {
-        trace->types.failed |= !key_map_put(&kind->events, event_class_hash(items, key), REFUSED);
+        trace->types.failed |= !key_map_put(&kind->events, hash_event_class(items, key), REFUSED);
         kind->refused_n++;
         return NULL;
     }
     const struct ctf_event_class *class =
         trace->types.failed ? NULL : add_event_class(trace, kind, &what);
-    return class && key_map_put(&kind->events, event_class_hash(items, key),
+    return class && key_map_put(&kind->events, hash_event_class(items, key),
                                 (uint32_t)(kind->class->events_n - 1))
                ? class
                : NULL;

@@ -7,7 +7,7 @@
 #define FIXED(type, more) "{'type':'fixed-length-" type "'," more "}"
 #define LE8 "'length':8,'byte-order':'little-endian'"
 
-static void every_fixed_length_class_is_read(void **state)
+static void fixed_length_classes_parse_with_all_properties(void **state)
 {
     (void)state;
     ctf2_check_class(FIXED("bit-array", LE8), "bits8 le");
@@ -36,7 +36,7 @@ static void every_fixed_length_class_is_read(void **state)
                      "f160 le");
 }
 
-static void the_natural_bit_order_of_a_byte_order_reverses_nothing(void **state)
+static void natural_bit_order_is_not_reversed(void **state)
 {
     (void)state;
     ctf2_check_class(FIXED("bit-array", LE8 ",'bit-order':'first-to-last'"), "bits8 le");
@@ -95,7 +95,7 @@ static void text_has_an_encoding_and_is_aligned_to_bytes(void **state)
                      "text[8] utf-32be @8");
 }
 
-static void text_of_half_a_character_more_is_remarked_on(void **state)
+static void text_with_partial_character_is_noted(void **state)
 {
     (void)state;
     ctf2_check_notes(CTF2_BEFORE "{'name':'x','field-class':{'type':'static-length-string','length'"
@@ -116,7 +116,7 @@ static void blobs_have_a_media_type(void **state)
                      "blob[18446744073709551615] @8");
 }
 
-static void structures_and_arrays_take_the_largest_alignment_inside_or_their_minimum(void **state)
+static void compound_alignment_is_largest_member_or_minimum(void **state)
 {
     (void)state;
     ctf2_check_class("{'type':'structure'}", "struct()");
@@ -136,7 +136,7 @@ static void structures_and_arrays_take_the_largest_alignment_inside_or_their_min
         "array[7] @64 min 64 array[2] u8 le");
 }
 
-static void attributes_and_undeclared_extensions_of_classes_mean_nothing(void **state)
+static void class_attributes_and_undeclared_extensions_are_ignored(void **state)
 {
     (void)state;
     ctf2_check_class(
@@ -147,69 +147,68 @@ static void attributes_and_undeclared_extensions_of_classes_mean_nothing(void **
 
 #define AT_X "[0].field-class"
 
+static const struct {
+    const char *json, *message;
+} invalid_numbers[] = {
+    {FIXED("unsigned-integer", LE8 ",'attributes':@1"),
+     AT_X ".attributes: expected an object, found an integer"},
+    {FIXED("unsigned-integer", LE8 ",'extensions':@[]"),
+     AT_X ".extensions: expected an object, found an array"},
+    {FIXED("unsigned-integer", LE8 ",'extensions':{'n':@true}"),
+     AT_X ".extensions.n: expected an object, found true"},
+    {FIXED("signed-integer", LE8 ",'roles':@['packet-total-length']"),
+     AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
+    {"{'type':'null-terminated-string','roles':@[]}",
+     AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
+    {"@{'type':'fixed-length-unsigned-integer','length':8}",
+     AT_X ": a fixed-length integer class must have the property \"byte-order\""},
+    {"@{'type':'fixed-length-unsigned-integer','byte-order':'big-endian'}",
+     AT_X ": a fixed-length integer class must have the property \"length\""},
+    {FIXED("unsigned-integer", "'length':@0,'byte-order':'big-endian'"),
+     AT_X ".length: expected a length of at least one bit"},
+    {FIXED("unsigned-integer", "'length':@-1,'byte-order':'big-endian'"),
+     AT_X ".length: expected an integer from 0 to 18446744073709551615"},
+    {FIXED("unsigned-integer", "'length':@8.0,'byte-order':'big-endian'"),
+     AT_X ".length: expected an integer, found a number with a fraction or an exponent"},
+    {FIXED("unsigned-integer", "'length':@'8','byte-order':'big-endian'"),
+     AT_X ".length: expected an integer, found a string"},
+    {FIXED("unsigned-integer", "'length':8,'byte-order':@'le'"),
+     AT_X ".byte-order: expected one of \"little-endian\", \"big-endian\""},
+    {FIXED("unsigned-integer", "'length':8,'byte-order':@null"),
+     AT_X ".byte-order: expected a string, found null"},
+    {FIXED("unsigned-integer", LE8 ",'bit-order':@'natural'"),
+     AT_X ".bit-order: expected one of \"first-to-last\", \"last-to-first\""},
+    {FIXED("unsigned-integer", LE8 ",'alignment':@0"), AT_X ".alignment: expected a power of two"},
+    {FIXED("unsigned-integer", LE8 ",'alignment':@12"), AT_X ".alignment: expected a power of two"},
+    {FIXED("unsigned-integer", LE8 ",'preferred-display-base':@12"),
+     AT_X ".preferred-display-base: expected 2, 8, 10 or 16"},
+    {FIXED("floating-point-number", "'length':@24,'byte-order':'big-endian'"),
+     AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
+    {FIXED("floating-point-number", "'length':@80,'byte-order':'big-endian'"),
+     AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
+    {FIXED("bit-map", LE8 ",'flags':@{}"), AT_X ".flags: expected at least one flag"},
+    {"@{'type':'fixed-length-bit-map'," LE8 "}",
+     AT_X ": a bit map class must have the property \"flags\""},
+    {FIXED("bit-map", LE8 ",'flags':{'a':[[@-1,1]]}"),
+     AT_X ".flags.a[0][0]: an unsigned number cannot have this value"},
+    {FIXED("bit-map", LE8 ",'flags':{'a':@[[0,8]]}"), AT_X ".flags.a: expected bits from 0 to 7"},
+    {FIXED("unsigned-integer", LE8 ",'length':@8"),
+     AT_X ".length: a fixed-length integer class has this property twice"},
+    {"{'type':@'integer'}", AT_X ".type: no such field class: \"integer\""},
+    {"@{'length':8}", AT_X ": a field class must have the property \"type\""},
+    {"@5", AT_X ": expected a field class or the name of an alias, found an integer"},
+    {"@'u8'", AT_X ": no field class alias \"u8\" is defined before"},
+};
+
 static void invalid_number_class_fails_with_position(void **state)
 {
     (void)state;
-    static const struct {
-        const char *json, *message;
-    } rows[] = {
-        {FIXED("unsigned-integer", LE8 ",'attributes':@1"),
-         AT_X ".attributes: expected an object, found an integer"},
-        {FIXED("unsigned-integer", LE8 ",'extensions':@[]"),
-         AT_X ".extensions: expected an object, found an array"},
-        {FIXED("unsigned-integer", LE8 ",'extensions':{'n':@true}"),
-         AT_X ".extensions.n: expected an object, found true"},
-        {FIXED("signed-integer", LE8 ",'roles':@['packet-total-length']"),
-         AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
-        {"{'type':'null-terminated-string','roles':@[]}",
-         AT_X ".roles: roles are for unsigned integers and blobs of a fixed length"},
-        {"@{'type':'fixed-length-unsigned-integer','length':8}",
-         AT_X ": a fixed-length integer class must have the property \"byte-order\""},
-        {"@{'type':'fixed-length-unsigned-integer','byte-order':'big-endian'}",
-         AT_X ": a fixed-length integer class must have the property \"length\""},
-        {FIXED("unsigned-integer", "'length':@0,'byte-order':'big-endian'"),
-         AT_X ".length: expected a length of at least one bit"},
-        {FIXED("unsigned-integer", "'length':@-1,'byte-order':'big-endian'"),
-         AT_X ".length: expected an integer from 0 to 18446744073709551615"},
-        {FIXED("unsigned-integer", "'length':@8.0,'byte-order':'big-endian'"),
-         AT_X ".length: expected an integer, found a number with a fraction or an exponent"},
-        {FIXED("unsigned-integer", "'length':@'8','byte-order':'big-endian'"),
-         AT_X ".length: expected an integer, found a string"},
-        {FIXED("unsigned-integer", "'length':8,'byte-order':@'le'"),
-         AT_X ".byte-order: expected one of \"little-endian\", \"big-endian\""},
-        {FIXED("unsigned-integer", "'length':8,'byte-order':@null"),
-         AT_X ".byte-order: expected a string, found null"},
-        {FIXED("unsigned-integer", LE8 ",'bit-order':@'natural'"),
-         AT_X ".bit-order: expected one of \"first-to-last\", \"last-to-first\""},
-        {FIXED("unsigned-integer", LE8 ",'alignment':@0"),
-         AT_X ".alignment: expected a power of two"},
-        {FIXED("unsigned-integer", LE8 ",'alignment':@12"),
-         AT_X ".alignment: expected a power of two"},
-        {FIXED("unsigned-integer", LE8 ",'preferred-display-base':@12"),
-         AT_X ".preferred-display-base: expected 2, 8, 10 or 16"},
-        {FIXED("floating-point-number", "'length':@24,'byte-order':'big-endian'"),
-         AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
-        {FIXED("floating-point-number", "'length':@80,'byte-order':'big-endian'"),
-         AT_X ".length: expected 16, 32, 64, 128 or a larger multiple of 32 bits"},
-        {FIXED("bit-map", LE8 ",'flags':@{}"), AT_X ".flags: expected at least one flag"},
-        {"@{'type':'fixed-length-bit-map'," LE8 "}",
-         AT_X ": a bit map class must have the property \"flags\""},
-        {FIXED("bit-map", LE8 ",'flags':{'a':[[@-1,1]]}"),
-         AT_X ".flags.a[0][0]: an unsigned number cannot have this value"},
-        {FIXED("bit-map", LE8 ",'flags':{'a':@[[0,8]]}"),
-         AT_X ".flags.a: expected bits from 0 to 7"},
-        {FIXED("unsigned-integer", LE8 ",'length':@8"),
-         AT_X ".length: a fixed-length integer class has this property twice"},
-        {"{'type':@'integer'}", AT_X ".type: no such field class: \"integer\""},
-        {"@{'length':8}", AT_X ": a field class must have the property \"type\""},
-        {"@5", AT_X ": expected a field class or the name of an alias, found an integer"},
-        {"@'u8'", AT_X ": no field class alias \"u8\" is defined before"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof invalid_numbers / sizeof *invalid_numbers; i++) {
         char member[1024] = "{'name':'x','field-class':";
-        memcpy(member + strlen(member), rows[i].json, strlen(rows[i].json) + 1);
+        memcpy(member + strlen(member), invalid_numbers[i].json,
+               strlen(invalid_numbers[i].json) + 1);
         memcpy(member + strlen(member), "}", 2);
-        ctf2_check_members_error(member, TTR_E_MALFORMED, rows[i].message);
+        ctf2_check_members_error(member, TTR_E_MALFORMED, invalid_numbers[i].message);
     }
 }
 
@@ -244,7 +243,7 @@ static void invalid_ranges_fail_with_position(void **state)
         TTR_E_MALFORMED, AT_X ".mappings.m: this name comes twice");
 }
 
-static void mapped_ranges_are_cut_to_what_the_number_can_be_with_a_remark(void **state)
+static void mapped_ranges_beyond_number_are_clipped_with_note(void **state)
 {
     (void)state;
     static const char text[] =
@@ -335,7 +334,7 @@ static ttr_status parse_nested(unsigned levels, ttr_error *error)
     return status;
 }
 
-static void field_classes_nest_32_levels_and_no_more(void **state)
+static void nesting_beyond_32_levels_fails(void **state)
 {
     (void)state;
     ttr_error error;
@@ -348,21 +347,21 @@ static void field_classes_nest_32_levels_and_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fixed_length_class_is_read),
-        cmocka_unit_test(the_natural_bit_order_of_a_byte_order_reverses_nothing),
+        cmocka_unit_test(fixed_length_classes_parse_with_all_properties),
+        cmocka_unit_test(natural_bit_order_is_not_reversed),
         cmocka_unit_test(integers_have_bases_and_mappings_exact_to_64_bits),
         cmocka_unit_test(variable_length_integers_are_aligned_to_bytes),
         cmocka_unit_test(text_has_an_encoding_and_is_aligned_to_bytes),
-        cmocka_unit_test(text_of_half_a_character_more_is_remarked_on),
+        cmocka_unit_test(text_with_partial_character_is_noted),
         cmocka_unit_test(blobs_have_a_media_type),
-        cmocka_unit_test(structures_and_arrays_take_the_largest_alignment_inside_or_their_minimum),
-        cmocka_unit_test(attributes_and_undeclared_extensions_of_classes_mean_nothing),
+        cmocka_unit_test(compound_alignment_is_largest_member_or_minimum),
+        cmocka_unit_test(class_attributes_and_undeclared_extensions_are_ignored),
         cmocka_unit_test(invalid_number_class_fails_with_position),
         cmocka_unit_test(invalid_ranges_fail_with_position),
-        cmocka_unit_test(mapped_ranges_are_cut_to_what_the_number_can_be_with_a_remark),
+        cmocka_unit_test(mapped_ranges_beyond_number_are_clipped_with_note),
         cmocka_unit_test(invalid_text_arrays_and_structures_fail_with_position),
         cmocka_unit_test(exceeded_limits_fail_with_limit),
-        cmocka_unit_test(field_classes_nest_32_levels_and_no_more),
+        cmocka_unit_test(nesting_beyond_32_levels_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

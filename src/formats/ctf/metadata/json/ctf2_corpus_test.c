@@ -94,7 +94,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
     buffer_free(&bytes);
 }
 
-static void recorded_metadata_has_what_it_is_known_to_have(void **state)
+static void recorded_metadata_parses_to_known_classes(void **state)
 {
     (void)state;
     char folder[900], path[1000];
@@ -113,7 +113,7 @@ static const struct recorded *known(const char *name)
     return NULL;
 }
 
-static void all_good_metadata_of_the_test_suite_of_actf_is_read_and_written(void **state)
+static void valid_actf_metadata_survives_round_trip(void **state)
 {
     (void)state;
     char folder[900], path[1200];
@@ -140,7 +140,7 @@ static void all_good_metadata_of_the_test_suite_of_actf_is_read_and_written(void
     assert_int_equal(read, 42);
 }
 
-static void the_events_of_lttng_have_their_fields_and_log_levels(void **state)
+static void lttng_events_have_fields_and_log_levels(void **state)
 {
     (void)state;
     char folder[900], path[1000];
@@ -177,9 +177,9 @@ static void the_events_of_lttng_have_their_fields_and_log_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_metadata_has_what_it_is_known_to_have),
-        cmocka_unit_test(all_good_metadata_of_the_test_suite_of_actf_is_read_and_written),
-        cmocka_unit_test(the_events_of_lttng_have_their_fields_and_log_levels),
+        cmocka_unit_test(recorded_metadata_parses_to_known_classes),
+        cmocka_unit_test(valid_actf_metadata_survives_round_trip),
+        cmocka_unit_test(lttng_events_have_fields_and_log_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static ttr_status search_type(struct search *search, const struct type *type, ui
         break;
     }
     if (at < search->reference->names_n)
-        return fail_location(search, at, "is no structure, nothing is inside it");
+        return fail_location(search, at, "is not a structure and has no members");
     unsigned target = location_target_of(type);
     if (!target)
         return fail_location(search, at, "is neither a number without fraction nor a boolean");

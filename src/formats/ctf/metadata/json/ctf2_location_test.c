@@ -20,7 +20,7 @@
     "{'type':'variant','selector-field-location':" location ",'options':[" options "]}"
 #define OPTION(ranges, class) "{'selector-field-ranges':" ranges ",'field-class':" class "}"
 
-static void lengths_are_found_beside_and_from_a_root(void **state)
+static void length_locations_resolve_from_sibling_or_root(void **state)
 {
     (void)state;
     ctf2_check_members(CTF2_UINT("n", "8") "," MEMBER("x", TEXT_AT(HERE("'n'"))),
@@ -37,7 +37,7 @@ static void lengths_are_found_beside_and_from_a_root(void **state)
                        "n: vu @8, x: sequence[payload.n] u8 le");
 }
 
-static void null_leads_to_the_structure_around(void **state)
+static void null_step_leads_to_enclosing_structure(void **state)
 {
     (void)state;
     ctf2_check_members(
@@ -54,7 +54,7 @@ static void null_leads_to_the_structure_around(void **state)
                        "n: u8 le, x: text[payload.n] @8");
 }
 
-static void open_arrays_lead_to_the_element_being_decoded(void **state)
+static void open_array_resolves_to_current_element(void **state)
 {
     (void)state;
     ctf2_check_members(
@@ -79,7 +79,7 @@ static void open_arrays_lead_to_the_element_being_decoded(void **state)
         "@8");
 }
 
-static void a_length_may_be_any_option_of_a_variant_or_in_an_optional(void **state)
+static void length_in_variant_or_optional_is_accepted(void **state)
 {
     (void)state;
     ctf2_check_members(
@@ -135,7 +135,7 @@ static void selectors_are_booleans_or_integers_with_ranges(void **state)
         "i: i8 le, x: variant[payload.i](neg -128..-1: u8 le, \"\" 0..5 3..9: struct())");
 }
 
-static void ranges_for_a_boolean_are_passed_over_with_a_note(void **state)
+static void ranges_of_boolean_selector_are_ignored_with_note(void **state)
 {
     (void)state;
     ctf2_check_notes(
@@ -147,92 +147,94 @@ static void ranges_for_a_boolean_are_passed_over_with_a_note(void **state)
 
 #define AT(i) "[" #i "].field-class"
 
+static const struct {
+    const char *members, *message;
+} invalid_targets[] = {
+    {MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(0) ".length-field-location: n of the event-record-payload is not there"},
+    {MEMBER("x", TEXT_AT("@" HERE("'n'"))) "," CTF2_UINT("n", "8"),
+     AT(0) ".length-field-location: n of the event-record-payload is not there"},
+    {MEMBER("x", TEXT_AT("@" HERE("'x'"))),
+     AT(0) ".length-field-location: x of the event-record-payload is or holds the field that "
+           "depends on it"},
+    {CTF2_INT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(1) ".length-field-location: a length must be an unsigned integer"},
+    {CTF2_BOOL("n") "," MEMBER("x", SEQUENCE_AT("@" HERE("'n'"), U8)),
+     AT(1) ".length-field-location: a length must be an unsigned integer"},
+    {MEMBER("n", "{'type':'null-terminated-string'}") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(1) ".length-field-location: n of the event-record-payload is neither a number without "
+           "fraction nor a boolean"},
+    {MEMBER("n", STRUCT("")) "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
+     AT(1) ".length-field-location: n of the event-record-payload is a structure, expected a "
+           "number"},
+    {CTF2_UINT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n','m'"))),
+     AT(1) ".length-field-location: n of the event-record-payload is not a structure and has "
+           "no members"},
+    {MEMBER("n", STRUCT(CTF2_UINT("m", "8"))) "," MEMBER("x", TEXT_AT("@" HERE("'n','k'"))),
+     AT(1) ".length-field-location: n.k of the event-record-payload is not there"},
+    {MEMBER("a", "{'type':'static-length-array','length':2,'element-field-class':" STRUCT(
+                     CTF2_UINT("m", "8")) "}") "," MEMBER("x", TEXT_AT("@" HERE("'a','m'"))),
+     AT(1) ".length-field-location: a of the event-record-payload is an array that is over: it "
+           "has no current element"},
+    {MEMBER("x", TEXT_AT("@{'path':[]}")),
+     AT(0) ".length-field-location: a path must not be empty"},
+    {MEMBER("x", TEXT_AT("@{}")),
+     AT(0) ".length-field-location: a field location must have the property \"path\""},
+    {MEMBER("x", TEXT_AT("{'path':@'n'}")),
+     AT(0) ".length-field-location.path: expected an array, found a string"},
+    {MEMBER("x", TEXT_AT("{'path':['n',@5]}")),
+     AT(0) ".length-field-location.path[1]: expected a name or null, found an integer"},
+    {MEMBER("x", TEXT_AT("{'path':['n',@null]}")),
+     AT(0) ".length-field-location.path[1]: a path must not end with null"},
+    {MEMBER("x", TEXT_AT("{'path':[@null,'n']}")),
+     AT(0) ".length-field-location.path[0]: there is no structure around the root"},
+    {MEMBER("x", TEXT_AT("{'origin':@'payload','path':['n']}")),
+     AT(0) ".length-field-location.origin: expected the name of a root, such as "
+           "\"event-record-payload\""},
+    {MEMBER("x", TEXT_AT("@" FROM("event-record-header", "'n'"))),
+     AT(0) ".length-field-location: there is no event-record-header"},
+    {MEMBER("x", TEXT_AT("@5")),
+     AT(0) ".length-field-location: expected a field location (an object), found an integer"},
+    {CTF2_UINT("n", "8") "," MEMBER("x", "@" OPTIONAL_AT(HERE("'n'"), U8)),
+     AT(1) ": a selector that is an integer needs the property \"selector-field-ranges\""},
+    {CTF2_BOOL("n") "," MEMBER("x", VARIANT_AT("@" HERE("'n'"), OPTION("[[0,0]]", U8))),
+     AT(1) ".selector-field-location: the selector of a variant must be an integer"},
+    {CTF2_UINT("s", "8") "," MEMBER(
+         "n",
+         VARIANT_AT(
+             HERE("'s'"),
+             OPTION("[[0,0]]", U8) "," OPTION(
+                 "[[1,1]]",
+                 "{'type':'variable-length-signed-integer'}"))) "," MEMBER("x",
+                                                                           VARIANT_AT(
+                                                                               "@" HERE("'n'"),
+                                                                               OPTION("[[0,0]]",
+                                                                                      U8))),
+     AT(2) ".selector-field-location: a selector must be of one kind in all options: signed, "
+           "unsigned or boolean"},
+    {CTF2_UINT("n", "8") "," MEMBER(
+         "x", VARIANT_AT(HERE("'n'"), OPTION("[[@-10,9],[20,18446744073709551615]]", U8))),
+     AT(1) ".options[0].selector-field-ranges[0][0]: an unsigned number cannot have this "
+           "value"},
+    {CTF2_INT("n", "8") "," MEMBER(
+         "x", VARIANT_AT(HERE("'n'"), OPTION("[[-10,@9223372036854775808]]", U8))),
+     AT(1) ".options[0].selector-field-ranges[0][1]: a signed number cannot have this value"},
+    {CTF2_UINT("n", "8") "," MEMBER(
+         "x", "{'type':'variant','selector-field-location':" HERE("'n'") ",'options':@[]}"),
+     AT(1) ".options: a variant must have an option"},
+    {CTF2_UINT("n", "8") "," MEMBER("x", VARIANT_AT(HERE("'n'"), "@{'field-class':" U8 "}")),
+     AT(1) ".options[0]: an option must have the property \"selector-field-ranges\""},
+};
+
 static void invalid_location_targets_fail(void **state)
 {
     (void)state;
-    static const struct {
-        const char *members, *message;
-    } rows[] = {
-        {MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(0) ".length-field-location: n of the event-record-payload is not there"},
-        {MEMBER("x", TEXT_AT("@" HERE("'n'"))) "," CTF2_UINT("n", "8"),
-         AT(0) ".length-field-location: n of the event-record-payload is not there"},
-        {MEMBER("x", TEXT_AT("@" HERE("'x'"))),
-         AT(0) ".length-field-location: x of the event-record-payload is or holds the field that "
-               "depends on it"},
-        {CTF2_INT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(1) ".length-field-location: a length must be an unsigned integer"},
-        {CTF2_BOOL("n") "," MEMBER("x", SEQUENCE_AT("@" HERE("'n'"), U8)),
-         AT(1) ".length-field-location: a length must be an unsigned integer"},
-        {MEMBER("n", "{'type':'null-terminated-string'}") "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(1) ".length-field-location: n of the event-record-payload is neither a number without "
-               "fraction nor a boolean"},
-        {MEMBER("n", STRUCT("")) "," MEMBER("x", TEXT_AT("@" HERE("'n'"))),
-         AT(1) ".length-field-location: n of the event-record-payload is a structure, expected a "
-               "number"},
-        {CTF2_UINT("n", "8") "," MEMBER("x", TEXT_AT("@" HERE("'n','m'"))),
-         AT(1) ".length-field-location: n of the event-record-payload is no structure, nothing is "
-               "inside it"},
-        {MEMBER("n", STRUCT(CTF2_UINT("m", "8"))) "," MEMBER("x", TEXT_AT("@" HERE("'n','k'"))),
-         AT(1) ".length-field-location: n.k of the event-record-payload is not there"},
-        {MEMBER("a", "{'type':'static-length-array','length':2,'element-field-class':" STRUCT(
-                         CTF2_UINT("m", "8")) "}") "," MEMBER("x", TEXT_AT("@" HERE("'a','m'"))),
-         AT(1) ".length-field-location: a of the event-record-payload is an array that is over: it "
-               "has no current element"},
-        {MEMBER("x", TEXT_AT("@{'path':[]}")),
-         AT(0) ".length-field-location: a path must not be empty"},
-        {MEMBER("x", TEXT_AT("@{}")),
-         AT(0) ".length-field-location: a field location must have the property \"path\""},
-        {MEMBER("x", TEXT_AT("{'path':@'n'}")),
-         AT(0) ".length-field-location.path: expected an array, found a string"},
-        {MEMBER("x", TEXT_AT("{'path':['n',@5]}")),
-         AT(0) ".length-field-location.path[1]: expected a name or null, found an integer"},
-        {MEMBER("x", TEXT_AT("{'path':['n',@null]}")),
-         AT(0) ".length-field-location.path[1]: a path must not end with null"},
-        {MEMBER("x", TEXT_AT("{'path':[@null,'n']}")),
-         AT(0) ".length-field-location.path[0]: there is no structure around the root"},
-        {MEMBER("x", TEXT_AT("{'origin':@'payload','path':['n']}")),
-         AT(0) ".length-field-location.origin: expected the name of a root, such as "
-               "\"event-record-payload\""},
-        {MEMBER("x", TEXT_AT("@" FROM("event-record-header", "'n'"))),
-         AT(0) ".length-field-location: there is no event-record-header"},
-        {MEMBER("x", TEXT_AT("@5")),
-         AT(0) ".length-field-location: expected a field location (an object), found an integer"},
-        {CTF2_UINT("n", "8") "," MEMBER("x", "@" OPTIONAL_AT(HERE("'n'"), U8)),
-         AT(1) ": a selector that is an integer needs the property \"selector-field-ranges\""},
-        {CTF2_BOOL("n") "," MEMBER("x", VARIANT_AT("@" HERE("'n'"), OPTION("[[0,0]]", U8))),
-         AT(1) ".selector-field-location: the selector of a variant must be an integer"},
-        {CTF2_UINT("s", "8") "," MEMBER(
-             "n",
-             VARIANT_AT(
-                 HERE("'s'"),
-                 OPTION("[[0,0]]", U8) "," OPTION(
-                     "[[1,1]]",
-                     "{'type':'variable-length-signed-integer'}"))) "," MEMBER("x",
-                                                                               VARIANT_AT(
-                                                                                   "@" HERE("'n'"),
-                                                                                   OPTION("[[0,0]]",
-                                                                                          U8))),
-         AT(2) ".selector-field-location: a selector must be of one kind in all options: signed, "
-               "unsigned or boolean"},
-        {CTF2_UINT("n", "8") "," MEMBER(
-             "x", VARIANT_AT(HERE("'n'"), OPTION("[[@-10,9],[20,18446744073709551615]]", U8))),
-         AT(1) ".options[0].selector-field-ranges[0][0]: an unsigned number cannot have this "
-               "value"},
-        {CTF2_INT("n", "8") "," MEMBER(
-             "x", VARIANT_AT(HERE("'n'"), OPTION("[[-10,@9223372036854775808]]", U8))),
-         AT(1) ".options[0].selector-field-ranges[0][1]: a signed number cannot have this value"},
-        {CTF2_UINT("n", "8") "," MEMBER(
-             "x", "{'type':'variant','selector-field-location':" HERE("'n'") ",'options':@[]}"),
-         AT(1) ".options: a variant must have an option"},
-        {CTF2_UINT("n", "8") "," MEMBER("x", VARIANT_AT(HERE("'n'"), "@{'field-class':" U8 "}")),
-         AT(1) ".options[0]: an option must have the property \"selector-field-ranges\""},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        ctf2_check_members_error(rows[i].members, TTR_E_MALFORMED, rows[i].message);
+    for (size_t i = 0; i < sizeof invalid_targets / sizeof *invalid_targets; i++)
+        ctf2_check_members_error(invalid_targets[i].members, TTR_E_MALFORMED,
+                                 invalid_targets[i].message);
 }
 
-static void a_name_that_comes_twice_is_remarked_on_and_means_the_first(void **state)
+static void repeated_member_name_is_noted_and_resolves_to_first(void **state)
 {
     (void)state;
     static const char text[] =
@@ -248,7 +250,7 @@ static void a_name_that_comes_twice_is_remarked_on_and_means_the_first(void **st
                             "ctf.same-name: two options of a variant have one name\n");
 }
 
-static void a_long_path_keeps_its_end(void **state)
+static void long_path_in_error_keeps_its_end(void **state)
 {
     (void)state;
     ctf2_check_error(CTF2_BEFORE MEMBER("a", STRUCT(MEMBER("x", TEXT_AT("@" HERE("null,'a'")))))
@@ -259,7 +261,7 @@ static void a_long_path_keeps_its_end(void **state)
                      "a of the event-record-payload is or holds the field that depends on it");
 }
 
-static void options_must_not_have_a_value_in_common(void **state)
+static void options_with_common_value_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -301,7 +303,7 @@ static void options_must_not_have_a_value_in_common(void **state)
 
 #define STREAM_WITH(extra) "^{'type':'preamble','version':2}^{'type':'data-stream-class'," extra "}"
 
-static void earlier_roots_can_be_referred_to_and_later_ones_cannot(void **state)
+static void only_earlier_roots_can_be_referenced(void **state)
 {
     (void)state;
     ctf2_check(
@@ -359,7 +361,7 @@ static void earlier_roots_can_be_referred_to_and_later_ones_cannot(void **state)
                      "there is no packet-header");
 }
 
-static void relative_locations_in_aliases_are_followed_from_where_the_alias_is_used(void **state)
+static void relative_locations_in_alias_resolve_from_its_use(void **state)
 {
     (void)state;
     ctf2_check(
@@ -387,18 +389,18 @@ static void relative_locations_in_aliases_are_followed_from_where_the_alias_is_u
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_are_found_beside_and_from_a_root),
-        cmocka_unit_test(null_leads_to_the_structure_around),
-        cmocka_unit_test(open_arrays_lead_to_the_element_being_decoded),
-        cmocka_unit_test(a_length_may_be_any_option_of_a_variant_or_in_an_optional),
+        cmocka_unit_test(length_locations_resolve_from_sibling_or_root),
+        cmocka_unit_test(null_step_leads_to_enclosing_structure),
+        cmocka_unit_test(open_array_resolves_to_current_element),
+        cmocka_unit_test(length_in_variant_or_optional_is_accepted),
         cmocka_unit_test(selectors_are_booleans_or_integers_with_ranges),
-        cmocka_unit_test(ranges_for_a_boolean_are_passed_over_with_a_note),
+        cmocka_unit_test(ranges_of_boolean_selector_are_ignored_with_note),
         cmocka_unit_test(invalid_location_targets_fail),
-        cmocka_unit_test(a_name_that_comes_twice_is_remarked_on_and_means_the_first),
-        cmocka_unit_test(a_long_path_keeps_its_end),
-        cmocka_unit_test(options_must_not_have_a_value_in_common),
-        cmocka_unit_test(earlier_roots_can_be_referred_to_and_later_ones_cannot),
-        cmocka_unit_test(relative_locations_in_aliases_are_followed_from_where_the_alias_is_used),
+        cmocka_unit_test(repeated_member_name_is_noted_and_resolves_to_first),
+        cmocka_unit_test(long_path_in_error_keeps_its_end),
+        cmocka_unit_test(options_with_common_value_are_refused),
+        cmocka_unit_test(only_earlier_roots_can_be_referenced),
+        cmocka_unit_test(relative_locations_in_alias_resolve_from_its_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

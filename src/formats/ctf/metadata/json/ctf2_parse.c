@@ -536,7 +536,7 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
     place.token.offset = tree->replaced_offset;
     if (tree->replaced)
         ctf2_note(parser, TTR_SEVERITY_ODD, &place, "ctf.utf8",
-                  "text that is no UTF-8: U+FFFD stands for what is no character");
+                  "text is not valid UTF-8: invalid bytes are replaced with U+FFFD");
 }
 
 /* Reports that the text ends inside its last fragment, as if the tracer was stopped. The separators

@@ -14,7 +14,7 @@
 #define MEMBER(name, class) "{'name':'" name "','field-class':" class "}"
 #define ROLE(role) ",'roles':['" role "']"
 
-static void every_fragment_is_read(void **state)
+static void fragments_of_all_types_parse(void **state)
 {
     (void)state;
     ctf2_check(
@@ -45,7 +45,7 @@ static void every_fragment_is_read(void **state)
         "  event 0\n");
 }
 
-static void fragments_need_no_line_feed_and_the_first_no_separator(void **state)
+static void fragments_without_line_feed_or_first_separator_parse(void **state)
 {
     (void)state;
     static const char said[] = "version 20\nstream 0\n";
@@ -55,7 +55,7 @@ static void fragments_need_no_line_feed_and_the_first_no_separator(void **state)
                said);
 }
 
-static void a_shared_alias_keeps_its_name_and_one_with_roles_does_not(void **state)
+static void shared_alias_without_roles_keeps_its_name(void **state)
 {
     (void)state;
     ctf2_check(
@@ -111,7 +111,7 @@ static void a_shared_alias_keeps_its_name_and_one_with_roles_does_not(void **sta
         "    payload \"other\" = struct(x: u8 be)\n");
 }
 
-static void fragments_in_the_wrong_order_or_twice_are_refused(void **state)
+static void repeated_or_misplaced_fragments_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -209,7 +209,7 @@ static void invalid_fragment_fails_with_position(void **state)
                      "expected ',' or '}', found the end of the text");
 }
 
-static void a_message_shows_file_line_column_path_and_the_place(void **state)
+static void error_shows_file_line_column_and_path(void **state)
 {
     (void)state;
     struct ctf2_case c;
@@ -231,7 +231,7 @@ static void a_message_shows_file_line_column_path_and_the_place(void **state)
 #define CLOCK "^{'type':'clock-class','id':'c','frequency':1}"
 #define BAD_ROLE(role) ",'roles':[@'" role "']"
 
-static void roles_where_they_cannot_be_are_refused(void **state)
+static void misplaced_roles_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -288,7 +288,7 @@ static void roles_where_they_cannot_be_are_refused(void **state)
                      ": this role has no place here");
 }
 
-static void a_role_may_be_deep_inside_and_come_more_than_once(void **state)
+static void nested_and_repeated_roles_are_accepted(void **state)
 {
     (void)state;
     ctf2_check(PREAMBLE "^{'type':'data-stream-class','event-record-header-field-class':" STRUCT(
@@ -318,7 +318,7 @@ static void two_sizes_in_one_field_are_the_total_length_and_other_second_roles_a
         "ctf.unknown-role: the role \"brand-new\" is not known\n");
 }
 
-static void floating_point_numbers_that_are_given_with_fewer_bits_are_remarked_on(void **state)
+static void shortened_float_constants_are_noted(void **state)
 {
     (void)state;
     ctf2_check_notes(
@@ -329,7 +329,7 @@ static void floating_point_numbers_that_are_given_with_fewer_bits_are_remarked_o
         "ctf.wide-float: floating point numbers of 128 bits are given as the nearest ones of 64\n");
 }
 
-static void extensions_that_the_preamble_declares_are_refused(void **state)
+static void declared_extensions_are_refused(void **state)
 {
     (void)state;
     ctf2_check_error(
@@ -346,7 +346,7 @@ static void extensions_that_the_preamble_declares_are_refused(void **state)
                      "preamble.version: version 3 of CTF is not supported, expected 2");
 }
 
-static void numbers_of_the_environment_that_are_too_wide_stay_as_text(void **state)
+static void wide_environment_numbers_become_text(void **state)
 {
     (void)state;
     static const char text[] =
@@ -361,7 +361,7 @@ static void numbers_of_the_environment_that_are_too_wide_stay_as_text(void **sta
                            "than 63 bits: kept as text\n");
 }
 
-static void unknown_properties_and_json_that_is_not_quite_json_are_remarked_on(void **state)
+static void unknown_properties_and_lax_json_are_noted(void **state)
 {
     (void)state;
     ctf2_check_notes(
@@ -371,13 +371,13 @@ static void unknown_properties_and_json_that_is_not_quite_json_are_remarked_on(v
         "ctf.unknown-property: the property \"colour\" of a preamble means nothing\n"
         "ctf.comma: a comma before a closing bracket, which JSON does not allow\n"
         "ctf.unknown-property: the property \"length\" of a trace class means nothing\n"
-        "ctf.utf8: text that is no UTF-8: U+FFFD stands for what is no character\n");
+        "ctf.utf8: text is not valid UTF-8: invalid bytes are replaced with U+FFFD\n");
     ctf2_check_notes(PREAMBLE "^{'type':'data-stream-class'}^{'type':'event-record-class','"
                               "attributes':{'lttng.org,2009':{'log-level':'odd'}}}",
                      "ctf.unknown-log-level: the log level \"odd\" is not known\n");
 }
 
-static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(void **state)
+static void repeated_event_id_keeps_first_and_reports_damage(void **state)
 {
     (void)state;
     static const char text[] =
@@ -388,7 +388,7 @@ static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(
                            "\"one\"\n");
 }
 
-static void the_dialect_of_the_release_candidate_is_read_with_remarks(void **state)
+static void release_candidate_dialect_parses_with_notes(void **state)
 {
     (void)state;
     static const char text[] = PREAMBLE
@@ -446,7 +446,7 @@ static ttr_status add_text(struct ctf_description *description, const char *quot
     return status;
 }
 
-static void more_fragments_can_come_later(void **state)
+static void later_fragments_extend_description(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -538,7 +538,7 @@ static void build_bomb(struct buffer *text, const char *core, unsigned levels)
     buffer_add_byte(text, 0);
 }
 
-static void aliases_cannot_make_a_bomb(void **state)
+static void exponential_aliases_end_at_limit(void **state)
 {
     (void)state;
     static const char *const cores[] = {
@@ -559,7 +559,7 @@ static void aliases_cannot_make_a_bomb(void **state)
     }
 }
 
-static void many_uses_of_a_large_alias_end_at_a_limit(void **state)
+static void repeated_use_of_large_alias_ends_at_limit(void **state)
 {
     (void)state;
     struct ctf2_case c;
@@ -615,7 +615,7 @@ static void every_shorter_text_is_read_up_to_its_last_whole_fragment_once_a_stre
 }
 
 /* Only the last fragment may be incomplete; any other incomplete fragment is a mistake. */
-static void a_fragment_that_ends_early_before_another_is_refused(void **state)
+static void truncated_inner_fragment_is_refused(void **state)
 {
     (void)state;
     ctf2_check_error("^{'type':'preamble','version':2}\n^{'type':'data-stream-class'}\n^{'type':'"
@@ -669,29 +669,29 @@ static void damaged_metadata_does_not_crash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fragment_is_read),
-        cmocka_unit_test(fragments_need_no_line_feed_and_the_first_no_separator),
-        cmocka_unit_test(a_shared_alias_keeps_its_name_and_one_with_roles_does_not),
-        cmocka_unit_test(fragments_in_the_wrong_order_or_twice_are_refused),
+        cmocka_unit_test(fragments_of_all_types_parse),
+        cmocka_unit_test(fragments_without_line_feed_or_first_separator_parse),
+        cmocka_unit_test(shared_alias_without_roles_keeps_its_name),
+        cmocka_unit_test(repeated_or_misplaced_fragments_are_refused),
         cmocka_unit_test(invalid_fragment_fails_with_position),
-        cmocka_unit_test(a_message_shows_file_line_column_path_and_the_place),
-        cmocka_unit_test(roles_where_they_cannot_be_are_refused),
-        cmocka_unit_test(a_role_may_be_deep_inside_and_come_more_than_once),
+        cmocka_unit_test(error_shows_file_line_column_and_path),
+        cmocka_unit_test(misplaced_roles_are_refused),
+        cmocka_unit_test(nested_and_repeated_roles_are_accepted),
         cmocka_unit_test(
             two_sizes_in_one_field_are_the_total_length_and_other_second_roles_are_remarked_on),
-        cmocka_unit_test(floating_point_numbers_that_are_given_with_fewer_bits_are_remarked_on),
-        cmocka_unit_test(extensions_that_the_preamble_declares_are_refused),
-        cmocka_unit_test(of_two_events_with_one_id_the_first_counts_and_the_second_is_damage),
-        cmocka_unit_test(numbers_of_the_environment_that_are_too_wide_stay_as_text),
-        cmocka_unit_test(unknown_properties_and_json_that_is_not_quite_json_are_remarked_on),
-        cmocka_unit_test(the_dialect_of_the_release_candidate_is_read_with_remarks),
-        cmocka_unit_test(more_fragments_can_come_later),
+        cmocka_unit_test(shortened_float_constants_are_noted),
+        cmocka_unit_test(declared_extensions_are_refused),
+        cmocka_unit_test(repeated_event_id_keeps_first_and_reports_damage),
+        cmocka_unit_test(wide_environment_numbers_become_text),
+        cmocka_unit_test(unknown_properties_and_lax_json_are_noted),
+        cmocka_unit_test(release_candidate_dialect_parses_with_notes),
+        cmocka_unit_test(later_fragments_extend_description),
         cmocka_unit_test(failing_trace_class_adds_nothing),
-        cmocka_unit_test(aliases_cannot_make_a_bomb),
-        cmocka_unit_test(many_uses_of_a_large_alias_end_at_a_limit),
+        cmocka_unit_test(exponential_aliases_end_at_limit),
+        cmocka_unit_test(repeated_use_of_large_alias_ends_at_limit),
         cmocka_unit_test(
             every_shorter_text_is_read_up_to_its_last_whole_fragment_once_a_stream_is_known),
-        cmocka_unit_test(a_fragment_that_ends_early_before_another_is_refused),
+        cmocka_unit_test(truncated_inner_fragment_is_refused),
         cmocka_unit_test(failing_allocation_is_reported),
         cmocka_unit_test(damaged_metadata_does_not_crash),
     };

@@ -45,9 +45,9 @@ static void print_number_class(struct json *json, const char *key, uint64_t numb
 void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why)
 {
     if (printer->status == TTR_OK)
-        printer->status =
-            fail(printer->error, TTR_E_UNSUPPORTED, NO_OFFSET, "CTF 2 cannot say this: \"%.*s\" %s",
-                 (int)(name.n < 80 ? name.n : 80), name.p ? name.p : "", why);
+        printer->status = fail(printer->error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                               "CTF 2 cannot express this: \"%.*s\" %s",
+                               (int)(name.n < 80 ? name.n : 80), name.p ? name.p : "", why);
 }
 
 void ctf2_print_run_out(struct ctf2_printer *printer)
@@ -219,7 +219,7 @@ static void print_role(struct ctf2_printer *printer, const struct type *type)
         return;
     if (!role->is_for_blob && !is_unsigned) {
         ctf2_print_refuse(printer, (ttr_text){role->name, strlen(role->name)},
-                          "is no unsigned integer");
+                          "is not an unsigned integer");
         return;
     }
     json_write_key(&printer->json, "roles");

@@ -82,7 +82,7 @@ static void at_least_one_data_stream_class_is_written(void **state)
     ctf2_case_free(&c);
 }
 
-static void the_text_of_a_small_description_is_known(void **state)
+static void small_description_prints_known_text(void **state)
 {
     (void)state;
     static const char expected[] =
@@ -185,7 +185,7 @@ static void check_payload(const struct type_member *members, uint32_t n, const c
 static const struct type plain_u8 = {.kind = TYPE_UINT, .bits = 8},
                          plain_i8 = {.kind = TYPE_INT, .bits = 8};
 
-static void names_are_those_that_people_see_and_locations_follow(void **state)
+static void printed_names_are_shown_names_also_in_locations(void **state)
 {
     (void)state;
     ttr_text path[] = {{"_s", 2}, {"__n", 3}};
@@ -200,7 +200,7 @@ static void names_are_those_that_people_see_and_locations_follow(void **state)
     check_payload(members, 2, "struct(s: struct(_n: u8 le), t: text[payload.s._n] @8) @8");
 }
 
-static void names_that_would_be_alike_stay_as_they_are_stored(void **state)
+static void clashing_shown_names_print_stored_names(void **state)
 {
     (void)state;
     ttr_text path[] = {{"_a", 2}};
@@ -215,7 +215,7 @@ static void names_that_would_be_alike_stay_as_they_are_stored(void **state)
     check_payload(members, 4, "struct(_a: u8 le, a: i8 le, __a: u8 le, t: text[payload._a] @8) @8");
 }
 
-static void labels_of_one_name_become_one(void **state)
+static void labels_of_equal_name_print_as_one(void **state)
 {
     (void)state;
     static const struct type_range ranges[] = {{0, 0}, {1, 2}, {7, 7}, {9, 9}};
@@ -229,7 +229,7 @@ static void labels_of_one_name_become_one(void **state)
     check_payload(members, 1, "struct(c: u8 le {\"A\" 0..0 7..7 9..9, \"B\" 1..2})");
 }
 
-static void options_that_nothing_selects_are_left_out(void **state)
+static void unselectable_options_are_omitted(void **state)
 {
     (void)state;
     static const struct type_range one = {1, 1};
@@ -251,7 +251,7 @@ static void options_that_nothing_selects_are_left_out(void **state)
     check_payload(members, 2, "struct(tag: u8 le, v: variant[payload.tag](y 1..1: i8 le))");
 }
 
-static void only_one_type_of_a_name_becomes_its_alias(void **state)
+static void types_of_equal_name_print_one_alias(void **state)
 {
     (void)state;
     static const struct type one = {.kind = TYPE_UINT, .bits = 8, .name = {"int", 3}},
@@ -262,7 +262,7 @@ static void only_one_type_of_a_name_becomes_its_alias(void **state)
     check_payload(members, 3, "struct(a: \"int\" = u8 le, b: u9 le, c: \"int\" = u8 le)");
 }
 
-static void lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit(void **state)
+static void rfc11_lengths_and_bitfields_print_as_members_without_unit(void **state)
 {
     (void)state;
     struct type bitfield = {.kind = TYPE_UINT, .bits = 3, .unit = 16, .name = {"bf", 2}};
@@ -294,7 +294,7 @@ static void lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_withou
                 "sequence[payload.d_length] \"bf\" = u3 le) @32");
 }
 
-static void units_of_bitfields_align_structures_of_version_1_1(void **state)
+static void rfc11_bitfield_units_align_structures(void **state)
 {
     (void)state;
     struct type bitfield = {.kind = TYPE_UINT, .bits = 3, .unit = 16, .name = {"bf", 2}};
@@ -341,15 +341,17 @@ static void inexpressible_in_ctf_2_is_refused(void **state)
                            .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
     struct type empty = {.kind = TYPE_VARIANT,
                          .reference = {.names = path, .names_n = 0, .root = ROOT_PAYLOAD}};
-    check_refused(&bitfield, "CTF 2 cannot say this: \"bf\" is a bitfield that keeps to a unit");
+    check_refused(&bitfield,
+                  "CTF 2 cannot express this: \"bf\" is a bitfield that keeps to a unit");
     check_refused(&inline_length,
-                  "CTF 2 cannot say this: \"\" has its length right before its elements");
-    check_refused(&text, "CTF 2 cannot say this: \"\" is text that is not aligned to bytes");
-    check_refused(&lost, "CTF 2 cannot say this: \"nowhere\" is referred to and is not there");
-    check_refused(&none, "CTF 2 cannot say this: \"\" has no class");
-    check_refused(&variant,
-                  "CTF 2 cannot say this: \"\" is a variant with a value that selects two options");
-    check_refused(&empty, "CTF 2 cannot say this: \"\" is a variant that nothing selects");
+                  "CTF 2 cannot express this: \"\" has its length right before its elements");
+    check_refused(&text, "CTF 2 cannot express this: \"\" is text that is not aligned to bytes");
+    check_refused(&lost, "CTF 2 cannot express this: \"nowhere\" is referred to and is not there");
+    check_refused(&none, "CTF 2 cannot express this: \"\" has no class");
+    check_refused(
+        &variant,
+        "CTF 2 cannot express this: \"\" is a variant with a value that selects two options");
+    check_refused(&empty, "CTF 2 cannot express this: \"\" is a variant that nothing selects");
     struct ctf_description rfc = {.version = CTF_RFC_1_1};
     struct buffer printed;
     ttr_error error;
@@ -516,15 +518,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printed_metadata_parse_to_equal_description),
         cmocka_unit_test(at_least_one_data_stream_class_is_written),
-        cmocka_unit_test(the_text_of_a_small_description_is_known),
-        cmocka_unit_test(names_are_those_that_people_see_and_locations_follow),
-        cmocka_unit_test(names_that_would_be_alike_stay_as_they_are_stored),
-        cmocka_unit_test(labels_of_one_name_become_one),
-        cmocka_unit_test(options_that_nothing_selects_are_left_out),
-        cmocka_unit_test(only_one_type_of_a_name_becomes_its_alias),
-        cmocka_unit_test(
-            lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit),
-        cmocka_unit_test(units_of_bitfields_align_structures_of_version_1_1),
+        cmocka_unit_test(small_description_prints_known_text),
+        cmocka_unit_test(printed_names_are_shown_names_also_in_locations),
+        cmocka_unit_test(clashing_shown_names_print_stored_names),
+        cmocka_unit_test(labels_of_equal_name_print_as_one),
+        cmocka_unit_test(unselectable_options_are_omitted),
+        cmocka_unit_test(types_of_equal_name_print_one_alias),
+        cmocka_unit_test(rfc11_lengths_and_bitfields_print_as_members_without_unit),
+        cmocka_unit_test(rfc11_bitfield_units_align_structures),
         cmocka_unit_test(inexpressible_in_ctf_2_is_refused),
         cmocka_unit_test(tsdl_properties_are_printed),
         cmocka_unit_test(offsets_are_less_than_a_second_of_cycles),

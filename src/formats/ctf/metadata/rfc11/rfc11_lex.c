@@ -122,7 +122,7 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
     if (digits == 0 || is_word_byte(peek_byte(lexer, 0)))
         return rfc11_fail_at(
             lexer, token->at,
-            "this is no number: expected decimal, octal (0...) or hexadecimal (0x...) digits");
+            "this is not a number: expected decimal, octal (0...) or hexadecimal (0x...) digits");
     if (token->is_negative && token->value > UINT64_C(1) << 63)
         return rfc11_fail_at(lexer, token->at, "the number is below the least of 64 bits");
     return true;

@@ -181,7 +181,7 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
     if (!made)
         return fail_out_of_memory(parser);
     if (is_array && d->element->is_empty && d->length > LAYOUT_EMPTY_ELEMENTS_MAX) {
-        (void)rfc11_fail_at(&parser->lexer, at, "more than %u elements that take no room at all",
+        (void)rfc11_fail_at(&parser->lexer, at, "more than %u elements of size zero",
                             LAYOUT_EMPTY_ELEMENTS_MAX);
         return NULL;
     }

@@ -72,8 +72,8 @@ static void check_checksum(const struct unpacking *u, const struct rfc11_packet 
                            size_t content)
 {
     uint32_t checksum;
-    if (!rfc11_checksum(packet->checksum_scheme, u->bytes + at + RFC11_HEADER,
-                        content - RFC11_HEADER, &checksum))
+    if (!rfc11_compute_checksum(packet->checksum_scheme, u->bytes + at + RFC11_HEADER,
+                                content - RFC11_HEADER, &checksum))
         note_unpacking(u, TTR_SEVERITY_ODD, at + 47, "ctf.unknown-checksum",
                        "its checksum scheme is none of 0 to 3, so nothing was checked");
     else if (checksum != packet->checksum && packet->checksum_scheme == RFC11_CHECKSUM_NONE)
@@ -112,7 +112,8 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
         break;
     case RFC11_NO_KEY:
         (void)fail(error, TTR_E_UNSUPPORTED, at + 46,
-                   "%s: the metadata is enciphered: give its key with " RFC11_KEY_ADVICE, u->file);
+                   "%s: the metadata is encrypted: specify its key with " RFC11_KEY_ADVICE,
+                   u->file);
         return error_set_option(error, TTR_E_UNSUPPORTED, RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return fail(

@@ -374,10 +374,9 @@ static bool check_section(struct rfc11_parser *parser, const struct section_bloc
         return rfc11_fail_at(&parser->lexer, section->name_at,
                              "a section of this name was declared before");
     if (!section->header)
-        return rfc11_fail_at(
-            &parser->lexer, at,
-            "the section does not say which header its events have: expected event "
-            "{ header_type = type1; } or type2");
+        return rfc11_fail_at(&parser->lexer, at,
+                             "the section declares no event header: expected event "
+                             "{ header_type = type1; } or type2");
     if (!section->has_event_size || !section->context)
         return true;
     const struct type_member *size =

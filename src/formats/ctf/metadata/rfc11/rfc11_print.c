@@ -130,14 +130,14 @@ static const char *find_unsayable_reason(const struct type *type)
     if (type->is_reversed)
         return "reversed bits";
     if (type->role)
-        return "fields that tell the reader something";
+        return "fields with a role";
     bool is_number = type->kind == TYPE_UINT || type->kind == TYPE_INT;
     if (type->kind == TYPE_FLOAT && type->bits != 32 && type->bits != 64)
         return "floating-point numbers of other sizes than 32 and 64 bits";
     if (is_number && type->bits > 64)
         return "integers of more than 64 bits";
     if (type->kind == TYPE_SEQUENCE && !type->has_inline_length)
-        return "sequences whose length stands elsewhere";
+        return "sequences with their length in another field";
     if (type->kind == TYPE_STRING && (type->bits != 8 || type->encoding > ENCODING_ASCII))
         return "strings of another encoding than UTF-8 and ASCII";
     return NULL;

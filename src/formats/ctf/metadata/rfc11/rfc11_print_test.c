@@ -81,7 +81,7 @@ static const char printed[] =
     "            context_type = pair;\n        }\n    }\n}\n"
     "event {\n    name = third;\n    id = 0;\n    section = \"t.wo\";\n    fields = pair;\n}\n";
 
-static void descriptions_are_printed_with_all_that_they_say(void **state)
+static void printed_description_is_complete(void **state)
 {
     (void)state;
     struct buffer text, again;
@@ -151,7 +151,7 @@ static void foreign_byte_order_is_printed(void **state)
     buffer_free(&text);
 }
 
-static void extensions_are_printed_as_they_are_read(void **state)
+static void printed_extensions_parse_to_equal_description(void **state)
 {
     static const char *const parts[] = {
         "    uuid = \"2a6422d0-6cee-11e0-8c08-cb07d7b3a564\";\n",
@@ -254,10 +254,10 @@ static void inexpressible_in_rfc11_is_refused_with_position(void **state)
     finish(&m, "reversed bits");
     begin(&m);
     m.field.role = CTF_ROLE_TIME;
-    finish(&m, "tell the reader");
+    finish(&m, "with a role");
     begin(&m);
     m.field = (struct type){.kind = TYPE_SEQUENCE, .element = &m.inner};
-    finish(&m, "stands elsewhere");
+    finish(&m, "in another field");
     begin(&m);
     m.field = (struct type){.kind = TYPE_ARRAY, .element = &m.inner};
     m.inner.kind = TYPE_FLOAT;
@@ -305,7 +305,7 @@ static void ranges_are_printed_value_by_value(void **state)
     finish(&m, "ranges");
 }
 
-static void types_of_one_name_are_kept_apart(void **state)
+static void types_of_equal_name_stay_distinct(void **state)
 {
     (void)state;
     struct model m;
@@ -353,14 +353,14 @@ static void each_failing_allocation_is_reported_without_leak(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(descriptions_are_printed_with_all_that_they_say),
+        cmocka_unit_test(printed_description_is_complete),
         cmocka_unit_test(offset_without_epoch_prints_clock_absolute),
         cmocka_unit_test(discarded_at_end_is_printed),
         cmocka_unit_test(foreign_byte_order_is_printed),
-        cmocka_unit_test(extensions_are_printed_as_they_are_read),
+        cmocka_unit_test(printed_extensions_parse_to_equal_description),
         cmocka_unit_test(inexpressible_in_rfc11_is_refused_with_position),
         cmocka_unit_test(ranges_are_printed_value_by_value),
-        cmocka_unit_test(types_of_one_name_are_kept_apart),
+        cmocka_unit_test(types_of_equal_name_stay_distinct),
         cmocka_unit_test(each_failing_allocation_is_reported_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

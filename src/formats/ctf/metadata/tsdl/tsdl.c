@@ -28,8 +28,9 @@ static bool check_opening(struct tsdl_reading *reading)
         return true;
     bool is_ours = text->n > whole && memcmp(text->p + n, version, sizeof version - 1) == 0 &&
                    (text->p[whole] < '0' || text->p[whole] > '9');
-    return is_ours || tsdl_fail(reading, n,
-                                "this is no metadata of CTF 1.8, which begins with \"/* CTF 1.8\"");
+    return is_ours ||
+           tsdl_fail(reading, n,
+                     "this is not metadata of CTF 1.8, which begins with \"/* CTF 1.8\"");
 }
 
 static struct tsdl_state *get_parser_state(struct ctf_description *description)

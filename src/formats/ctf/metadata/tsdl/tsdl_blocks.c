@@ -27,7 +27,7 @@ static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
     if (attribute->kind == TSDL_ASSIGN) {
         const struct tsdl_value *value = attribute->value;
         if (value->kind != TSDL_VALUE_PATH) {
-            (void)tsdl_fail(resolver->reading, value->at, "'%.*s' takes a type",
+            (void)tsdl_fail(resolver->reading, value->at, "'%.*s' requires a type",
                             (int)attribute->name.n, attribute->name.p);
             return NULL;
         }
@@ -92,7 +92,7 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
         if (number != (which == TRACE_MAJOR ? 1 : 8))
             return tsdl_fail(
                 resolver->reading, attribute->value->at,
-                "the trace says %s = %llu, but only CTF 1.8 (major = 1, minor = 8) is known in "
+                "the trace declares %s = %llu, but only CTF 1.8 (major = 1, minor = 8) is known in "
                 "this language",
                 which == TRACE_MAJOR ? "major" : "minor", (unsigned long long)number);
         return true;
@@ -125,7 +125,7 @@ static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_stat
         return false;
     if (~seen & (1u << TRACE_MAJOR | 1u << TRACE_MINOR))
         return tsdl_fail(resolver->reading, block->at,
-                         "a trace says its version: major = 1; minor = 8;");
+                         "a trace must declare its version: major = 1; minor = 8;");
     resolver->description->minor = 8;
     return place_assigned_roots(resolver, &header, (struct tsdl_place){.root = ROOT_PACKET_HEADER},
                                 &resolver->description->packet_header);
@@ -155,7 +155,7 @@ static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl
         bool is_packed_big_endian = description->is_big_endian;
         if (!attribute)
             return tsdl_fail(resolver->reading, block->at,
-                             "a trace says its byte order: byte_order = le; or be");
+                             "a trace must declare its byte order: byte_order = le; or be");
         if (!tsdl_get_byte_order(resolver, attribute, false, &description->is_big_endian))
             return false;
         if (description->has_byte_order && description->is_big_endian != is_packed_big_endian)
@@ -414,7 +414,7 @@ static bool resolve_stream(struct tsdl_resolver *resolver, const struct tsdl_sta
         !tsdl_has_role(description->packet_header, CTF_ROLE_STREAM_CLASS_ID))
         return tsdl_fail(
             resolver->reading, block->at,
-            "a second stream, but no stream_id in the packet header to tell them apart");
+            "a second stream, but no stream_id in the packet header to distinguish them");
     struct ctf_stream_class *stream = add_stream(resolver, values.id);
     if (!stream)
         return false;
@@ -519,7 +519,7 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     if (stream->events_n == 1 && !tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID))
         return tsdl_fail(
             resolver->reading, at,
-            "a second event in stream %llu, but no id in the event header to tell them apart",
+            "a second event in stream %llu, but no id in the event header to distinguish them",
             (unsigned long long)stream->id);
     struct ctf_event_class *event = ctf_add_event(resolver->description, stream, values->id);
     if (!event)

@@ -79,7 +79,7 @@ static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statemen
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
         memcmp(path.p + path.n - 6, ".value", 6) != 0) {
         tsdl_note(resolver, TTR_SEVERITY_ODD, attribute->at, "ctf.unknown-map",
-                  "a number is mapped to clock.NAME.value; this map is passed over");
+                  "a number is mapped to clock.NAME.value; this map is ignored");
         return true;
     }
     ttr_text name = {path.p + 6, path.n - 12};
@@ -203,9 +203,8 @@ static bool make_integer(struct tsdl_resolver *resolver, const struct tsdl_speci
     type->type.base = values.base;
     type->encoding = values.encoding;
     if (values.clock && (values.is_signed || values.bits > 64)) {
-        tsdl_note(
-            resolver, TTR_SEVERITY_ODD, specifier->at, "ctf.wrong-map",
-            "a clock's value is an unsigned number of at most 64 bits; this map is passed over");
+        tsdl_note(resolver, TTR_SEVERITY_ODD, specifier->at, "ctf.wrong-map",
+                  "a clock's value is an unsigned number of at most 64 bits; this map is ignored");
     } else if (values.clock) {
         type->type.clock = type->clock = values.clock;
         type->type.role = CTF_ROLE_TIME;
@@ -322,7 +321,7 @@ static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_va
 {
     if (value->kind != TSDL_VALUE_NUMBER)
         return tsdl_fail(resolver->reading, value->at,
-                         "a label takes a number, or two with ... between");
+                         "a label needs a number, or two with ... between");
     if (!is_signed && value->is_negative && value->number)
         return tsdl_fail(resolver->reading, value->at,
                          "this enumeration is of an unsigned integer, which is never negative");

@@ -144,7 +144,7 @@ static void invalid_suite_cases_are_refused(void **state)
 
 /* In babeltrace/ctf-traces/fail, one trace has only an invalid stream; the others have invalid
  * metadata. */
-static void other_texts_of_ctf_1_8_are_read_and_written(void **state)
+static void other_ctf_1_8_texts_survive_round_trip(void **state)
 {
     (void)state;
     static const char *const folders[] = {"babeltrace/ctf-traces/succeed",
@@ -174,7 +174,7 @@ static void other_texts_of_ctf_1_8_are_read_and_written(void **state)
 
 /* The largest file declares 1,181 kernel events; its description needs a few times the size of its
  * text. */
-static void metadata_of_a_kernel_fits_into_little_memory(void **state)
+static void kernel_metadata_needs_little_memory(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -297,8 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_suite_cases_are_accepted),
         cmocka_unit_test(invalid_suite_cases_are_refused),
-        cmocka_unit_test(other_texts_of_ctf_1_8_are_read_and_written),
-        cmocka_unit_test(metadata_of_a_kernel_fits_into_little_memory),
+        cmocka_unit_test(other_ctf_1_8_texts_survive_round_trip),
+        cmocka_unit_test(kernel_metadata_needs_little_memory),
         cmocka_unit_test(metadata_cut_anywhere_does_not_crash),
         cmocka_unit_test(damaged_metadata_does_not_crash),
     };

@@ -42,7 +42,7 @@ static ttr_status parse(ttr *t, const char *last, struct ctf_description *descri
     return status;
 }
 
-static void trees_of_many_events_are_not_all_kept(void **state)
+static void syntax_trees_are_freed_while_parsing(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -80,7 +80,7 @@ static void refuse(const char *last, const char *message)
     ttr_free(t);
 }
 
-static void faults_in_late_events_are_shown_at_their_place(void **state)
+static void fault_in_late_event_has_its_position(void **state)
 {
     (void)state;
     refuse("event { id = ; };", "expected a number, a string or a name");
@@ -88,7 +88,7 @@ static void faults_in_late_events_are_shown_at_their_place(void **state)
            "no type is called 'unheard' here");
 }
 
-static void types_written_alike_are_one_and_keep_their_names_apart(void **state)
+static void equal_types_are_shared_with_separate_names(void **state)
 {
     (void)state;
     static const char source[] =
@@ -114,9 +114,9 @@ static void types_written_alike_are_one_and_keep_their_names_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_of_many_events_are_not_all_kept),
-        cmocka_unit_test(faults_in_late_events_are_shown_at_their_place),
-        cmocka_unit_test(types_written_alike_are_one_and_keep_their_names_apart),
+        cmocka_unit_test(syntax_trees_are_freed_while_parsing),
+        cmocka_unit_test(fault_in_late_event_has_its_position),
+        cmocka_unit_test(equal_types_are_shared_with_separate_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ void *tsdl_tree_alloc(struct tsdl_reading *reading, size_t size)
     void *block = NULL;
     if (reading->tree.total > reading->tree_max)
         reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET,
-                               "%s: metadata takes too much memory to read (%zu bytes for %zu)",
+                               "%s: metadata needs too much memory to read (%zu bytes for %zu)",
                                reading->text->file, reading->tree.total, reading->text->n);
     else if (!(block = arena_alloc(&reading->tree, size)))
         (void)tsdl_fail_memory(reading);
@@ -194,12 +194,12 @@ static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to,
     uint32_t point = 0;
     for (size_t i = 1; i <= digits; i++) {
         if (digit_value(p[*at + i]) > 15)
-            return tsdl_fail(reading, *at + i, "expected a hexadecimal digit: \\%c takes %zu",
+            return tsdl_fail(reading, *at + i, "expected a hexadecimal digit: \\%c requires %zu",
                              p[*at], digits);
         point = point << 4 | digit_value(p[*at + i]);
     }
     if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
-        return tsdl_fail(reading, *at - 1, "U+%04X is no character", (unsigned)point);
+        return tsdl_fail(reading, *at - 1, "U+%04X is not a character", (unsigned)point);
     *n += encode_utf8(to + *n, point);
     *at += digits + 1;
     return true;
@@ -228,9 +228,9 @@ static bool decode_escape(struct tsdl_reading *reading, size_t *at, char *to, si
          digits++, ++*at)
         value = value * base + digit_value(p[*at]);
     if (digits == 0)
-        return tsdl_fail(
-            reading, *at,
-            "no escape sequence of C: \\ stands before one of '\"?\\abfnrtvxuU and octal digits");
+        return tsdl_fail(reading, *at,
+                         "not an escape sequence of C: expected \\ and one of '\"?\\abfnrtvxuU and "
+                         "octal digits");
     to[(*n)++] = (char)value;
     return true;
 }

@@ -165,7 +165,7 @@ static const struct tsdl_type *follow_relative(struct placing *p, const struct t
         if (target)
             return target;
     }
-    (void)fail_reference(p, user, "is no field before this one");
+    (void)fail_reference(p, user, "is not an earlier field");
     return NULL;
 }
 
@@ -236,7 +236,7 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
         : from ? tsdl_resolve_path(tsdl_type_of(from), path, names, names_n)
                : NULL;
     if (!target)
-        (void)fail_reference(p, user, "is no field before this one");
+        (void)fail_reference(p, user, "is not an earlier field");
     return target;
 }
 

@@ -79,7 +79,7 @@ static bool enter_only_option(struct tsdl_printer *p, struct way *way)
         if (!leads_to_member(type->members[i].type, way->names[0], 0))
             continue;
         if (option)
-            return tsdl_print_refuse(p, "path to a field that stands in several options");
+            return tsdl_print_refuse(p, "path to a field that is in several options");
         option = &type->members[i];
         way->type = option->type;
     }

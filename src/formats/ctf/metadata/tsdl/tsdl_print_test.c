@@ -153,7 +153,7 @@ static void check_clock(const char *offsets, const char *lines)
 }
 
 /* Section 8: offset_s + offset / freq, both signed; Babeltrace 2.0 rejects negative offsets. */
-static void negative_cycles_of_a_clock_become_fewer_seconds(void **state)
+static void negative_clock_cycles_reduce_seconds(void **state)
 {
     (void)state;
     check_clock("offset = -1;", "\toffset_s = -1;\n\toffset = 9;\n");
@@ -235,7 +235,7 @@ static void booleans_flags_bits_and_bytes_are_integers(void **state)
                   "\t\tinteger { size = 8; align = 8; signed = false; encoding = UTF8; } x[3];\n");
 }
 
-static void names_become_words_that_are_shown_as_they_were(void **state)
+static void printed_names_are_words_with_equal_shown_name(void **state)
 {
     (void)state;
     check_members(CTF2_UINT("int", "8") "," CTF2_UINT("_a", "8") "," CTF2_UINT(
@@ -243,7 +243,7 @@ static void names_become_words_that_are_shown_as_they_were(void **state)
                   U8_LINE("_int") U8_LINE("__a") U8_LINE("b") U8_LINE("two_words") U8_LINE("_7"));
 }
 
-static void names_that_readers_take_for_the_same_are_refused(void **state)
+static void names_that_readers_confuse_are_refused(void **state)
 {
     (void)state;
     refuse_members(CTF2_UINT("a b", "8") "," CTF2_UINT("a.b", "8"), "field a.b");
@@ -259,7 +259,7 @@ static void names_that_readers_take_for_the_same_are_refused(void **state)
 
 #define AT_N "{'path':['n']}"
 
-static void an_optional_is_a_variant_of_present_and_absent(void **state)
+static void optional_prints_as_variant(void **state)
 {
     (void)state;
     check_members(
@@ -289,7 +289,7 @@ static void an_optional_is_a_variant_of_present_and_absent(void **state)
     "{'name':'x','field-class':{'type':'variant','selector-field-location':" AT_N \
     ",'options':[" options "]}}"
 
-static void a_selector_without_labels_becomes_an_enumeration(void **state)
+static void unlabelled_selector_prints_as_enumeration(void **state)
 {
     (void)state;
     check_members(
@@ -339,7 +339,7 @@ static void inexpressible_in_tsdl_is_refused_with_position(void **state)
     refuse_members(
         "{'name':'x','field-class':{'type':'fixed-length-unsigned-integer','length':8," LE
         ",'bit-order':'last-to-first'}}",
-        "bits are reversed");
+        "with reversed bits");
     refuse_members(
         "{'name':'x','field-class':{'type':'null-terminated-string','encoding':'utf-16le'}}",
         "UTF-16");
@@ -355,7 +355,7 @@ static void inexpressible_in_tsdl_is_refused_with_position(void **state)
 
 /* Babeltrace requires that all clocks of a trace are absolute, or none. A uid may be a UUID of
  * TSDL. */
-static void absolute_is_printed_for_all_clocks_or_none(void **state)
+static void absolute_clocks_print_for_all_or_none(void **state)
 {
     (void)state;
     struct ctf2_case c;
@@ -385,7 +385,7 @@ static void absolute_is_printed_for_all_clocks_or_none(void **state)
 }
 
 /* CTF 2 declares roles for any name; TSDL implies them by the name. */
-static void fields_with_a_role_get_the_name_that_means_it(void **state)
+static void fields_with_role_print_reserved_name(void **state)
 {
     (void)state;
     struct ctf2_case c;
@@ -415,7 +415,7 @@ static void fields_with_a_role_get_the_name_that_means_it(void **state)
     ctf2_case_free(&c);
 }
 
-static void entries_of_the_environment_get_names_of_words(void **state)
+static void environment_entries_print_word_names(void **state)
 {
     (void)state;
     struct ctf2_case c;
@@ -474,16 +474,16 @@ int main(void)
         cmocka_unit_test(printer_form_is_reproduced_exactly),
         cmocka_unit_test(printed_tsdl_parses_to_equal_description),
         cmocka_unit_test(redundant_ids_are_not_printed),
-        cmocka_unit_test(negative_cycles_of_a_clock_become_fewer_seconds),
-        cmocka_unit_test(absolute_is_printed_for_all_clocks_or_none),
+        cmocka_unit_test(negative_clock_cycles_reduce_seconds),
+        cmocka_unit_test(absolute_clocks_print_for_all_or_none),
         cmocka_unit_test(booleans_flags_bits_and_bytes_are_integers),
-        cmocka_unit_test(names_become_words_that_are_shown_as_they_were),
-        cmocka_unit_test(names_that_readers_take_for_the_same_are_refused),
-        cmocka_unit_test(an_optional_is_a_variant_of_present_and_absent),
-        cmocka_unit_test(a_selector_without_labels_becomes_an_enumeration),
+        cmocka_unit_test(printed_names_are_words_with_equal_shown_name),
+        cmocka_unit_test(names_that_readers_confuse_are_refused),
+        cmocka_unit_test(optional_prints_as_variant),
+        cmocka_unit_test(unlabelled_selector_prints_as_enumeration),
         cmocka_unit_test(inexpressible_in_tsdl_is_refused_with_position),
-        cmocka_unit_test(fields_with_a_role_get_the_name_that_means_it),
-        cmocka_unit_test(entries_of_the_environment_get_names_of_words),
+        cmocka_unit_test(fields_with_role_print_reserved_name),
+        cmocka_unit_test(environment_entries_print_word_names),
         cmocka_unit_test(rfc11_descriptions_are_refused),
         cmocka_unit_test(failing_allocation_prints_nothing),
     };

@@ -74,7 +74,7 @@ static bool print_number_type(struct tsdl_printer *p, const struct type *type)
 {
     const struct tsdl_need *need = tsdl_find_need(p);
     if (type->is_reversed)
-        return tsdl_print_refuse(p, "numbers whose bits are reversed");
+        return tsdl_print_refuse(p, "numbers with reversed bits");
     if (!need && can_be_named_type(p, type)) {
         if (p->gathers)
             return collect_alias(p, type);
@@ -106,7 +106,7 @@ static bool print_floating_point(struct tsdl_printer *p, const struct type *type
 {
     unsigned exponent = type->bits == 16 ? 5 : type->bits == 32 ? 8 : type->bits == 64 ? 11 : 15;
     if (type->is_reversed)
-        return tsdl_print_refuse(p, "numbers whose bits are reversed");
+        return tsdl_print_refuse(p, "numbers with reversed bits");
     if (type->bits != 16 && type->bits != 32 && type->bits != 64 && type->bits != 128)
         return tsdl_print_refuse(p, "floating point numbers of more than 128 bits");
     tsdl_print_format(p, "floating_point { exp_dig = %u; mant_dig = %u; align = %u;", exponent,
@@ -139,7 +139,7 @@ static bool print_dimension(struct tsdl_printer *p, const struct type *type)
         return true;
     }
     if (type->has_inline_length)
-        return tsdl_print_refuse(p, "sequences whose length stands right before their elements");
+        return tsdl_print_refuse(p, "sequences with the length right before their elements");
     tsdl_print_format(p, "[");
     if (!tsdl_print_reference(p, &type->reference))
         return false;

@@ -186,11 +186,11 @@ bool tsdl_choose_root_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
     const char *name = tsdl_role_name(spot->root, role);
     if (!role)
         return tsdl_print_refuse(p,
-                                 "such field: its name would give it a meaning it does not have");
+                                 "such field: its name would imply a role that it does not have");
     if (!name || spot->is_in_array || (spot->root != ROOT_EVENT_HEADER && !spot->is_top))
-        return tsdl_print_refuse(p, "way to give this field its role");
+        return tsdl_print_refuse(p, "way to mark the role of this field");
     *word = (ttr_text){name, strlen(name)};
     return !is_shown_name_used(spot->outer, member, *word) ||
            tsdl_print_refuse(
-               p, "way to give this field its role: another one has the name that means it");
+               p, "way to mark the role of this field: another field has the name that implies it");
 }

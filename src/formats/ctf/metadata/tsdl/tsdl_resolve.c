@@ -168,7 +168,7 @@ static bool set_reference(struct tsdl_resolver *resolver, struct tsdl_type *user
                          *what == 'l' ? "a number or " : "");
     if (value->keyword)
         return tsdl_fail(resolver->reading, value->at,
-                         "a keyword is no name of a field: expected the %s", what);
+                         "a keyword cannot be a field name: expected the %s", what);
     user->reference =
         (struct tsdl_reference){.reading = resolver->state->readings_n, .at = value->at};
     user->has_references = true;
@@ -550,7 +550,7 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
         return tsdl_resolve_specifier(resolver, statement->specifier) != NULL;
     if (statement->kind == TSDL_FIELDS)
         return tsdl_fail(resolver->reading, statement->declarator->at,
-                         "fields stand in structures and variants; did you mean typedef?");
+                         "a field must be in a structure or variant; did you mean typedef?");
     if (!resolve_base(resolver, statement->specifier, statement->declarator, &base))
         return false;
     for (const struct tsdl_declarator *declarator = statement->declarator; declarator;

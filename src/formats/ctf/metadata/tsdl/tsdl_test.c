@@ -102,7 +102,7 @@ static void assert_reference(const struct type *type, enum type_root root, const
     assert_int_equal(type->reference.root, root);
 }
 
-static void integers_have_the_defaults_of_the_specification(void **state)
+static void integers_have_specified_defaults(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -122,7 +122,7 @@ static void integers_have_the_defaults_of_the_specification(void **state)
     done(&parsed);
 }
 
-static void floating_point_and_strings_are_read(void **state)
+static void floats_and_strings_parse(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -177,7 +177,7 @@ static void integers_named_as_pointers_are_of_base_16(void **state)
 }
 
 /* 4.1.8 */
-static void enumerations_count_on_from_the_label_before(void **state)
+static void enumeration_labels_continue_from_previous_value(void **state)
 {
     (void)state;
     static const struct {
@@ -201,7 +201,7 @@ static void enumerations_count_on_from_the_label_before(void **state)
     done(&parsed);
 }
 
-static void labels_of_signed_enumerations_may_be_negative_and_come_twice(void **state)
+static void signed_labels_may_be_negative_and_repeated(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -218,7 +218,7 @@ static void labels_of_signed_enumerations_may_be_negative_and_come_twice(void **
 }
 
 /* 4.2.2: in the example, the typedef keeps the tag of the outer structure. */
-static void a_variant_keeps_the_tag_of_the_place_where_it_is_declared(void **state)
+static void variant_tag_resolves_at_declaration(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -242,7 +242,7 @@ static void a_variant_keeps_the_tag_of_the_place_where_it_is_declared(void **sta
 }
 
 /* 4.2.4 */
-static void lengths_are_found_by_relative_and_absolute_paths(void **state)
+static void lengths_resolve_by_relative_and_absolute_paths(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -265,7 +265,7 @@ static void lengths_are_found_by_relative_and_absolute_paths(void **state)
     done(&parsed);
 }
 
-static void arrays_of_characters_are_texts(void **state)
+static void character_arrays_are_text(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -366,7 +366,7 @@ static void repeated_clock_block_is_accepted(void **state)
     refuse(TRACE CLOCK "clock { name = c; };", "a second clock 'c', which is not as the first");
 }
 
-static void without_a_clock_block_timestamps_count_nanoseconds(void **state)
+static void timestamps_without_clock_block_are_nanoseconds(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -379,7 +379,7 @@ static void without_a_clock_block_timestamps_count_nanoseconds(void **state)
     done(&parsed);
 }
 
-static void shown_names_lose_one_underscore_unless_they_clash(void **state)
+static void shown_names_drop_one_underscore_unless_clashing(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -392,7 +392,7 @@ static void shown_names_lose_one_underscore_unless_they_clash(void **state)
     done(&parsed);
 }
 
-static void options_match_labels_that_differ_by_a_leading_underscore(void **state)
+static void options_match_labels_despite_leading_underscore(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -408,7 +408,7 @@ static void options_match_labels_that_differ_by_a_leading_underscore(void **stat
     done(&parsed);
 }
 
-static void declarations_may_come_in_pieces(void **state)
+static void declarations_in_several_texts_parse(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -436,7 +436,7 @@ static void unknown_attributes_are_noted_with_their_line(void **state)
     done(&parsed);
 }
 
-static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(void **state)
+static void repeated_event_id_keeps_first_and_reports_damage(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -451,7 +451,7 @@ static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(
 }
 
 /* LTTng does not escape these characters. */
-static void quotes_and_backslashes_that_lttng_prints_are_those_of_the_value(void **state)
+static void unescaped_lttng_quotes_and_backslashes_stay_in_value(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -478,7 +478,7 @@ static void quotes_and_backslashes_that_lttng_prints_are_those_of_the_value(void
 }
 
 /* 7.3.1 */
-static void inner_scopes_hide_types_and_one_scope_has_each_once(void **state)
+static void inner_scope_hides_outer_type(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -507,17 +507,18 @@ static void errors_show_position_with_caret(void **state)
     done(&parsed);
 }
 
-static void forbidden_tsdl_is_refused(void **state)
+static void forbidden_types_are_refused(void **state)
 {
     (void)state;
     refuse("typealias integer { size = 8; } := u8;", "no trace block");
     refuse("/* CTF 1.9 */ trace { major = 1; minor = 8; byte_order = le; };",
-           "no metadata of CTF 1.8");
+           "not metadata of CTF 1.8");
     refuse("trace { major = 1; minor = 8; };", "byte_order = le");
     refuse("trace { major = 1; minor = 8; byte_order = le; uuid = "
            "\"2a6422d0-6cee-11e0-8c08-cb07d7b3a56x\"; };",
-           "'uuid' takes a UUID");
-    refuse("trace { major = 2; minor = 8; byte_order = le; };", "says major = 2, but only CTF 1.8");
+           "'uuid' requires a UUID");
+    refuse("trace { major = 2; minor = 8; byte_order = le; };",
+           "declares major = 2, but only CTF 1.8");
     refuse(TRACE "event { fields := struct { integer { align = 8; } f; }; };",
            "an integer needs a size");
     refuse(TRACE "event { fields := struct { integer { size = 0; } f; }; };",
@@ -531,16 +532,16 @@ static void forbidden_tsdl_is_refused(void **state)
     refuse(TRACE U8 "event { fields := struct { u8 f; u8 f; }; };", "a second field called 'f'");
     refuse(TRACE U8 "event { fields := struct { u8 trace; }; };", "found the keyword 'trace'");
     refuse(TRACE U8 "event { fields := struct { u8 a[b]; }; };",
-           "the length 'b' is no field before this one");
+           "the length 'b' is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { u8 a[b]; u8 b; }; };",
-           "the length 'b' is no field before this one");
+           "the length 'b' is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { u8 a[event.fields.b]; u8 b; }; };",
-           "is no field before this one");
+           "is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { enum : u8 { a } t; variant <t> { struct { u8 n; } "
                     "a; } v; u8 s[v.a.n]; }; };",
-           "the length 'v.a.n' is no field before this one");
+           "the length 'v.a.n' is not an earlier field");
     refuse(TRACE U8 "event { fields := struct { struct { u8 n; } a[2]; u8 s[a.n]; }; };",
-           "is no field before this one");
+           "is not an earlier field");
     refuse(TRACE U8 "typedef u8 t[x];", "no field 'x' here");
     refuse(TRACE U8 "event { fields := struct { u8 tag; variant <tag> { u8 a; } v; }; };",
            "the tag of a variant is an enumeration");
@@ -551,6 +552,11 @@ static void forbidden_tsdl_is_refused(void **state)
     refuse(TRACE U8 "enum e : u8 { a = 256 };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 255, b };", "8 bits cannot hold");
     refuse(TRACE U8 "enum e : u8 { a = 3 ... 2 };", "ends before it begins");
+}
+
+static void forbidden_blocks_are_refused(void **state)
+{
+    (void)state;
     refuse(TRACE "event { id = 0; }; event { };", "this event needs an id");
     refuse(TRACE "event { id = 0; };\nevent { id = 1; };",
            "metadata:3:1: a second event in stream 0, but no id in the event header");
@@ -566,12 +572,12 @@ static void forbidden_tsdl_is_refused(void **state)
     refuse(TRACE "trace { };", "a second trace block");
     refuse(TRACE "/* no end", "this comment does not end");
     refuse(TRACE "env { a = \"x", "this string does not end");
-    refuse(TRACE "env { a = \"\\q\"; };", "no escape sequence");
+    refuse(TRACE "env { a = \"\\q\"; };", "not an escape sequence");
     refuse(TRACE "env { a = 1x; };", "does not belong into this number");
     refuse(TRACE "env { a = 18446744073709551616; };", "does not fit into 64 bits");
 }
 
-static void strings_have_the_escapes_of_c(void **state)
+static void string_escapes_follow_c(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -622,7 +628,7 @@ static void hostile_nesting_is_refused(void **state)
     refuse(text, "levels of types");
 }
 
-static void a_member_is_found_among_many(void **state)
+static void member_lookup_among_many_succeeds(void **state)
 {
     (void)state;
     static char text[60000];
@@ -723,32 +729,33 @@ static void metadata_in_packets_are_read_up_to_their_last_whole_declaration_once
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_have_the_defaults_of_the_specification),
-        cmocka_unit_test(floating_point_and_strings_are_read),
+        cmocka_unit_test(integers_have_specified_defaults),
+        cmocka_unit_test(floats_and_strings_parse),
         cmocka_unit_test(type_names_may_have_several_words_and_stars),
         cmocka_unit_test(integers_named_as_pointers_are_of_base_16),
-        cmocka_unit_test(enumerations_count_on_from_the_label_before),
-        cmocka_unit_test(labels_of_signed_enumerations_may_be_negative_and_come_twice),
-        cmocka_unit_test(a_variant_keeps_the_tag_of_the_place_where_it_is_declared),
-        cmocka_unit_test(lengths_are_found_by_relative_and_absolute_paths),
-        cmocka_unit_test(arrays_of_characters_are_texts),
+        cmocka_unit_test(enumeration_labels_continue_from_previous_value),
+        cmocka_unit_test(signed_labels_may_be_negative_and_repeated),
+        cmocka_unit_test(variant_tag_resolves_at_declaration),
+        cmocka_unit_test(lengths_resolve_by_relative_and_absolute_paths),
+        cmocka_unit_test(character_arrays_are_text),
         cmocka_unit_test(fields_of_headers_have_roles_and_clocks),
         cmocka_unit_test(repeated_clock_block_is_accepted),
-        cmocka_unit_test(without_a_clock_block_timestamps_count_nanoseconds),
-        cmocka_unit_test(shown_names_lose_one_underscore_unless_they_clash),
-        cmocka_unit_test(options_match_labels_that_differ_by_a_leading_underscore),
-        cmocka_unit_test(declarations_may_come_in_pieces),
+        cmocka_unit_test(timestamps_without_clock_block_are_nanoseconds),
+        cmocka_unit_test(shown_names_drop_one_underscore_unless_clashing),
+        cmocka_unit_test(options_match_labels_despite_leading_underscore),
+        cmocka_unit_test(declarations_in_several_texts_parse),
         cmocka_unit_test(unknown_attributes_are_noted_with_their_line),
-        cmocka_unit_test(of_two_events_with_one_id_the_first_counts_and_the_second_is_damage),
-        cmocka_unit_test(quotes_and_backslashes_that_lttng_prints_are_those_of_the_value),
-        cmocka_unit_test(inner_scopes_hide_types_and_one_scope_has_each_once),
+        cmocka_unit_test(repeated_event_id_keeps_first_and_reports_damage),
+        cmocka_unit_test(unescaped_lttng_quotes_and_backslashes_stay_in_value),
+        cmocka_unit_test(inner_scope_hides_outer_type),
         cmocka_unit_test(errors_show_position_with_caret),
-        cmocka_unit_test(forbidden_tsdl_is_refused),
-        cmocka_unit_test(strings_have_the_escapes_of_c),
+        cmocka_unit_test(forbidden_types_are_refused),
+        cmocka_unit_test(forbidden_blocks_are_refused),
+        cmocka_unit_test(string_escapes_follow_c),
         cmocka_unit_test(
             metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known),
         cmocka_unit_test(hostile_nesting_is_refused),
-        cmocka_unit_test(a_member_is_found_among_many),
+        cmocka_unit_test(member_lookup_among_many_succeeds),
         cmocka_unit_test(failing_allocation_is_reported_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ void *tsdl_alloc(struct tsdl_resolver *resolver, size_t size)
     void *block = NULL;
     if (arena->total > resolver->memory_max)
         reading->status = fail(reading->error, TTR_E_LIMIT, NO_OFFSET,
-                               "%s: what the metadata describes takes too much memory (%zu bytes)",
+                               "%s: the description needs too much memory (%zu bytes)",
                                reading->text->file, arena->total);
     else if (!(block = arena_alloc(arena, size)))
         (void)tsdl_fail_memory(reading);
@@ -69,7 +69,7 @@ static bool fail_value(struct tsdl_resolver *resolver, const struct tsdl_stateme
                        const char *expected)
 {
     size_t at = attribute->kind == TSDL_ASSIGN ? attribute->value->at : attribute->at;
-    return tsdl_fail(resolver->reading, at, "'%.*s' takes %s", (int)attribute->name.n,
+    return tsdl_fail(resolver->reading, at, "'%.*s' requires %s", (int)attribute->name.n,
                      attribute->name.p, expected);
 }
 

@@ -1,0 +1,271 @@
+/* CPU buffers: read the pages of one CPU in one ring buffer, and return their events in order. */
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "formats/trace_dat/trace_dat.h"
+
+/* memory limit for all CPU buffers together; divided equally if there are many */
+#define BUFFERS_BYTES ((size_t)8 << 20)
+#define BUFFER_BYTES ((size_t)256 << 10) /* memory limit for one CPU buffer */
+
+ttr_status trace_dat_cpu_buffer_add(struct trace_dat_reader *reader,
+                                    const struct trace_dat_cpu_buffer *cpu_buffer, ttr_text buffer)
+{
+    struct input *in = reader->in;
+    if (cpu_buffer->left == 0)
+        return TTR_OK;
+    if (cpu_buffer->page_bytes < 64 || cpu_buffer->page_bytes > TRACE_DAT_PAGE_MAX)
+        return input_add_damage(in, cpu_buffer->at, cpu_buffer->left, "trace_dat.bad-page-size",
+                                reader->error,
+                                "pages of %u bytes are impossible; CPU %u is not read",
+                                cpu_buffer->page_bytes, cpu_buffer->cpu);
+    uint64_t room = cpu_buffer->at < reader->size ? reader->size - cpu_buffer->at : 0,
+             size = cpu_buffer->left < room ? cpu_buffer->left : room;
+    if (size > reader->size - reader->cpu_buffers_bytes)
+        return input_add_damage(
+            in, cpu_buffer->at, 0, "trace_dat.overlap", reader->error,
+            "with the events of CPU %u here, all have more bytes than the file: "
+            "they overlap, and these are not read",
+            cpu_buffer->cpu);
+    reader->cpu_buffers_bytes += size;
+    ttr_id name = buffer.n ? ttr_text_add(reader->t, buffer.p, buffer.n) : 0;
+    ttr_id track = context_add_track(
+        reader->t, &(ttr_track){.number = cpu_buffer->cpu, .name = name, .source = in->id});
+    if (!track || (buffer.n && !name) ||
+        !alloc_reserve(&reader->t->counted, (void **)&reader->cpu_buffer,
+                       &reader->cpu_buffers_capacity, reader->cpu_buffers_n + 1,
+                       sizeof *reader->cpu_buffer))
+        return fail_memory(reader->error);
+    struct trace_dat_cpu_buffer *added = &reader->cpu_buffer[reader->cpu_buffers_n++];
+    *added = *cpu_buffer;
+    added->track = track;
+    added->needs_refill = true;
+    if (cpu_buffer->is_compressed && cpu_buffer->left <= UINT64_MAX - sizeof cpu_buffer->chunks)
+        added->left += sizeof cpu_buffer->chunks; /* trace-cmd does not include the count itself */
+    if (added->left <= room)
+        return TTR_OK;
+    added->left = room;
+    return input_add_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
+                            "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64
+                            " bytes are present",
+                            cpu_buffer->cpu, room, cpu_buffer->left);
+}
+
+static struct ring_buffer_layout page_layout_of(const struct trace_dat_reader *reader)
+{
+    return (struct ring_buffer_layout){reader->data.is_big_endian, reader->data.commit_bytes,
+                                       reader->data.page_data};
+}
+
+/* Starts the next valid page in memory. Returns false if there is none, or if the page is damaged.
+ */
+static bool begin_page(struct trace_dat_reader *reader, struct trace_dat_cpu_buffer *cpu_buffer)
+{
+    struct ring_buffer_layout layout = page_layout_of(reader);
+    size_t left = cpu_buffer->n - cpu_buffer->next,
+           n = left < cpu_buffer->page_bytes ? left : cpu_buffer->page_bytes;
+    if (n == 0 || !ring_buffer_begin_page(&layout, cpu_buffer->buffer + cpu_buffer->next, n,
+                                          n < cpu_buffer->page_bytes, &cpu_buffer->page))
+        return false;
+    cpu_buffer->next += n;
+    return true;
+}
+
+bool trace_dat_cpu_buffer_next(struct trace_dat_reader *reader,
+                               struct trace_dat_cpu_buffer *cpu_buffer)
+{
+    cpu_buffer->is_gap = false;
+    for (;;) {
+        enum ring_buffer_step step = ring_buffer_next_event(&cpu_buffer->page, &cpu_buffer->event);
+        if (step == RING_BUFFER_EVENT)
+            return true;
+        if (step == RING_BUFFER_DAMAGED || !begin_page(reader, cpu_buffer))
+            break;
+        if (cpu_buffer->page.is_lossy) {
+            cpu_buffer->is_gap = true;
+            cpu_buffer->event = (struct ring_buffer_event){.time = cpu_buffer->page.time};
+            return true;
+        }
+    }
+    cpu_buffer->needs_refill = true;
+    return false;
+}
+
+static ttr_status reserve_buffer(struct trace_dat_reader *reader,
+                                 struct trace_dat_cpu_buffer *cpu_buffer, size_t n)
+{
+    return alloc_reserve(&reader->t->counted, (void **)&cpu_buffer->buffer, &cpu_buffer->capacity,
+                         n, 1)
+               ? TTR_OK
+               : fail_memory(reader->error);
+}
+
+static ttr_status read_uncompressed_pages(struct trace_dat_reader *reader,
+                                          struct trace_dat_cpu_buffer *cpu_buffer)
+{
+    size_t share = BUFFERS_BYTES / reader->cpu_buffers_n,
+           most = share < BUFFER_BYTES ? share : BUFFER_BYTES;
+    size_t want = most / cpu_buffer->page_bytes * cpu_buffer->page_bytes;
+    want = want ? want : cpu_buffer->page_bytes;
+    want = cpu_buffer->left < want ? (size_t)cpu_buffer->left : want;
+    ttr_status status = reserve_buffer(reader, cpu_buffer, want);
+    if (status == TTR_OK)
+        status =
+            trace_dat_read_at(reader, cpu_buffer->at, cpu_buffer->buffer, want, &cpu_buffer->n);
+    cpu_buffer->offset = cpu_buffer->at;
+    cpu_buffer->at += cpu_buffer->n;
+    cpu_buffer->left = cpu_buffer->n ? cpu_buffer->left - cpu_buffer->n : 0;
+    return status;
+}
+
+/* Reads a u32 at the current file offset of a CPU buffer. *is_there is false if the CPU buffer has
+ * ended. */
+static ttr_status read_buffer_u32(struct trace_dat_reader *reader,
+                                  struct trace_dat_cpu_buffer *cpu_buffer, uint32_t *value,
+                                  bool *is_there)
+{
+    uint8_t bytes[4];
+    size_t got = 0;
+    ttr_status status = cpu_buffer->left >= sizeof bytes
+                            ? trace_dat_read_at(reader, cpu_buffer->at, bytes, sizeof bytes, &got)
+                            : TTR_OK;
+    struct cursor c = cursor_init(bytes, got, cpu_buffer->at);
+    *value = (uint32_t)tracing_data_read_number(&reader->data, &c, 4);
+    *is_there = !c.failed;
+    cpu_buffer->at += got;
+    cpu_buffer->left -= got;
+    return status;
+}
+
+/* Reports that the rest of a CPU buffer cannot be read, and ends it. */
+static ttr_status abandon_cpu_buffer(struct trace_dat_reader *reader,
+                                     struct trace_dat_cpu_buffer *cpu_buffer, const char *why)
+{
+    uint64_t left = cpu_buffer->left;
+    cpu_buffer->left = 0;
+    cpu_buffer->chunks = 0;
+    return input_add_damage(reader->in, cpu_buffer->at, left, "trace_dat.bad-chunk", reader->error,
+                            "CPU %u ends here: %s", cpu_buffer->cpu, why);
+}
+
+/* Decompresses the current chunk. If the chunk is damaged, keeps the pages before the damage. */
+static ttr_status decompress_chunk(struct trace_dat_reader *reader,
+                                   struct trace_dat_cpu_buffer *cpu_buffer, uint32_t packed,
+                                   uint32_t whole)
+{
+    bool is_cut = packed > cpu_buffer->left;
+    uint64_t there = is_cut ? cpu_buffer->left : packed;
+    ttr_status status = reserve_buffer(reader, cpu_buffer, (size_t)whole + 1);
+    if (status == TTR_OK)
+        status = trace_dat_load_at(reader, cpu_buffer->at, there);
+    if (status != TTR_OK)
+        return status;
+    cpu_buffer->offset = cpu_buffer->at;
+    cpu_buffer->at += there;
+    cpu_buffer->left -= there;
+    cpu_buffer->chunks = is_cut ? 0 : cpu_buffer->chunks - 1;
+    cpu_buffer->n =
+        trace_dat_inflate(reader, reader->bytes.bytes, reader->bytes.n, cpu_buffer->buffer, whole);
+    if (cpu_buffer->n == whole && !is_cut)
+        return TTR_OK;
+    return input_add_damage(
+        reader->in, cpu_buffer->offset, there,
+        is_cut ? "trace_dat.bad-chunk" : "trace_dat.bad-compression", reader->error,
+        is_cut
+            ? "CPU %u ends inside a chunk that %s compressed: %zu of its %u bytes are decompressed"
+            : "a chunk of CPU %u is damaged: %s decompresses %zu of its %u bytes; reading "
+              "continues with the next",
+        cpu_buffer->cpu, reader->compression, cpu_buffer->n, whole);
+}
+
+static ttr_status read_compressed_chunk(struct trace_dat_reader *reader,
+                                        struct trace_dat_cpu_buffer *cpu_buffer)
+{
+    uint32_t packed, whole;
+    bool is_there = true;
+    ttr_status status = cpu_buffer->has_chunk_count
+                            ? TTR_OK
+                            : read_buffer_u32(reader, cpu_buffer, &cpu_buffer->chunks, &is_there);
+    cpu_buffer->has_chunk_count = true;
+    if (status != TTR_OK || (is_there && cpu_buffer->chunks == 0)) {
+        cpu_buffer->left = 0;
+        return status;
+    }
+    if (is_there)
+        status = read_buffer_u32(reader, cpu_buffer, &packed, &is_there);
+    if (status == TTR_OK && is_there)
+        status = read_buffer_u32(reader, cpu_buffer, &whole, &is_there);
+    if (status != TTR_OK)
+        return status;
+    if (!is_there || cpu_buffer->left == 0)
+        return abandon_cpu_buffer(reader, cpu_buffer, "the next chunk is not there");
+    if (whole > TRACE_DAT_CHUNK_MAX)
+        return abandon_cpu_buffer(reader, cpu_buffer, "a chunk of more than 16 MiB is none");
+    return decompress_chunk(reader, cpu_buffer, packed, whole);
+}
+
+static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
+{
+    const struct trace_dat_reader *reader = ctx;
+    return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
+}
+
+/* Resynchronizes after an event that extends beyond its page, possibly because of a damaged size
+ * earlier in the page. Continues at the next plausible event, or with the next page. */
+static ttr_status resync_in_page(struct trace_dat_reader *reader,
+                                 struct trace_dat_cpu_buffer *cpu_buffer)
+{
+    const uint8_t *from = cpu_buffer->page.sure;
+    uint64_t offset = cpu_buffer->is_compressed
+                          ? cpu_buffer->offset
+                          : cpu_buffer->offset + (uint64_t)(from - cpu_buffer->buffer);
+    if (!ring_buffer_resync(&cpu_buffer->page, is_plausible_event, reader))
+        cpu_buffer->page.p = cpu_buffer->page.end;
+    return input_add_damage(
+        reader->in, offset, cpu_buffer->is_compressed ? 0 : (uint64_t)(cpu_buffer->page.p - from),
+        "trace_dat.bad-event", reader->error,
+        "an event of CPU %u is damaged; reading continues with the next plausible event or page",
+        cpu_buffer->cpu);
+}
+
+/* Reports damage, and skips the damaged part of a page or the complete page. */
+static ttr_status skip_damaged_page(struct trace_dat_reader *reader,
+                                    struct trace_dat_cpu_buffer *cpu_buffer)
+{
+    size_t left = cpu_buffer->n - cpu_buffer->next;
+    if (cpu_buffer->page.p < cpu_buffer->page.end)
+        return resync_in_page(reader, cpu_buffer);
+    size_t n = left < cpu_buffer->page_bytes ? left : cpu_buffer->page_bytes;
+    uint64_t offset =
+        cpu_buffer->is_compressed ? cpu_buffer->offset : cpu_buffer->offset + cpu_buffer->next;
+    cpu_buffer->next += n;
+    return input_add_damage(
+        reader->in, offset, cpu_buffer->is_compressed ? 0 : n, "trace_dat.bad-page", reader->error,
+        "a page of CPU %u declares more bytes than a page has; reading continues with the next",
+        cpu_buffer->cpu);
+}
+
+ttr_status trace_dat_cpu_buffer_refill(struct trace_dat_reader *reader,
+                                       struct trace_dat_cpu_buffer *cpu_buffer, bool *has_event)
+{
+    ttr_status status = TTR_OK;
+    *has_event = true;
+    while (status == TTR_OK) {
+        if (trace_dat_cpu_buffer_next(reader, cpu_buffer)) {
+            cpu_buffer->needs_refill = false;
+            return TTR_OK;
+        }
+        if (cpu_buffer->page.p < cpu_buffer->page.end || cpu_buffer->next < cpu_buffer->n) {
+            status = skip_damaged_page(reader, cpu_buffer);
+            continue;
+        }
+        cpu_buffer->n = cpu_buffer->next = 0;
+        cpu_buffer->page = (struct ring_buffer_page){0};
+        if (cpu_buffer->left == 0)
+            break;
+        status = cpu_buffer->is_compressed ? read_compressed_chunk(reader, cpu_buffer)
+                                           : read_uncompressed_pages(reader, cpu_buffer);
+    }
+    cpu_buffer->needs_refill = *has_event = false;
+    return status;
+}
