@@ -574,6 +574,10 @@ struct nettrace_definition;
 TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
                                         struct nettrace_definition *stored);
 
+/* Returns the type of the events of `type` with another version, as a label declares it. Returns
+ * NULL if memory is exhausted. */
+struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version);
+
 /* --- nettrace_blocks.c --- */
 
 /* Reads the V6 block at reader->at. After damage, searches for the next block first. */
@@ -635,9 +639,10 @@ TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
  * refer to that type again. Returns false otherwise, or if memory is exhausted. */
 bool nettrace_type_reuse(struct nettrace_reader *reader, const struct nettrace_definition *stored);
 
-/* Returns the type of the events of `type` with another version, as a label declares it. Returns
- * NULL if memory is exhausted. */
-struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version);
+/* Adds a copy of a type with another version and payload to its list of versions. Returns NULL if
+ * memory is exhausted. */
+struct nettrace_type *nettrace_type_add_version(struct nettrace_type *type, uint32_t version,
+                                                const struct type *root);
 
 /* Undefines all metadata numbers; the types remain valid. */
 void nettrace_types_clear_numbers(struct nettrace_reader *reader);

@@ -190,6 +190,20 @@ bool nettrace_fill_known_event(struct nettrace_reader *reader,
     return id != UINT32_MAX;
 }
 
+struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version)
+{
+    for (struct nettrace_type *other = type; other; other = other->next_version)
+        if (other->version == version)
+            return other;
+    struct nettrace_definition definition = {
+        .provider = type->provider, .name = type->name, .id = type->id, .version = version};
+    if (type->has_stored_fields)
+        return nettrace_type_add_version(type, version, type->layouts->root);
+    return nettrace_fill_known_event(type->reader, &definition)
+               ? nettrace_type_add_version(type, version, definition.root)
+               : NULL;
+}
+
 /* Parses the members before the name: number, provider, id, and in V1 and V2 the version. Returns
  * false if memory is exhausted. */
 static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,

@@ -145,20 +145,14 @@ static bool add_type_schema(struct nettrace_type *type, bool has_texts)
     return type->schema != 0;
 }
 
-struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version)
+struct nettrace_type *nettrace_type_add_version(struct nettrace_type *type, uint32_t version,
+                                                const struct type *root)
 {
     struct nettrace_reader *reader = type->reader;
-    for (struct nettrace_type *other = type; other; other = other->next_version)
-        if (other->version == version)
-            return other;
-    struct nettrace_definition definition = {
-        .provider = type->provider, .name = type->name, .id = type->id, .version = version};
     struct nettrace_type *other = arena_alloc(&reader->arena, sizeof *other);
     struct nettrace_layouts *layouts = arena_alloc(&reader->arena, sizeof *layouts);
-    if (!other || !layouts ||
-        (!type->has_stored_fields && !nettrace_fill_known_event(reader, &definition)))
+    if (!other || !layouts)
         return NULL;
-    const struct type *root = type->has_stored_fields ? type->layouts->root : definition.root;
     *layouts = (struct nettrace_layouts){
         .root = root, .offset = type->layouts->offset, .could_lie = type->layouts->could_lie};
     *other = *type;
