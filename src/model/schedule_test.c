@@ -129,6 +129,15 @@ static void gap_makes_running_threads_unknown(void **state)
     schedule_free(&schedule);
 }
 
+static void every_state_has_a_name(void **state)
+{
+    (void)state;
+    assert_string_equal(ttr_thread_state_text(TTR_THREAD_NEW), "new");
+    assert_string_equal(ttr_thread_state_text(TTR_THREAD_UNINTERRUPTIBLE), "uninterruptible");
+    assert_string_equal(ttr_thread_state_text(TTR_THREAD_PREEMPTED), "preempted");
+    assert_null(ttr_thread_state_text(8));
+}
+
 static void expect_priorities(ttr *t, const char *out_name, const char *in_name, bool is_lttng,
                               int64_t outgoing, int64_t incoming)
 {
@@ -333,6 +342,7 @@ int main(void)
         cmocka_unit_test(thread_that_runs_elsewhere_leaves_the_other_cpu),
         cmocka_unit_test(wake_changes_waiting_threads_only),
         cmocka_unit_test(gap_makes_running_threads_unknown),
+        cmocka_unit_test(every_state_has_a_name),
         cmocka_unit_test(priorities_are_those_of_the_kernel),
         cmocka_unit_test(random_schedules_never_run_a_thread_twice),
         cmocka_unit_test(complete_schedules_have_all_runs),
