@@ -13,7 +13,7 @@
  * previous file. */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
-#include "formats/ctf/write/ctf_write.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 
 /* --- Gaps --- */
 

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "encodings/json/timeline.h"
 #include "formats/ctf/read/ctf_name_order.h"
-#include "formats/ctf/write/ctf_write.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 
 /* once a trace has more stream files than this, events of further CPUs are written to the file for
  * events without CPU, with the CPU as a field */

@@ -35,6 +35,7 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 #include "formats/ctf/write/ctf_transcode.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 #include "model/event_copy.h"

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 #include "formats/ctf/read/ctf_build_index.h"
+#include "formats/ctf/write/ctf_pending_gaps.h"
 #include "formats/ctf/write/ctf_transcode.h"
 
 /* second key in stream_of of the stream that was added last for a source file, instead of a shape
