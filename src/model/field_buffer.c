@@ -2,7 +2,7 @@
  * memory between events (field cache), so that only values are written. */
 #include "model/context.h"
 
-#define SPARE_FIELDS 64u /* fields per call, for events whose fields are not cached */
+#define SPARE_FIELDS 64u /* fields per call, for events without cached fields */
 /* initial capacity per schema, doubled when events have more fields */
 #define CACHED_FIELDS_INITIAL 16u
 #define CACHED_FIELDS_MAX 1024u
@@ -79,8 +79,8 @@ static bool has_several_names(const ttr_value *value)
            (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS);
 }
 
-/* Returns the next fields of an iteration in `buffer->spare`, for events whose fields are not
- * cached. */
+/* Returns the next fields of an iteration in `buffer->spare`, for events without
+ * cached fields. */
 static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buffer,
                                                            const ttr_field **field)
 {
