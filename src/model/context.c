@@ -214,6 +214,15 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
     return id && pair_map_put(&t->sources[source].threads_by_tid, tid, 0, id) ? id : 0;
 }
 
+ttr_id context_add_unnumbered_thread(ttr *t, uint16_t source, uint64_t pid)
+{
+    uint32_t process = process_index(t, source, pid);
+    return process == UINT32_MAX
+               ? 0
+               : add_thread(
+                     t, &(struct thread){.process = process, .source = source, .pid_known = true});
+}
+
 ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
 {
     /* The pseudo thread of a process has the key (pid, 1) in the map of processes, which no thread
@@ -221,11 +230,7 @@ ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid)
     const uint32_t *known = pair_map_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
-    uint32_t process = process_index(t, source, pid);
-    if (process == UINT32_MAX)
-        return 0;
-    ttr_id id =
-        add_thread(t, &(struct thread){.process = process, .source = source, .pid_known = true});
+    ttr_id id = context_add_unnumbered_thread(t, source, pid);
     return id && pair_map_put(&t->sources[source].processes, pid, 1, id) ? id : 0;
 }
 

@@ -236,6 +236,9 @@ TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t t
  * later. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid);
 
+/* Adds a thread without a known tid; each call adds another one. Returns 0 if memory runs out. */
+TTR_MUST ttr_id context_add_unnumbered_thread(ttr *t, uint16_t source, uint64_t pid);
+
 /* Returns the pseudo thread that represents a process. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid);
 
