@@ -18,8 +18,8 @@ typedef struct ttr_interpret_options {
     size_t size;
 } ttr_interpret_options;
 
-/* Returns a reader that interprets the events of `in`, which must be ordered by time: use ttr_sort
- * if it is not.  Kind, name, category, thread, track, link, tag and CPU of an event may change; its
+/* Returns a reader that interprets the events of `in`, sorted by time; or `in` itself if no rule
+ * applies to its traces.  Kind, name, category, thread, track, link, tag and CPU of an event may change; its
  * class, fields and time do not.  An end is added, with TTR_EVENT_PARTIAL, if the trace lost the
  * end of a span, and without it where a system call ends with its thread.  Owns `in`. */
 TTR_API ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options,

@@ -44,9 +44,10 @@ static bool text_contains(ttr_text text, const char *word)
     return false;
 }
 
-/* Returns the worlds whose rules may apply to the events of a source. */
-static uint8_t find_worlds(const ttr *t, uint16_t source)
+uint8_t meaning_worlds_of(const ttr *t, uint16_t source)
 {
+    if (source >= t->sources_n)
+        return 0;
     const char *format = t->sources[source].format ? t->sources[source].format : "";
     if (strcmp(format, "perf") == 0 || strcmp(format, "trace_dat") == 0 ||
         strcmp(format, "trace_pipe_raw") == 0)
@@ -143,8 +144,10 @@ struct source_state *meaning_source(struct meaning *meaning, uint16_t source)
     struct source_state *state = &meaning->source[source];
     if (state->is_known)
         return state;
-    state->worlds = source < t->sources_n ? find_worlds(t, source) : 0;
+    state->worlds = meaning_worlds_of(t, source);
     if (state->worlds) {
+        state->has_cpu_field = state->worlds == RULE_TRACEPOINT && t->sources[source].format &&
+                               strcmp(t->sources[source].format, "ctf") == 0;
         state->machine = find_machine(meaning, source, state->worlds);
         if (!state->machine)
             return NULL;
@@ -166,6 +169,28 @@ struct cpu_state *meaning_cpu(struct meaning *meaning, struct machine *machine,
         return NULL;
     memset(machine->cpu + before, 0, (machine->cpus_n - before) * sizeof *machine->cpu);
     return &machine->cpu[event->cpu];
+}
+
+void meaning_set_cpu(struct meaning *meaning, ttr_event *event)
+{
+    static const ttr_text name = {"perf_cpu", 8};
+    const struct schema *schema = context_schema(meaning->base.t, event->schema);
+    struct cpu_position *at = &meaning->cpu_position[event->schema % MEANING_CPU_POSITIONS];
+    size_t n = 0;
+    uint64_t value;
+    if (event->flags & TTR_EVENT_HAS_CPU || !schema->ops || !schema->ops->locate)
+        return;
+    if (at->schema != event->schema) {
+        at->schema = event->schema;
+        at->is_fixed =
+            schema->ops->locate(schema->ctx, TTR_GROUP_COMMON, name, &at->position) ||
+            schema->ops->locate(schema->ctx, TTR_GROUP_PAYLOAD, name, &at->position);
+    }
+    const uint8_t *record = at->is_fixed ? schema->ops->record(schema->ctx, event, &n) : NULL;
+    if (record && field_position_load(&at->position, record, n, &value) && value <= UINT32_MAX) {
+        event->cpu = (uint32_t)value;
+        event->flags |= TTR_EVENT_HAS_CPU;
+    }
 }
 
 struct task *meaning_task(struct meaning *meaning, ttr_id thread)
@@ -225,6 +250,13 @@ ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t
     machine->recent[slot].tid = tid;
     machine->recent[slot].id = task ? id : 0;
     return task ? id : 0;
+}
+
+ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid)
+{
+    const uint32_t *id =
+        pair_map_get(&meaning->base.t->sources[machine->owner].threads_by_tid, tid, 0);
+    return id && meaning_task(meaning, *id) ? *id : 0;
 }
 
 void meaning_release_thread(struct meaning *meaning, struct machine *machine, ttr_id thread)

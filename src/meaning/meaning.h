@@ -19,6 +19,7 @@
 
 #define MEANING_CPU_MAX 65535u /* events of CPUs with greater numbers have no running thread */
 #define MEANING_RECENT 256u    /* slots of the cache from tid to thread */
+#define MEANING_CPU_POSITIONS 64u
 #define COMM_MAX 16u           /* TASK_COMM_LEN of Linux */
 
 enum action_result { ACTION_DONE, ACTION_CUT, ACTION_OUT_OF_MEMORY };
@@ -59,9 +60,17 @@ struct machine {
     } recent[MEANING_RECENT];
 };
 
+/* Position of the CPU in the events of a schema. */
+struct cpu_position {
+    ttr_id schema; /* 0 = the entry is free */
+    bool is_fixed;
+    struct field_position position;
+};
+
 /* What the stage knows of a source. */
 struct source_state {
     bool is_known;
+    bool has_cpu_field; /* CTF of perf: the CPU is a field of the events */
     uint8_t worlds;          /* bit set of rule.h; 0 = events pass unchanged */
     struct machine *machine; /* NULL if worlds is 0 */
 };
@@ -84,6 +93,7 @@ struct meaning {
     uint32_t *rule_of; /* by schema: 0 = not compiled yet, 1 = no rule, else index in `rule` + 2 */
     size_t rule_of_n;
     struct pair_map rule_by_name; /* (schema, name), for schemas that several classes share */
+    struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */
     struct pair_map async;        /* open async spans: (group, link) */
     struct spans spans;
     struct stage_notes notes;
@@ -93,6 +103,9 @@ struct meaning {
 
 /* --- machines.c --- */
 
+/* Returns the worlds whose rules may apply to the events of a source. */
+uint8_t meaning_worlds_of(const ttr *t, uint16_t source);
+
 /* Returns the state of a source, which is found out at its first event. Returns NULL if memory runs
  * out. */
 struct source_state *meaning_source(struct meaning *meaning, uint16_t source);
@@ -101,10 +114,16 @@ struct source_state *meaning_source(struct meaning *meaning, uint16_t source);
 struct cpu_state *meaning_cpu(struct meaning *meaning, struct machine *machine,
                               const ttr_event *event);
 
+/* Sets the CPU of an event from its field perf_cpu, if it has that. */
+void meaning_set_cpu(struct meaning *meaning, ttr_event *event);
+
 /* Returns the thread with a tid. `cpu`: of tid 0; NULL if unknown. A thread that is dead is
  * replaced by a new one. Returns 0 if memory runs out, and for tid 0 without a CPU. */
 ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
                       struct cpu_state *cpu, uint32_t number);
+
+/* Returns the thread with a tid if an earlier record was about it, else 0. */
+ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machine, uint64_t tid);
 
 /* Returns the state of a thread; NULL if memory runs out. Valid until the next call. */
 struct task *meaning_task(struct meaning *meaning, ttr_id thread);

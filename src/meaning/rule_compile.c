@@ -49,10 +49,9 @@ struct split_name {
     ttr_text system, name;
 };
 
-static struct split_name split_name(const ttr *t, const ttr_event *event)
+static struct split_name split_name(ttr_text system, ttr_text name)
 {
-    struct split_name split = {.name = ttr_text_get(t, event->name)};
-    split.system = ttr_text_get(t, event->provider);
+    struct split_name split = {.name = name, .system = system};
     for (size_t i = split.name.n; i > 0; i--)
         if (split.name.p[i - 1] == ':') {
             split.system = (ttr_text){split.name.p, i - 1};
@@ -142,18 +141,37 @@ static bool set_names(ttr *t, const ttr_event *event, ttr_text part, struct comp
     return compiled->name && (!rule->category || compiled->category);
 }
 
+static bool rule_matches(const struct rule *rule, unsigned worlds, const struct split_name *split,
+                         ttr_text *part)
+{
+    ttr_text system;
+    return rule->worlds & worlds && list_matches(rule->events, split->name, part) &&
+           (!rule->system || !split->system.n || list_matches(rule->system, split->system, &system));
+}
+
+bool rule_may_apply(unsigned worlds, ttr_text name)
+{
+    const struct split_name split = split_name((ttr_text){"", 0}, name);
+    const struct rule_table *table;
+    ttr_text part;
+    for (size_t i = 0; (table = rule_table_at(i)) != NULL; i++)
+        for (size_t k = 0; k < table->n; k++)
+            if (rule_matches(&table->rule[k], worlds, &split, &part))
+                return true;
+    return false;
+}
+
 bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compiled_rule *compiled,
                   bool *is_out_of_memory)
 {
-    const struct split_name split = split_name(t, event);
+    const struct split_name split =
+        split_name(ttr_text_get(t, event->provider), ttr_text_get(t, event->name));
     const struct rule_table *table;
     for (size_t i = 0; (table = rule_table_at(i)) != NULL; i++)
         for (size_t k = 0; k < table->n; k++) {
             const struct rule *rule = &table->rule[k];
-            ttr_text part, system;
-            if (!(rule->worlds & worlds) || !list_matches(rule->events, split.name, &part) ||
-                (rule->system && split.system.n &&
-                 !list_matches(rule->system, split.system, &system)))
+            ttr_text part;
+            if (!rule_matches(rule, worlds, &split, &part))
                 continue;
             *compiled = (struct compiled_rule){.rule = rule};
             if (!resolve_fields(t, event, compiled))

@@ -37,6 +37,9 @@ struct rule_record {
 bool rule_compile(ttr *t, unsigned worlds, const ttr_event *event, struct compiled_rule *compiled,
                   bool *is_out_of_memory);
 
+/* Returns true if a rule may apply to events of these worlds with a name. */
+bool rule_may_apply(unsigned worlds, ttr_text name);
+
 struct rule_record rule_record_of(const ttr *t, const ttr_event *event);
 
 /* Read a number or a text up to its first zero. Return false if the event lacks the field. */

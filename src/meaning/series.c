@@ -5,9 +5,6 @@
 
 #include "meaning/meaning.h"
 
-/* The iterators of formats use the words below this one of ttr_fields.state. */
-#define INNER_STATE 80u
-
 #define IDLE_STATE_NONE UINT32_MAX /* of cpu_idle: the CPU leaves the idle state; becomes -1 */
 
 struct series_schema {
@@ -18,20 +15,29 @@ struct series_schema {
     ttr_id id;
 };
 
+/* The wrapped functions find their own `ctx` in the iteration, only while they run. */
 static void begin_series(ttr_fields *fields)
 {
     const struct series_schema *series = fields->ctx;
-    fields->state[INNER_STATE] = (uintptr_t)series;
     fields->ctx = series->ctx;
     series->ops->begin(fields);
+    fields->ctx = series;
+}
+
+static bool next_field(ttr_fields *fields, const struct series_schema *series, ttr_field *field)
+{
+    fields->ctx = series->ctx;
+    const bool has_more = series->ops->next(fields, field);
+    fields->ctx = series;
+    return has_more;
 }
 
 static bool next_series(ttr_fields *fields, ttr_field *field)
 {
-    const struct series_schema *series =
-        (const struct series_schema *)(uintptr_t)fields->state[INNER_STATE];
-    while (series->ops->next(fields, field)) {
-        if (field->depth || field->group != TTR_GROUP_PAYLOAD || field->name.n != series->name.n ||
+    const struct series_schema *series = fields->ctx;
+    while (next_field(fields, series, field)) {
+        if (field->depth || field->group != TTR_GROUP_PAYLOAD ||
+            field->name.n != series->name.n ||
             memcmp(field->name.p, series->name.p, series->name.n) != 0)
             continue;
         if (series->is_idle_state && field->value.v.u == IDLE_STATE_NONE) {

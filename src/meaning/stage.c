@@ -4,6 +4,7 @@
  * into a batch of the stage and changed there. A class of events is looked up by its schema: one
  * load tells whether a rule applies. Payloads stay in the batch of the input, so the next one is
  * read only after the stage has returned all events of this one. */
+#include <tracetta/event_class.h>
 #include <tracetta/meaning.h>
 
 #include <string.h>
@@ -141,6 +142,8 @@ static enum action_result interpret(struct meaning *meaning, const struct source
                                                                   : ACTION_OUT_OF_MEMORY;
     if (event->kind != TTR_KIND_INSTANT)
         return ACTION_DONE;
+    if (source->has_cpu_field)
+        meaning_set_cpu(meaning, event);
     if (source->worlds & RULE_KERNEL && !set_running_thread(meaning, source->machine, event))
         return ACTION_OUT_OF_MEMORY;
     const uint32_t rule = rule_of_event(meaning, source->worlds, event);
@@ -270,17 +273,35 @@ static struct diagnostics *meaning_diagnostics(ttr_reader *base)
     return reader_diagnostics(((struct meaning *)base)->in);
 }
 
-/* The stage needs events in time order, unless no rule can apply to any trace. */
-static bool meaning_allow_stream_order(ttr_reader *base)
+/* Returns true if a rule may apply to events of an input. Formats that declare their classes are
+ * asked for the names; a live trace may declare more of them later. */
+static bool may_apply(ttr_reader *in, size_t index, const ttr_report *report)
 {
-    struct meaning *meaning = (struct meaning *)base;
+    ttr_event_class class = {.size = sizeof class};
+    const unsigned worlds = meaning_worlds_of(in->t, report->source);
+    const ttr_text path = report->path;
+    bool is_live = false;
+    for (size_t i = 0; i + 2 < path.n; i++)
+        is_live |= memcmp(path.p + i, "://", 3) == 0;
+    if (!worlds || is_live || strcmp(report->format, "ctf") != 0)
+        return worlds != 0;
+    for (size_t i = 0; ttr_reader_class(in, index, i, &class); i++)
+        if (rule_may_apply(worlds, class.name))
+            return true;
+    return false;
+}
+
+static bool may_apply_to_any(ttr_reader *in)
+{
     ttr_report report = {.size = sizeof report};
-    for (size_t i = 0; ttr_reader_report(meaning->in, i, &report); i++) {
-        const struct source_state *source = meaning_source(meaning, report.source);
-        if (!source || source->worlds)
-            return false;
+    size_t i = 0;
+    uint32_t trace = UINT32_MAX; /* the inputs of a trace have the same classes */
+    for (; ttr_reader_report(in, i, &report); i++) {
+        if (report.trace != trace && may_apply(in, i, &report))
+            return true;
+        trace = report.trace;
     }
-    return reader_allow_stream_order(meaning->in);
+    return i == 0; /* no report yet: the inputs are unknown */
 }
 
 ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, ttr_error *error)
@@ -289,7 +310,6 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
                                           .close = meaning_close,
                                           .range = meaning_range,
                                           .set_batch_size = meaning_set_batch_size,
-                                          .allow_stream_order = meaning_allow_stream_order,
                                           .report = meaning_report,
                                           .rank = meaning_rank,
                                           .input = meaning_input,
@@ -297,6 +317,11 @@ ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options, 
     if (!in)
         return NULL;
     const bool is_misuse = options && options->size != sizeof *options;
+    if (!is_misuse && !may_apply_to_any(in))
+        return in;
+    in = is_misuse || in->order == TTR_ORDER_TIME ? in : ttr_sort(in, error);
+    if (!in)
+        return NULL;
     struct meaning *meaning = is_misuse ? NULL : alloc_zero(&in->t->counted, 1, sizeof *meaning);
     if (!meaning) {
         ttr_close(in);

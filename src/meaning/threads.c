@@ -38,6 +38,11 @@ static bool must_cut(const struct act *act, ttr_id thread, ttr_text name, uint8_
     return act->meaning->out_n > 0 && meaning_renames(act->meaning, thread, name, rank);
 }
 
+static ttr_id known_thread(const struct act *act, uint64_t tid)
+{
+    return meaning_known_thread(act->meaning, act->machine, tid & UINT32_MAX);
+}
+
 static ttr_id thread_of_tid(const struct act *act, uint64_t tid)
 {
     struct cpu_state *cpu = meaning_cpu(act->meaning, act->machine, act->event);
@@ -140,12 +145,8 @@ static enum action_result apply_fork(const struct act *act)
         return ACTION_CUT;
     if (!child || !meaning_name_thread(act->meaning, child, name, NAME_EVENT))
         return ACTION_OUT_OF_MEMORY;
-    if (read_number(act, FORK_PARENT, &parent_tid) && parent_tid) {
-        const ttr_id parent = thread_of_tid(act, parent_tid);
-        if (!parent)
-            return ACTION_OUT_OF_MEMORY;
-        context_set_parent(act->meaning->base.t, child, parent);
-    }
+    if (read_number(act, FORK_PARENT, &parent_tid))
+        context_set_parent(act->meaning->base.t, child, known_thread(act, parent_tid));
     /* without a record of its wake-up, the child is runnable from the fork on */
     if (!act->machine->has_wake_new && act->event->flags & TTR_EVENT_HAS_CPU)
         make_wake(act->event, child, act->event->cpu);
@@ -173,9 +174,9 @@ static enum action_result apply_exec(const struct act *act)
         return ACTION_OUT_OF_MEMORY;
     if (!read_number(act, EXEC_OLD_TID, &old_tid) || old_tid == tid || old_tid == 0)
         return ACTION_DONE;
-    const ttr_id old = thread_of_tid(act, old_tid);
+    const ttr_id old = known_thread(act, old_tid);
     if (!old)
-        return ACTION_OUT_OF_MEMORY;
+        return ACTION_DONE;
     meaning->task[thread].lane = meaning->task[old].lane;
     meaning->task[old].lane.top = 0;
     meaning->task[old].is_dead = true;
@@ -216,10 +217,9 @@ static enum action_result apply_free(const struct act *act)
     uint64_t tid;
     if (!read_number(act, 0, &tid) || tid == 0)
         return ACTION_DONE;
-    const ttr_id thread = thread_of_tid(act, tid);
-    if (!thread)
-        return ACTION_OUT_OF_MEMORY;
-    act->meaning->task[thread].is_dead = true;
+    const ttr_id thread = known_thread(act, tid);
+    if (thread)
+        act->meaning->task[thread].is_dead = true;
     return ACTION_DONE;
 }
 
@@ -239,12 +239,8 @@ static enum action_result apply_snapshot(const struct act *act)
     if (!thread ||
         !meaning_name_thread(act->meaning, thread, read_text(act, SNAPSHOT_NAME), NAME_SNAPSHOT))
         return ACTION_OUT_OF_MEMORY;
-    if (read_number(act, SNAPSHOT_PARENT, &parent) && parent) {
-        const ttr_id from = thread_of_tid(act, parent);
-        if (!from)
-            return ACTION_OUT_OF_MEMORY;
-        context_set_parent(t, thread, from);
-    }
+    if (read_number(act, SNAPSHOT_PARENT, &parent))
+        context_set_parent(t, thread, known_thread(act, parent));
     return ACTION_DONE;
 }
 
