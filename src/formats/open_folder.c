@@ -78,10 +78,8 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
         folder_file_path(folder, file, name, sizeof name);
         status = detect_path_bid(t, name, format, &bid, NULL);
         *has = bid > 0;
-        status = status == TTR_E_NOMEM
-                     ? fail_memory(error)
-                     /* a file that cannot be read is not recognised as a part of the trace */
-                     : TTR_OK;
+        /* a file that cannot be read is not recognised as a part of the trace */
+        status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     }
     folder_close(folder);
     return status;

@@ -19,8 +19,8 @@ unsigned ctf_bid(const struct peek *peek)
 {
     bool is_packetised = false;
     enum ctf_version version = ctf_detect_metadata_language(peek->bytes, peek->n, &is_packetised);
+    /* confidence in bits: a magic number of 32 bits; the version may be unsupported */
     if (is_packetised)
-        /* confidence in bits: a magic number of 32 bits; the version may be unsupported */
         return 32;
     if (version == CTF_UNKNOWN)
         return 0;

@@ -487,11 +487,9 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
     reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
         in->max_record = UINT32_MAX; /* maximum that ttr_event.payload_size can hold */
+    /* records that are not large never exceed the limit, so read_window does not check them */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES)
-        in->max_record = (uint64_t)FXT_SIZE_MAX *
-                         /* records that are not large never exceed the limit, so read_window does
-                          * not check them */
-                         FXT_WORD_BYTES;
+        in->max_record = (uint64_t)FXT_SIZE_MAX * FXT_WORD_BYTES;
     pair_map_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)

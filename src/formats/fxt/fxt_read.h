@@ -83,10 +83,9 @@ struct fxt_reader {
     uint64_t at;   /* file offset of the next record */
     /* ns; time of the last event, also given to events without a time */
     int64_t last_time;
-    uint64_t
-        /* file offset; bytes from `at` to here are zero, even if the window does not contain them
-         * any more */
-        zeros_end;
+    /* file offset; bytes from `at` to here are zero, even if the window does not contain them any
+     * more */
+    uint64_t zeros_end;
     bool has_fields; /* fields of an event in the batch may be decoded later */
     /* copy of a record with a corrected size, FXT_SIZE_MAX words; NULL until the first repair */
     uint8_t *repaired;

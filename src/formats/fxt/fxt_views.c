@@ -380,8 +380,8 @@ static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
         event->link = first;
     if (kind == FXT_CONTEXT_SWITCH)
         event->tag = (uint16_t)fxt_get_bits(header, FXT_SCHEDULING_STATE);
+    /* a fiber yields voluntarily, and its record has no state */
     if (kind == FXT_FIBER_SWITCH)
-        /* a fiber yields voluntarily, and its record has no state */
         event->tag = TTR_THREAD_SUSPENDED;
     else
         event->flags |= TTR_EVENT_HAS_CPU;
@@ -393,8 +393,8 @@ static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
 
 static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct fxt_record *record)
 {
+    /* the content cannot confirm the size of an unknown record; the following records must */
     if (!record->is_accepted)
-        /* the content cannot confirm the size of an unknown record; the following records must */
         return FXT_BAD_SIZE;
     input_add_diagnostic(reader->in, TTR_SEVERITY_REMARK, record->offset, "fxt.unknown-record",
                          "unknown record type %u, header %016llx; skipped by its size",

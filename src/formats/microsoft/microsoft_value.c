@@ -139,12 +139,8 @@ void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
     size_t begin = 0;
     for (size_t at = 0; at < n;) {
         size_t length = p[at] < 0x80 ? 1 : utf8_char_length(p + at, n - at);
-        const size_t control =
-            p[at] < 0x20
-                ? 0
-                : utf8_control_length(
-                      /* JSON allows these unescaped, but json_append_escaped would escape them */
-                      p + at, n - at);
+        /* JSON allows these unescaped, but json_append_escaped would escape them */
+        const size_t control = p[at] < 0x20 ? 0 : utf8_control_length(p + at, n - at);
         if (length == 0 || control) {
             char wide[4];
             (void)json_append_escaped(to, p + begin, at - begin);

@@ -245,10 +245,9 @@ struct perf_reader {
     /* file offset of `again`, which can only move forward */
     uint64_t again_at;
     uint64_t at, end; /* file offsets: at: of the next record; end: of the end of the records */
-    uint64_t
-        /* bytes up to this file offset are emitted as definitions with tag `pass_tag`, not parsed
-         * as records */
-        pass_end;
+    /* bytes up to this file offset are emitted as definitions with tag `pass_tag`, not parsed as
+     * records */
+    uint64_t pass_end;
     uint16_t pass_tag;
     uint64_t data_at; /* file offset of the first record */
     /* file offset of the payload of the record skipped last; 0 if none, or if its damage was

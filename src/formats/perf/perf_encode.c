@@ -500,8 +500,8 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
         set_tracing_data_feature(writer);
     if (writer->put.spec.is_pipe)
         return write_pipe_start(out, error);
+    /* a record size of 0 would mean that the recorder was killed */
     if (writer->put.plain_bytes == 0)
-        /* a record size of 0 would mean that the recorder was killed */
         perf_data_writer_finish_round(&writer->put);
     perf_data_writer_end(&writer->put);
     if (perf_data_writer_failed(&writer->put))

@@ -75,9 +75,8 @@ static ttr_status load_section(struct perf_reader *reader, const struct file_sec
     }
     if (!is_seekable)
         return reader->again ? load_section_again(reader, section, to) : TTR_OK;
-    uint64_t size =
-        /* avoids a huge allocation if the declared size is damaged */
-        source_disk_size(reader->in->source);
+    /* avoids a huge allocation if the declared size is damaged */
+    uint64_t size = source_disk_size(reader->in->source);
     if (section->offset >= size)
         return TTR_OK;
     n = n < size - section->offset ? n : size - section->offset;

@@ -279,9 +279,8 @@ static ttr_status scan_unpacked(struct perf_reader *reader)
             return TTR_OK; /* the record continues in the next compressed record */
         status = is_plausible ? scan_unpacked_tool_record(reader, &record)
                               : drop_damaged_unpacked(reader, &span);
-        unpacked->has_more =
-            /* a round ended: later records must not be sorted together with these */
-            reader->order.is_giving;
+        /* a round ended: later records must not be sorted together with these */
+        unpacked->has_more = reader->order.is_giving;
     }
     return status;
 }

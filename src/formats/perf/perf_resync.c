@@ -113,9 +113,8 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
         uint64_t left = reader->end - from;
         span.n = left < span.n ? (size_t)left : span.n;
         bool is_end = span.n < BLOCK + LOOK;
-        span.n =
-            /* a fixed size makes the result independent of the window size */
-            is_end ? span.n : BLOCK + LOOK;
+        /* a fixed size makes the result independent of the window size */
+        span.n = is_end ? span.n : BLOCK + LOOK;
         size_t found = perf_find_record(&span, from == reader->at, is_end, reader->trace->is_big);
         if (is_end || found < BLOCK) {
             *offset = from + found;

@@ -135,9 +135,8 @@ enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct allo
     while (around >= 0 && nest->spans[around].end <= begin &&
            (nest->spans[around].begin != begin || nest->spans[around].end != end))
         around = nest->spans[around].parent;
+    /* The span equals a listed span, so spans inside the listed one are inside this one, too. */
     if (around >= 0 && nest->spans[around].begin == begin && nest->spans[around].end == end)
-        /* The span equals a listed span, so spans inside the listed one are inside this one, too.
-         */
         inner_end =
             nest->spans[around].inner_end > inner_end ? nest->spans[around].inner_end : inner_end;
     else if (around >= 0 &&

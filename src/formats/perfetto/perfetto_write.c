@@ -152,8 +152,8 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
+    /* the track belongs to the process, so the tid is an annotation */
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
-        /* the track belongs to the process, so the tid is an annotation */
         perfetto_add_u64(p, KEY_TID, thread.tid);
     perfetto_add_event_attributes(p, event, &slice_track);
     perfetto_end_event(p, open);

@@ -69,9 +69,8 @@ bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *
         uint64_t *value = find_last_value(counters, id, fields->event->source);
         if (!value)
             return false;
-        counter->period =
-            /* perf ignores the counters of unknown events */
-            counter->event.n ? field.value.v.u - *value : 0;
+        /* perf ignores the counters of unknown events */
+        counter->period = counter->event.n ? field.value.v.u - *value : 0;
         *value = field.value.v.u;
         return true;
     }

@@ -19,9 +19,8 @@ struct ctf2_printer {
      * may be equal */
     uint64_t stream_id;
     bool shows; /* display only (ctf2_show): RFC v1.1 is approximated */
-    ttr_text
-        /* shows: member that contains the length of the next sequence; "" if there is none */
-        length;
+    /* shows: member that contains the length of the next sequence; "" if there is none */
+    ttr_text length;
     struct pair_map aliases; /* defined aliases: (hash of the name, address of the type) */
     struct pair_map names;   /* used alias names: (hash of the name, 0) */
     ttr_status status;

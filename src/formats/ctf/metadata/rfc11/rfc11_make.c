@@ -248,9 +248,8 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
                                                              : make_list(parser, d, at);
     if (!made || !state_align(parser, made, d, at))
         return NULL;
-    made->type.name =
-        /* the built-in `string` has no name of its own */
-        d->is_abstract ? (ttr_text){"", 0} : d->name;
+    /* the built-in `string` has no name of its own */
+    made->type.name = d->is_abstract ? (ttr_text){"", 0} : d->name;
     d->made = made;
     return made;
 }

@@ -312,9 +312,8 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     p.aliases_end = &p.aliases;
     arena_init(&p.arena, description->alloc);
     pair_map_init(&p.labelled, description->alloc);
-    bool is_fine =
-        /* the first pass collects needs of selectors, the second one prints */
-        name_clocks(&p) && print_tsdl_text(&p);
+    /* the first pass collects needs of selectors, the second one prints */
+    bool is_fine = name_clocks(&p) && print_tsdl_text(&p);
     p.gathers = false;
     is_fine = is_fine && print_tsdl_text(&p);
     pair_map_free(&p.labelled);
