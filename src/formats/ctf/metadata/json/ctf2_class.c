@@ -26,7 +26,7 @@
 
 struct class_row {
     const char *name;
-    struct ctf2_shape shape;
+    struct ctf2_property_set shape;
     enum type_kind kind;
     ttr_status (*build)(struct ctf2_build *build, const struct ctf2_object *object,
                         struct type *type);
@@ -35,8 +35,8 @@ struct class_row {
 
 /* --- Numbers --- */
 
-static ttr_status get_base(struct ctf2_parser *parser, const struct json_value *json,
-                           struct type *type)
+static ttr_status get_display_base(struct ctf2_parser *parser, const struct json_value *json,
+                                   struct type *type)
 {
     uint64_t base = 0;
     ttr_status status = ctf2_get_u64(parser, json, &base);
@@ -93,7 +93,8 @@ static ttr_status get_integer_properties(struct ctf2_build *build, const struct 
                                          struct type *type)
 {
     bool is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
-    ttr_status status = get_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
+    ttr_status status =
+        get_display_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
     if (status == TTR_OK && object->at[CTF2_MAPPINGS])
         status = ctf2_get_labels(build->parser, object->at[CTF2_MAPPINGS],
                                  is_signed ? CTF2_SIGNED : CTF2_UNSIGNED, true, &type->labels);
@@ -200,8 +201,8 @@ static ttr_status push_build_frame(struct ctf2_build *build, const struct json_v
 }
 
 /* Builds the element class of an array, optional or other class that is not a structure. */
-static ttr_status build_inner(struct ctf2_build *build, const struct json_value *json, uint8_t kind,
-                              const struct type **inner)
+static ttr_status build_nested_class(struct ctf2_build *build, const struct json_value *json,
+                                     uint8_t kind, const struct type **inner)
 {
     ttr_status status = push_build_frame(build, json, kind);
     if (status != TTR_OK)
@@ -247,11 +248,11 @@ static void note_repeated_name(struct ctf2_parser *parser, const struct json_val
 static ttr_status build_member(struct ctf2_build *build, const struct json_value *json,
                                struct ctf2_names *names, struct type_member *member)
 {
-    static const struct ctf2_shape shape = {"a member class",
-                                            CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) |
-                                                CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) |
-                                                CTF2_SET(USER_ATTRIBUTES),
-                                            CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
+    static const struct ctf2_property_set shape = {"a member class",
+                                                   CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) |
+                                                       CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) |
+                                                       CTF2_SET(USER_ATTRIBUTES),
+                                                   CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS)};
     struct ctf2_object object;
     struct ctf2_frame *frame = &build->frames[build->depth - 1];
     ttr_status status = ctf2_read_object(build->parser, json, &shape, &object);
@@ -322,8 +323,8 @@ static ttr_status build_array(struct ctf2_build *build, const struct ctf2_object
     if (status == TTR_OK && location && !build->is_definition && found != CTF2_TARGET_UINT)
         return ctf2_fail(build->parser, location, "a length must be an unsigned integer");
     if (status == TTR_OK)
-        status =
-            build_inner(build, object->at[CTF2_ELEMENT_FIELD_CLASS], TYPE_ARRAY, &type->element);
+        status = build_nested_class(build, object->at[CTF2_ELEMENT_FIELD_CLASS], TYPE_ARRAY,
+                                    &type->element);
     if (status == TTR_OK)
         type->align =
             type->element->align > type->minimum_align ? type->element->align : type->minimum_align;
@@ -370,15 +371,15 @@ static ttr_status build_optional(struct ctf2_build *build, const struct ctf2_obj
     }
     type->ranges = ranges.range;
     type->ranges_n = ranges.n;
-    return status == TTR_OK
-               ? build_inner(build, object->at[CTF2_FIELD_CLASS], TYPE_OPTIONAL, &type->element)
-               : status;
+    return status == TTR_OK ? build_nested_class(build, object->at[CTF2_FIELD_CLASS], TYPE_OPTIONAL,
+                                                 &type->element)
+                            : status;
 }
 
 static ttr_status build_option(struct ctf2_build *build, const struct json_value *json,
                                enum ctf2_sign sign, struct type_member *option)
 {
-    static const struct ctf2_shape shape = {
+    static const struct ctf2_property_set shape = {
         "an option",
         CTF2_SET(NAME) | CTF2_SET(FIELD_CLASS) | CTF2_SET(SELECTOR_FIELD_RANGES) |
             CTF2_SET(ATTRIBUTES) | CTF2_SET(EXTENSIONS) | CTF2_SET(USER_ATTRIBUTES),
@@ -397,7 +398,7 @@ static ttr_status build_option(struct ctf2_build *build, const struct json_value
     option->shown = option->name;
     option->ranges = ranges.range;
     option->ranges_n = ranges.n;
-    return build_inner(build, object.at[CTF2_FIELD_CLASS], TYPE_VARIANT, &option->type);
+    return build_nested_class(build, object.at[CTF2_FIELD_CLASS], TYPE_VARIANT, &option->type);
 }
 
 static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_object *object,

@@ -22,7 +22,7 @@
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 /* State of resolving one location. */
-struct search {
+struct location_search {
     struct ctf2_parser *parser;
     const struct json_value *json;
     const struct type_reference *reference;
@@ -43,7 +43,7 @@ static void format_location(const struct type_reference *reference, uint32_t n, 
 }
 
 /* Fails at the n-th name of the path. */
-static ttr_status fail_location(const struct search *search, uint32_t n, const char *why)
+static ttr_status fail_location(const struct location_search *search, uint32_t n, const char *why)
 {
     char names[90];
     format_location(search->reference, n, names, sizeof names);
@@ -51,9 +51,10 @@ static ttr_status fail_location(const struct search *search, uint32_t n, const c
                      ctf2_origins[search->reference->root], why);
 }
 
-static ttr_status search_type(struct search *search, const struct type *type, uint32_t at);
+static ttr_status search_type(struct location_search *search, const struct type *type, uint32_t at);
 
-static ttr_status search_struct(struct search *search, const struct type *type, uint32_t at)
+static ttr_status search_struct(struct location_search *search, const struct type *type,
+                                uint32_t at)
 {
     if (at == search->reference->names_n)
         return fail_location(search, at, "is a structure, expected a number");
@@ -63,7 +64,8 @@ static ttr_status search_struct(struct search *search, const struct type *type, 
     return search_type(search, member->type, at + 1);
 }
 
-static ttr_status search_options(struct search *search, const struct type *type, uint32_t at)
+static ttr_status search_options(struct location_search *search, const struct type *type,
+                                 uint32_t at)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
         ttr_status status = search_type(search, type->members[i].type, at);
@@ -90,7 +92,7 @@ static unsigned location_target_of(const struct type *type)
 }
 
 /* Continues in a type that is done. The nesting of types limits the recursion. */
-static ttr_status search_type(struct search *search, const struct type *type, uint32_t at)
+static ttr_status search_type(struct location_search *search, const struct type *type, uint32_t at)
 {
     ttr_status status = ctf2_count_work(search->parser, search->json, 1 + type->members_n);
     if (status != TTR_OK)
@@ -123,7 +125,7 @@ static bool same_text(ttr_text a, ttr_text b)
 }
 
 /* Follows open levels until the path enters a type that is done. */
-static ttr_status search_open_levels(struct search *search, const struct ctf2_build *build)
+static ttr_status search_open_levels(struct location_search *search, const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
     uint32_t at = 0;
@@ -141,7 +143,7 @@ static ttr_status search_open_levels(struct search *search, const struct ctf2_bu
     return fail_location(search, at, "is or holds the field that depends on it");
 }
 
-static ttr_status search_root(struct search *search, const struct ctf2_build *build)
+static ttr_status search_root(struct location_search *search, const struct ctf2_build *build)
 {
     enum type_root root = search->reference->root;
     if (root == build->root)
@@ -192,14 +194,14 @@ static ttr_status append_location_path(struct ctf2_build *build, const struct js
 }
 
 /* A location's syntax: origin of its path, if any, and first step. */
-struct form {
+struct location_syntax {
     bool has_origin;
     enum type_root origin;
     const struct json_value *first;
     size_t steps;
 };
 
-static bool read_origin_name(const struct json_value *json, struct form *form)
+static bool read_origin_name(const struct json_value *json, struct location_syntax *form)
 {
     for (unsigned i = 0; i < ROOT_COUNT; i++)
         if (json_text_equals(json, ctf2_origins[i])) {
@@ -211,11 +213,11 @@ static bool read_origin_name(const struct json_value *json, struct form *form)
 }
 
 /* Reads a location of the release candidate: one array with the origin and the path. */
-static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *json,
-                           struct form *form)
+static ttr_status read_rc7_location(struct ctf2_parser *parser, const struct json_value *json,
+                                    struct location_syntax *form)
 {
     ctf2_note_rc7(parser, json, "a location that is an array");
-    *form = (struct form){.first = json->first, .steps = json->count};
+    *form = (struct location_syntax){.first = json->first, .steps = json->count};
     if (json->first && read_origin_name(json->first, form)) {
         form->first = json->first->next;
         form->steps--;
@@ -224,14 +226,14 @@ static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *
 }
 
 static ttr_status read_location_form(struct ctf2_parser *parser, const struct json_value *json,
-                                     struct form *form)
+                                     struct location_syntax *form)
 {
-    static const struct ctf2_shape shape = {"a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH),
-                                            CTF2_SET(PATH)};
+    static const struct ctf2_property_set shape = {
+        "a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH), CTF2_SET(PATH)};
     struct ctf2_object object;
     if (json->token.kind == JSON_ARRAY)
-        return read_rc7(parser, json, form);
-    *form = (struct form){.first = NULL};
+        return read_rc7_location(parser, json, form);
+    *form = (struct location_syntax){.first = NULL};
     ttr_status status = ctf2_read_object(parser, json, &shape, &object);
     if (status == TTR_OK && object.at[CTF2_ORIGIN] &&
         !read_origin_name(object.at[CTF2_ORIGIN], form))
@@ -250,7 +252,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
                              struct type_reference *reference, unsigned *found)
 {
     struct ctf2_parser *parser = build->parser;
-    struct form form;
+    struct location_syntax form;
     *found = 0;
     build->is_contextual = true;
     ttr_status status = read_location_form(parser, json, &form);
@@ -267,7 +269,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
         return status;
     *reference = (struct type_reference){
         .names = names, .names_n = n, .root = form.has_origin ? form.origin : build->root};
-    struct search search = {.parser = parser, .json = json, .reference = reference};
+    struct location_search search = {.parser = parser, .json = json, .reference = reference};
     status = search_root(&search, build);
     *found = search.found;
     return status;

@@ -128,7 +128,7 @@ void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size)
 
 /* Stores one member at its property's index. Fails if it is repeated. */
 static ttr_status store_property(struct ctf2_parser *parser, const struct json_value *member,
-                                 const struct ctf2_shape *shape, struct ctf2_object *object)
+                                 const struct ctf2_property_set *shape, struct ctf2_object *object)
 {
     unsigned property = find_property(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(shape->may >> property & 1)) {
@@ -169,7 +169,7 @@ static ttr_status check_common_properties(struct ctf2_parser *parser,
 }
 
 ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
-                            const struct ctf2_shape *shape, struct ctf2_object *object)
+                            const struct ctf2_property_set *shape, struct ctf2_object *object)
 {
     *object = (struct ctf2_object){.json = json};
     if (json->token.kind != JSON_OBJECT)

@@ -91,8 +91,8 @@ static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object 
 }
 
 /* Reads an environment entry. A number beyond 63 bits and a sign is kept as text. */
-static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value *item,
-                             struct ctf_environment *entry)
+static ttr_status read_environment_entry(struct ctf2_parser *parser, const struct json_value *item,
+                                         struct ctf_environment *entry)
 {
     entry->text = (ttr_text){"", 0};
     entry->is_number =
@@ -118,7 +118,7 @@ static ttr_status add_environment(struct ctf2_parser *parser, const struct json_
             return fail_memory(parser->error);
         entry->name = (ttr_text){arena_copy(&parser->description->arena, item->key, item->key_n),
                                  item->key_n};
-        ttr_status status = read_entry(parser, item, entry);
+        ttr_status status = read_environment_entry(parser, item, entry);
         if (status != TTR_OK)
             return status;
         if (!entry->name.p)
@@ -199,8 +199,8 @@ static ttr_status read_trace_class(struct ctf2_parser *parser, const struct ctf2
 static ttr_status read_origin(struct ctf2_parser *parser, const struct json_value *json,
                               struct ctf_clock *clock)
 {
-    static const struct ctf2_shape shape = {"a clock origin", IDENTITY,
-                                            CTF2_SET(NAME) | CTF2_SET(UID)};
+    static const struct ctf2_property_set shape = {"a clock origin", IDENTITY,
+                                                   CTF2_SET(NAME) | CTF2_SET(UID)};
     struct ctf2_object object;
     if (!json)
         return TTR_OK;
@@ -219,8 +219,8 @@ static ttr_status read_origin(struct ctf2_parser *parser, const struct json_valu
 static ttr_status read_offset(struct ctf2_parser *parser, const struct json_value *json,
                               struct ctf_clock *clock)
 {
-    static const struct ctf2_shape shape = {"a clock offset", CTF2_SET(SECONDS) | CTF2_SET(CYCLES),
-                                            0};
+    static const struct ctf2_property_set shape = {"a clock offset",
+                                                   CTF2_SET(SECONDS) | CTF2_SET(CYCLES), 0};
     struct ctf2_object object;
     uint64_t cycles = 0;
     ttr_status status = json ? ctf2_read_object(parser, json, &shape, &object) : TTR_OK;
@@ -462,7 +462,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
 
 static const struct fragment_row {
     const char *name;
-    struct ctf2_shape shape;
+    struct ctf2_property_set shape;
     ttr_status (*read)(struct ctf2_parser *parser, const struct ctf2_object *object);
 } rows[] = {
     {"event-record-class",

@@ -118,7 +118,7 @@ struct ctf2_object {
 };
 
 /* Properties that an object may and must have. */
-struct ctf2_shape {
+struct ctf2_property_set {
     const char *what; /* for messages: "a clock class" */
     uint64_t may, must;
 };
@@ -170,7 +170,8 @@ void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size);
 /* Looks up the properties of an object. Fails on repeated or missing properties, and if attributes
  * or extensions are not objects. Unknown properties get a diagnostic and are skipped. */
 TTR_MUST ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
-                                     const struct ctf2_shape *shape, struct ctf2_object *object);
+                                     const struct ctf2_property_set *shape,
+                                     struct ctf2_object *object);
 
 /* Read scalar properties. An absent property (NULL) leaves the target unchanged. */
 TTR_MUST ttr_status ctf2_get_text(struct ctf2_parser *parser, const struct json_value *json,

@@ -246,10 +246,11 @@ static void print_stream_class(struct ctf2_printer *printer, const struct ctf_st
         print_event_class(printer, stream->events[i]);
 }
 
-static ttr_status print_fragments(const struct ctf_description *description, bool shows,
+static ttr_status print_fragments(const struct ctf_description *description, bool is_for_display,
                                   struct buffer *to, ttr_error *error)
 {
-    struct ctf2_printer printer = {.description = description, .shows = shows, .error = error};
+    struct ctf2_printer printer = {
+        .description = description, .is_for_display = is_for_display, .error = error};
     json_init(&printer.json, to);
     arena_init(&printer.scratch, description->alloc);
     pair_map_init(&printer.aliases, description->alloc);
@@ -259,7 +260,7 @@ static ttr_status print_fragments(const struct ctf_description *description, boo
     for (size_t i = 0; i < description->clocks_n; i++)
         print_clock(&printer, description->clocks[i]);
     for (size_t i = 0; i < description->streams_n && printer.status == TTR_OK; i++) {
-        printer.stream_id = shows ? i : description->streams[i]->id;
+        printer.stream_id = is_for_display ? i : description->streams[i]->id;
         print_stream_class(&printer, description->streams[i]);
     }
     if (description->streams_n == 0) { /* at least one is required (CTF2-SPEC-2.0 section 5) */

@@ -18,7 +18,7 @@ struct ctf2_printer {
     /* id of the stream class, or a generated number: sections of RFC v1.1 have names, and their ids
      * may be equal */
     uint64_t stream_id;
-    bool shows; /* display only (ctf2_show): RFC v1.1 is approximated */
+    bool is_for_display; /* display only (ctf2_show): RFC v1.1 is approximated */
     /* shows: member that contains the length of the next sequence; "" if there is none */
     ttr_text length;
     struct pair_map aliases; /* defined aliases: (hash of the name, address of the type) */

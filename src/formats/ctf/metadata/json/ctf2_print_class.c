@@ -152,7 +152,7 @@ static void print_ranges(struct json *json, const struct type_range *ranges, uin
 }
 
 /* Labels of the same name, linked into one: next label of the name, and whether it is the first. */
-struct chain {
+struct label_chain {
     uint32_t next; /* index + 1, 0 = none */
     bool is_first;
 };
@@ -163,17 +163,18 @@ static bool same_text(ttr_text a, ttr_text b)
 }
 
 /* Links labels of the same name. Returns NULL if memory is out. */
-static struct chain *chain_labels(struct ctf2_printer *printer, const struct type_labels *labels)
+static struct label_chain *chain_labels(struct ctf2_printer *printer,
+                                        const struct type_labels *labels)
 {
     struct pair_map last;
-    struct chain *chain = arena_alloc(&printer->scratch, labels->n * sizeof *chain);
+    struct label_chain *chain = arena_alloc(&printer->scratch, labels->n * sizeof *chain);
     bool is_done = chain != NULL;
     pair_map_init(&last, printer->description->alloc);
     for (uint32_t i = 0; i < labels->n && is_done; i++) {
         uint64_t hash = hash_bytes(labels->label[i].name.p, labels->label[i].name.n);
         uint32_t *before = pair_map_get(&last, hash, 0);
         bool is_again = before && same_text(labels->label[*before].name, labels->label[i].name);
-        chain[i] = (struct chain){.is_first = !is_again};
+        chain[i] = (struct label_chain){.is_first = !is_again};
         if (is_again)
             chain[*before].next = i + 1;
         is_done = pair_map_put(&last, hash, 0, i);
@@ -186,7 +187,7 @@ static void print_mappings(struct ctf2_printer *printer, const char *key,
                            const struct type_labels *labels)
 {
     struct json *json = &printer->json;
-    struct chain *chain = chain_labels(printer, labels);
+    struct label_chain *chain = chain_labels(printer, labels);
     if (!chain) {
         ctf2_print_run_out(printer);
         return;
@@ -240,7 +241,7 @@ static void print_integer_class(struct ctf2_printer *printer, const struct type 
 static void print_fixed_length_class(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
-    if (type->unit && !printer->shows)
+    if (type->unit && !printer->is_for_display)
         ctf2_print_refuse(printer, type->name, "is a bitfield that keeps to a unit");
     print_number_class(json, "length", type->bits);
     print_range(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
@@ -310,7 +311,7 @@ static uint8_t printed_align_of(const struct ctf2_printer *printer, const struct
     uint8_t widest = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
         widest = type->members[i].type->align > widest ? type->members[i].type->align : widest;
-    return printer->shows && type->kind == TYPE_STRUCT && type->align > widest
+    return printer->is_for_display && type->kind == TYPE_STRUCT && type->align > widest
                ? type->align
                : type->minimum_align;
 }
@@ -371,13 +372,13 @@ static void print_length_member(struct ctf2_printer *printer, const struct type 
 
 /* Prints lengths that are stored before the elements as members. Returns false if it has none, or
  * they cannot be expressed. */
-static bool print_inner_lengths(struct ctf2_printer *printer, const struct type *type,
-                                bool is_shown, struct ctf2_names *names)
+static bool print_inline_lengths(struct ctf2_printer *printer, const struct type *type,
+                                 bool is_shown, struct ctf2_names *names)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
         n += type->members[i].type->has_inline_length;
-    if (n == 0 || !printer->shows)
+    if (n == 0 || !printer->is_for_display)
         return false;
     if (!ctf2_names_begin(names, &printer->scratch, type->members_n + n)) {
         ctf2_print_run_out(printer);
@@ -393,7 +394,7 @@ static void print_structure(struct ctf2_printer *printer, const struct type *typ
     struct json *json = &printer->json;
     struct ctf2_names names;
     bool is_shown = has_distinct_shown_names(printer, type),
-         has_lengths = print_inner_lengths(printer, type, is_shown, &names);
+         has_lengths = print_inline_lengths(printer, type, is_shown, &names);
     print_minimum_align(printer, type);
     json_write_key(json, "member-classes");
     json_begin_array(json);
@@ -502,7 +503,7 @@ static void print_class_body(struct ctf2_printer *printer, const struct type *ty
     static const char elements[] = "elements";
     bool is_blob = is_uuid_array(type);
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
-    if (type->has_inline_length && printer->shows &&
+    if (type->has_inline_length && printer->is_for_display &&
         printer->length.n == 0) { /* not a member of a structure: prints a structure around it */
         const ttr_text name = {elements, sizeof elements - 1};
         const struct type_member member = {.name = name, .shown = name, .type = type};

@@ -18,7 +18,7 @@
 static const struct {
     const char *name;
     enum rfc11_kind kind;
-    bool wants_map, wants_unit;
+    bool lacks_map, lacks_unit;
 } roots[] = {
     {"integer", RFC11_INTEGER, false, false},    {"gcc_bitfield", RFC11_INTEGER, false, true},
     {"enum", RFC11_INTEGER, true, false},        {"struct", RFC11_STRUCT, false, false},
@@ -68,13 +68,13 @@ static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
         if (is_text(name, roots[i].name)) {
             d->kind = roots[i].kind;
             d->is_abstract = true;
-            d->wants_map = roots[i].wants_map;
-            d->wants_unit = roots[i].wants_unit;
+            d->lacks_map = roots[i].lacks_map;
+            d->lacks_unit = roots[i].lacks_unit;
             return true;
         }
     d->size = parse_integer_name(name, &d->is_signed);
     d->kind = RFC11_INTEGER;
-    d->given = 1u << ATTRIBUTE_SIZE | 1u << ATTRIBUTE_SIGNED;
+    d->declared = 1u << ATTRIBUTE_SIZE | 1u << ATTRIBUTE_SIGNED;
     return d->size != 0;
 }
 
@@ -369,8 +369,8 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d,
 }
 
 /* Parses entries of a map; a repeated label has several values. */
-static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                          struct key_map *seen)
+static bool parse_map_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                              struct key_map *seen)
 {
     struct rfc11_token number;
     ttr_text name;
@@ -390,7 +390,7 @@ static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct key_map seen;
     key_map_init(&seen, parser->description->alloc);
-    bool is_good = parse_entries(parser, d, &seen);
+    bool is_good = parse_map_entries(parser, d, &seen);
     key_map_free(&seen);
     return is_good;
 }
@@ -409,8 +409,8 @@ static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
 }
 
 /* Checks that field names are unique in their structure (4.2.1). */
-static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d,
-                         struct key_map *seen, size_t at)
+static bool check_member_name(struct rfc11_parser *parser, const struct rfc11_declaration *d,
+                              struct key_map *seen, size_t at)
 {
     const struct type_member *last = &d->members[d->members_n - 1];
     uint64_t key = hash_bytes(last->name.p, last->name.n);
@@ -436,7 +436,7 @@ static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration 
             return false;
         size_t at = parser->lexer.token.at;
         if (!rfc11_parse_name(&parser->lexer, &name, "the name of the field") ||
-            !add_member(parser, d, type, name) || !check_member(parser, d, seen, at) ||
+            !add_member(parser, d, type, name) || !check_member_name(parser, d, seen, at) ||
             !skip_comma(parser) || !close_list(parser) || !skip_comma(parser))
             return false;
     }
@@ -454,7 +454,7 @@ static bool parse_fields(struct rfc11_parser *parser, struct rfc11_declaration *
 
 struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser)
 {
-    struct rfc11_declaration d = {.kind = RFC11_STRUCT, .given = 1u << ATTRIBUTE_FIELDS};
+    struct rfc11_declaration d = {.kind = RFC11_STRUCT, .declared = 1u << ATTRIBUTE_FIELDS};
     size_t at = parser->lexer.token.at;
     return parse_fields(parser, &d) ? rfc11_make_type(parser, &d, at) : NULL;
 }
@@ -503,9 +503,9 @@ static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaratio
     unsigned i = is_block ? ATTRIBUTE_COUNT : find_attribute(name.text);
     if (i == ATTRIBUTE_COUNT)
         return rfc11_skip_unknown(parser, &name, "a type");
-    if (d->given & (1u << i))
+    if (d->declared & (1u << i))
         return rfc11_fail_at(&parser->lexer, name.at, "the type states this attribute twice");
-    d->given |= 1u << i;
+    d->declared |= 1u << i;
     places[i] = name.at;
     return attributes[i].parse(parser, d) &&
            rfc11_end_attribute(parser, attributes[i].ends_with_brace);
@@ -578,12 +578,12 @@ static void inherit_attributes(struct rfc11_declaration *d)
     if (!parent)
         return;
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
-        if (parent->given & ~d->given & (1u << i))
+        if (parent->declared & ~d->declared & (1u << i))
             copy_attribute(i, parent, d);
-    d->given |= parent->given;
+    d->declared |= parent->declared;
     d->kind = parent->kind;
-    d->wants_map = parent->wants_map;
-    d->wants_unit = parent->wants_unit;
+    d->lacks_map = parent->lacks_map;
+    d->lacks_unit = parent->lacks_unit;
 }
 
 /* Parses `{ attribute = value; ... }`. */
@@ -600,7 +600,7 @@ static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
         if (!parse_attribute(parser, d, places))
             return false;
     parser->depth--;
-    unsigned ctx = d->given;
+    unsigned ctx = d->declared;
     inherit_attributes(d);
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
         if ((ctx & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))

@@ -26,8 +26,9 @@ struct fixed_field {
 };
 
 /* Makes a struct of consecutive unsigned integers, with room for `more` members. */
-static struct rfc11_type *make_fixed(struct ctf_description *description,
-                                     const struct fixed_field *fields, uint32_t n, uint32_t more)
+static struct rfc11_type *make_fixed_struct(struct ctf_description *description,
+                                            const struct fixed_field *fields, uint32_t n,
+                                            uint32_t more)
 {
     struct type_member *members = arena_alloc(&description->arena, (n + more) * sizeof *members);
     if (!members)
@@ -75,14 +76,15 @@ bool rfc11_make_packet_header(struct ctf_description *description)
         {"encryption_scheme", 8, CTF_ROLE_NONE},
         {"checksum_scheme", 8, CTF_ROLE_NONE},
     };
-    struct rfc11_type *made = make_fixed(description, fields, sizeof fields / sizeof *fields, 0);
+    struct rfc11_type *made =
+        make_fixed_struct(description, fields, sizeof fields / sizeof *fields, 0);
     description->packet_header = made ? &made->type : NULL;
     return made != NULL;
 }
 
 /* Makes the extension as an optional that is present if the header's id is `escape`. */
-static struct rfc11_type *make_extended(struct ctf_description *description,
-                                        const struct rfc11_type *extension, uint64_t escape)
+static struct rfc11_type *make_header_extension(struct ctf_description *description,
+                                                const struct rfc11_type *extension, uint64_t escape)
 {
     struct rfc11_type *made = rfc11_add_type(description, TYPE_OPTIONAL, RULE_FIXED);
     struct type_range *range = arena_alloc(&description->arena, sizeof *range);
@@ -99,7 +101,7 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
     return made;
 }
 
-/* Sets the last member, for which make_fixed reserved room. */
+/* Sets the last member, for which make_fixed_struct reserved room. */
 static void set_last_member(struct rfc11_type *made, const char *name,
                             const struct rfc11_type *type)
 {
@@ -112,10 +114,10 @@ static struct rfc11_type *make_header_1(struct ctf_description *description, uin
     const struct fixed_field compact[] = {{"id", 5, CTF_ROLE_EVENT_ID}, {"timestamp", 27, time}};
     const struct fixed_field extended[] = {{"id", 32, CTF_ROLE_EVENT_ID}, {"timestamp", 64, time}};
     struct rfc11_type *end = rfc11_add_type(description, TYPE_STRUCT, RULE_HEADER);
-    struct rfc11_type *extension = make_fixed(description, extended, 2, 1);
-    struct rfc11_type *header = make_fixed(description, compact, 2, 1);
+    struct rfc11_type *extension = make_fixed_struct(description, extended, 2, 1);
+    struct rfc11_type *header = make_fixed_struct(description, compact, 2, 1);
     struct rfc11_type *optional =
-        extension ? make_extended(description, extension, RFC11_ID_EXTENDED_1) : NULL;
+        extension ? make_header_extension(description, extension, RFC11_ID_EXTENDED_1) : NULL;
     if (!end || !header || !optional)
         return NULL;
     end->natural = 64;
@@ -130,10 +132,10 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
 {
     const struct fixed_field compact[] = {{"timestamp", 32, time}, {"id", 16, CTF_ROLE_EVENT_ID}};
     const struct fixed_field extended[] = {{"timestamp", 64, time}, {"id", 32, CTF_ROLE_EVENT_ID}};
-    struct rfc11_type *extension = make_fixed(description, extended, 2, 0);
-    struct rfc11_type *header = make_fixed(description, compact, 2, 1);
+    struct rfc11_type *extension = make_fixed_struct(description, extended, 2, 0);
+    struct rfc11_type *header = make_fixed_struct(description, compact, 2, 1);
     struct rfc11_type *optional =
-        extension ? make_extended(description, extension, RFC11_ID_EXTENDED_2) : NULL;
+        extension ? make_header_extension(description, extension, RFC11_ID_EXTENDED_2) : NULL;
     if (!header || !optional)
         return NULL;
     extension->rule = header->rule = RULE_HEADER;
@@ -148,7 +150,7 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
 static struct rfc11_type *make_size_context(struct ctf_description *description)
 {
     struct rfc11_type *number = rfc11_add_type(description, TYPE_UINT, RULE_BASIC);
-    struct rfc11_type *context = make_fixed(description, NULL, 0, 1);
+    struct rfc11_type *context = make_fixed_struct(description, NULL, 0, 1);
     if (!number || !context)
         return NULL;
     number->type.bits = number->natural = 16;

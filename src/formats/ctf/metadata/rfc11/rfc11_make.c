@@ -21,7 +21,7 @@ static const struct {
 
 static bool has_attribute(const struct rfc11_declaration *d, enum rfc11_attribute attribute)
 {
-    return d->given & (1u << attribute);
+    return d->declared & (1u << attribute);
 }
 
 static bool check_complete(struct rfc11_parser *parser, const struct rfc11_declaration *d,
@@ -36,10 +36,10 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
         if (needed[i].kind == d->kind && !has_attribute(d, needed[i].attribute))
             return rfc11_fail_at(&parser->lexer, at, "the type is not concrete: %s is missing",
                                  needed[i].text);
-    if (d->wants_map && !has_attribute(d, ATTRIBUTE_MAP))
+    if (d->lacks_map && !has_attribute(d, ATTRIBUTE_MAP))
         return rfc11_fail_at(&parser->lexer, at,
                              "the enumeration has no map = { { value, string }, ... }");
-    if (d->wants_unit && !has_attribute(d, ATTRIBUTE_UNIT_SIZE))
+    if (d->lacks_unit && !has_attribute(d, ATTRIBUTE_UNIT_SIZE))
         return rfc11_fail_at(&parser->lexer, at, "the bitfield has no unit_size = bits");
     return true;
 }
@@ -121,8 +121,8 @@ static const struct rfc11_type *made_type_of(const struct type *type)
 }
 
 /* Adds nesting and field count of an inner type to the outer one. Fails above the limits. */
-static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made,
-                         const struct rfc11_type *inside, size_t at)
+static bool add_nested_counts(struct rfc11_parser *parser, struct rfc11_type *made,
+                              const struct rfc11_type *inside, size_t at)
 {
     if (inside->depth >= TYPE_DEPTH_MAX)
         return rfc11_fail_at(&parser->lexer, at, "types are more than %u levels inside one another",
@@ -147,7 +147,7 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser,
     made->is_empty = true;
     for (uint32_t i = 0; i < d->members_n; i++) {
         const struct rfc11_type *inside = made_type_of(d->members[i].type);
-        if (!count_inside(parser, made, inside, at))
+        if (!add_nested_counts(parser, made, inside, at))
             return NULL;
         made->is_empty = made->is_empty && inside->is_empty;
     }
@@ -185,7 +185,7 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
                             LAYOUT_EMPTY_ELEMENTS_MAX);
         return NULL;
     }
-    if (!count_inside(parser, made, d->element, at))
+    if (!add_nested_counts(parser, made, d->element, at))
         return NULL;
     made->type.element = &d->element->type;
     made->is_empty = is_array && (d->length == 0 || d->element->is_empty);
@@ -212,8 +212,8 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
 }
 
 /* Sets a stated alignment: exact for basic types, a minimum for others. */
-static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made,
-                        const struct rfc11_declaration *d, size_t at)
+static bool set_declared_align(struct rfc11_parser *parser, struct rfc11_type *made,
+                               const struct rfc11_declaration *d, size_t at)
 {
     if (!has_attribute(d, ATTRIBUTE_ALIGN))
         return true;
@@ -246,7 +246,7 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
                               : d->kind == RFC11_STRUCT      ? make_struct(parser, d, at)
                               : d->kind == RFC11_STRING_KIND ? make_string(parser, d)
                                                              : make_list(parser, d, at);
-    if (!made || !state_align(parser, made, d, at))
+    if (!made || !set_declared_align(parser, made, d, at))
         return NULL;
     /* the built-in `string` has no name of its own */
     made->type.name = d->is_abstract ? (ttr_text){"", 0} : d->name;

@@ -22,7 +22,7 @@ struct unpacking {
     struct buffer text, pieces, unpacked;
     size_t packets;
     enum rfc11_fault fault; /* error of the first packet without a valid header */
-    size_t whole;           /* bytes of text up to the end of the last complete entry */
+    size_t complete_n;      /* bytes of text up to the end of the last complete entry */
     bool is_cut;            /* the last packet is incomplete */
 };
 
@@ -47,8 +47,8 @@ static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
 
 /* Appends the text between zero bytes. `step` is 1 if content bytes are bytes of the file, 0 if
  * they were unpacked. */
-static void append_text_runs(struct unpacking *u, const uint8_t *p, size_t n, uint64_t offset,
-                             unsigned step)
+static void append_text_without_zeros(struct unpacking *u, const uint8_t *p, size_t n,
+                                      uint64_t offset, unsigned step)
 {
     size_t at = 0;
     while (at < n) {
@@ -62,7 +62,7 @@ static void append_text_runs(struct unpacking *u, const uint8_t *p, size_t n, ui
             buffer_add(&u->text, p + begin, at - begin);
         }
         if (at < n)
-            u->whole = u->text.n;
+            u->complete_n = u->text.n;
         while (at < n && !p[at])
             at++;
     }
@@ -107,8 +107,8 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
 {
     switch (rfc11_unpack_content(packet, u->bytes + at, &u->how, &u->unpacked)) {
     case RFC11_PLAIN:
-        append_text_runs(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER,
-                         at + RFC11_HEADER, 1);
+        append_text_without_zeros(u, u->bytes + at + RFC11_HEADER,
+                                  packet->content_size - RFC11_HEADER, at + RFC11_HEADER, 1);
         break;
     case RFC11_NO_KEY:
         (void)fail(error, TTR_E_UNSUPPORTED, at + 46,
@@ -129,8 +129,8 @@ static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_
         note_unpacking(u, TTR_SEVERITY_DAMAGE, at + RFC11_HEADER, "ctf.unpack",
                        u->how.reason); /* fall through */
     case RFC11_UNPACKED:
-        append_text_runs(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
-                         at + RFC11_HEADER, 0);
+        append_text_without_zeros(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
+                                  at + RFC11_HEADER, 0);
         break;
     }
     if (u->text.failed || u->pieces.failed)
@@ -202,8 +202,8 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
     if (status == TTR_OK && !description->has_session_id)
         status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file,
                       rfc11_fault_text(u.fault ? u.fault : RFC11_NO_MAGIC));
-    if (u.is_cut && u.whole)
-        u.text.n = u.whole; /* an incomplete entry could only cause a syntax error */
+    if (u.is_cut && u.complete_n)
+        u.text.n = u.complete_n; /* an incomplete entry could only cause a syntax error */
     if (status == TTR_OK)
         status = copy_text_to_arena(&u, text, error);
     buffer_free(&u.text);

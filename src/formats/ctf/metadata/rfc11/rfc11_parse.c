@@ -479,7 +479,7 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
 
 /* Checks that the event has a section and an id. Without them it belongs to the only section, or is
  * its only event. */
-static bool check_event(struct rfc11_parser *parser, struct event_block *event, size_t at)
+static bool check_event_identity(struct rfc11_parser *parser, struct event_block *event, size_t at)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     if (!event->stream && parser->description->streams_n == 1)
@@ -502,7 +502,8 @@ static bool parse_event(struct rfc11_parser *parser)
 {
     struct event_block block = {.name = {"", 0}};
     size_t at = parser->lexer.token.at;
-    if (!parse_block(parser, parse_event_attribute, &block) || !check_event(parser, &block, at))
+    if (!parse_block(parser, parse_event_attribute, &block) ||
+        !check_event_identity(parser, &block, at))
         return false;
     struct ctf_event_class *event = ctf_add_event(parser->description, block.stream, block.id);
     if (!event)

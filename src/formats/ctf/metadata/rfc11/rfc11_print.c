@@ -38,7 +38,7 @@ static bool put(struct printer *p, const char *format, ...)
 }
 
 /* Fails because the RFC cannot express a field. Always returns false. */
-static bool fail_unsayable(struct printer *p, ttr_text field, const char *what)
+static bool fail_inexpressible(struct printer *p, ttr_text field, const char *what)
 {
     char place[200] = "";
     int n = 0;
@@ -104,7 +104,7 @@ static void print_indent(struct printer *p, unsigned indent)
 
 /* --- Types --- */
 
-static const char *unsayable_kind_reason(uint8_t kind)
+static const char *inexpressible_kind_reason(uint8_t kind)
 {
     static const char *const texts[TYPE_KIND_COUNT] = {
         [TYPE_NONE] = "type for nothing",
@@ -122,9 +122,9 @@ static const char *unsayable_kind_reason(uint8_t kind)
 }
 
 /* Returns why a type cannot be expressed, regardless of its inner types; NULL if it can. */
-static const char *find_unsayable_reason(const struct type *type)
+static const char *find_inexpressible_reason(const struct type *type)
 {
-    const char *kind = unsayable_kind_reason(type->kind);
+    const char *kind = inexpressible_kind_reason(type->kind);
     if (kind)
         return kind;
     if (type->is_reversed)
@@ -155,7 +155,7 @@ bool rfc11_can_list_labels(const struct type_labels *labels)
 static bool print_map(struct printer *p, const struct type *type, ttr_text field)
 {
     if (!rfc11_can_list_labels(type->labels))
-        return fail_unsayable(p, field, "ranges of so many values in enumerations");
+        return fail_inexpressible(p, field, "ranges of so many values in enumerations");
     (void)put(p, " map = {");
     for (uint32_t i = 0; i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
@@ -242,9 +242,9 @@ static bool print_list_type(struct printer *p, const struct type *type, unsigned
 static bool print_type_body(struct printer *p, const struct type *type, unsigned indent,
                             ttr_text field)
 {
-    const char *why = find_unsayable_reason(type);
+    const char *why = find_inexpressible_reason(type);
     if (why)
-        return fail_unsayable(p, field, why);
+        return fail_inexpressible(p, field, why);
     switch (type->kind) {
     case TYPE_STRUCT:
         return print_struct_type(p, type, indent);
@@ -291,20 +291,20 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
 }
 
 /* Declares all named types inside a type, inner ones first. */
-static bool declare_inside(struct printer *p, const struct type *type, unsigned depth,
-                           ttr_text field)
+static bool declare_nested_types(struct printer *p, const struct type *type, unsigned depth,
+                                 ttr_text field)
 {
     if (!type || pair_map_get(&p->visited, (uintptr_t)type, 0))
         return true;
     if (depth > TYPE_DEPTH_MAX)
-        return fail_unsayable(p, field, "room for types so deep inside one another");
-    if (find_unsayable_reason(type))
-        return fail_unsayable(p, field, find_unsayable_reason(type));
+        return fail_inexpressible(p, field, "room for types so deep inside one another");
+    if (find_inexpressible_reason(type))
+        return fail_inexpressible(p, field, find_inexpressible_reason(type));
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!declare_inside(p, type->members[i].type, depth + 1, type->members[i].name))
+        if (!declare_nested_types(p, type->members[i].type, depth + 1, type->members[i].name))
             return false;
-    return declare_inside(p, type->length_type, depth + 1, field) &&
-           declare_inside(p, type->element, depth + 1, field) && declare_type(p, type, field);
+    return declare_nested_types(p, type->length_type, depth + 1, field) &&
+           declare_nested_types(p, type->element, depth + 1, field) && declare_type(p, type, field);
 }
 
 /* --- Blocks --- */
@@ -359,7 +359,7 @@ static bool print_trace_block(struct printer *p)
     bool is_natural = d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32;
     for (size_t i = 0; i < d->streams_n; i++) {
         if (clock && d->streams[i]->clock && d->streams[i]->clock != clock)
-            return fail_unsayable(p, no_field, "second clock");
+            return fail_inexpressible(p, no_field, "second clock");
         clock = clock ? clock : d->streams[i]->clock;
     }
     if (!clock && d->clocks_n)
@@ -410,15 +410,15 @@ static bool print_section_block(struct printer *p, size_t index)
     p->stream = stream;
     p->event = NULL;
     if (!stream->name.n)
-        return fail_unsayable(p, no_field, "sections without a name");
+        return fail_inexpressible(p, no_field, "sections without a name");
     if (stream->rfc_header != 1 && stream->rfc_header != 2)
-        return fail_unsayable(p, no_field, "event headers other than its two");
+        return fail_inexpressible(p, no_field, "event headers other than its two");
     if (stream->packet_context)
-        return fail_unsayable(p, no_field, "packet contexts");
+        return fail_inexpressible(p, no_field, "packet contexts");
     bool has_inside =
         stream->event_context &&
         !(stream->rfc_has_event_size && is_plain_size(p->description, stream->event_context));
-    if (has_inside && !declare_inside(p, stream->event_context, 0, no_field))
+    if (has_inside && !declare_nested_types(p, stream->event_context, 0, no_field))
         return false;
     (void)put(p, "section {\n    name = ");
     print_name_or_string(p, stream->name);
@@ -435,10 +435,10 @@ static bool print_event_block(struct printer *p, const struct ctf_event_class *e
 {
     p->event = event;
     if (event->context)
-        return fail_unsayable(p, no_field, "contexts of single events");
+        return fail_inexpressible(p, no_field, "contexts of single events");
     if (event->id > UINT32_MAX)
-        return fail_unsayable(p, no_field, "event ids of more than 32 bits");
-    if (!declare_inside(p, event->payload, 0, no_field))
+        return fail_inexpressible(p, no_field, "event ids of more than 32 bits");
+    if (!declare_nested_types(p, event->payload, 0, no_field))
         return false;
     (void)put(p, "event {\n");
     if (event->name.n) {

@@ -119,10 +119,10 @@ struct rfc11_declaration {
     ttr_text name; /* "" if there is none */
     enum rfc11_kind kind;
     const struct rfc11_declaration *parent;
-    uint32_t given; /* set of 1 << attribute: stated here or inherited */
+    uint32_t declared; /* set of 1 << attribute: stated here or inherited */
     bool is_abstract, is_built_in;
     /* required, but not stated yet: map of an enum, unit of a gcc_bitfield */
-    bool wants_map, wants_unit;
+    bool lacks_map, lacks_unit;
     bool is_signed, is_big_endian, is_float;
     uint8_t base, encoding;
     uint32_t align, size, unit_size;

@@ -45,8 +45,8 @@ static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
 
 /* Processes a statement that is a declaration, not an attribute. `*is_fine` becomes false if it
  * fails. */
-static bool process_declaration(struct tsdl_resolver *resolver,
-                                const struct tsdl_statement *statement, bool *is_fine)
+static bool process_block_declaration(struct tsdl_resolver *resolver,
+                                      const struct tsdl_statement *statement, bool *is_fine)
 {
     if (statement->kind == TSDL_ASSIGN || statement->kind == TSDL_ASSIGN_TYPE)
         return false;
@@ -55,22 +55,23 @@ static bool process_declaration(struct tsdl_resolver *resolver,
 }
 
 /* A type assigned in a block, kept until all roots can be placed in order. */
-struct assigned {
+struct assigned_type {
     const struct tsdl_type *type;
     size_t at;
 };
 
-static bool place_assigned_roots(struct tsdl_resolver *resolver, const struct assigned *assigned,
-                                 struct tsdl_place place, const struct type **root)
+static bool place_assigned_roots(struct tsdl_resolver *resolver,
+                                 const struct assigned_type *assigned,
+                                 struct tsdl_root_position place, const struct type **root)
 {
     place.at = assigned->at;
-    return !assigned->type || tsdl_place_root(resolver, &place, assigned->type, root);
+    return !assigned->type || tsdl_instantiate_root(resolver, &place, assigned->type, root);
 }
 
 static bool assign_root_type(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
-                             struct assigned *assigned)
+                             struct assigned_type *assigned)
 {
-    *assigned = (struct assigned){get_assigned_type(resolver, attribute), attribute->at};
+    *assigned = (struct assigned_type){get_assigned_type(resolver, attribute), attribute->at};
     return assigned->type != NULL;
 }
 
@@ -80,7 +81,7 @@ enum { TRACE_MAJOR, TRACE_MINOR, TRACE_UUID, TRACE_BYTE_ORDER, TRACE_PACKET_HEAD
 
 static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
                                     const struct tsdl_statement *attribute, unsigned which,
-                                    struct assigned *header)
+                                    struct assigned_type *header)
 {
     struct ctf_description *description = resolver->description;
     uint64_t number;
@@ -109,14 +110,14 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
 static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
     struct tsdl_scope scope = open_block_scope(resolver);
-    struct assigned header = {0};
+    struct assigned_type header = {0};
     uint32_t seen = 0;
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = block->body; is_fine && statement;
          statement = statement->next)
-        if (!process_declaration(resolver, statement, &is_fine))
+        if (!process_block_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, trace_attributes, &seen, &which) &&
                       (!trace_attributes[which] ||
                        resolve_trace_attribute(resolver, statement, which, &header));
@@ -127,7 +128,8 @@ static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_stat
         return tsdl_fail(resolver->reading, block->at,
                          "a trace must declare its version: major = 1; minor = 8;");
     resolver->description->minor = 8;
-    return place_assigned_roots(resolver, &header, (struct tsdl_place){.root = ROOT_PACKET_HEADER},
+    return place_assigned_roots(resolver, &header,
+                                (struct tsdl_root_position){.root = ROOT_PACKET_HEADER},
                                 &resolver->description->packet_header);
 }
 
@@ -297,7 +299,8 @@ static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_st
 }
 
 /* Processes an environment entry: a number or a string under any name. */
-static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute)
+static bool resolve_environment_entry(struct tsdl_resolver *resolver,
+                                      const struct tsdl_statement *attribute)
 {
     struct ctf_environment entry = {0};
     if (attribute->kind != TSDL_ASSIGN)
@@ -323,7 +326,7 @@ static bool resolve_environment(struct tsdl_resolver *resolver, const struct tsd
 {
     for (const struct tsdl_statement *statement = block->body; statement;
          statement = statement->next)
-        if (!resolve_entry(resolver, statement))
+        if (!resolve_environment_entry(resolver, statement))
             return false;
     return true;
 }
@@ -333,9 +336,9 @@ static const char *const stream_attributes[] = {"id", "packet.context", "event.h
 enum { STREAM_ID, STREAM_PACKET_CONTEXT, STREAM_EVENT_HEADER, STREAM_EVENT_CONTEXT };
 
 static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class *stream,
-                         const struct assigned *assigned)
+                         const struct assigned_type *assigned)
 {
-    struct tsdl_place place = {.stream = stream};
+    struct tsdl_root_position place = {.stream = stream};
     place.root = ROOT_PACKET_CONTEXT;
     if (!place_assigned_roots(resolver, &assigned[STREAM_PACKET_CONTEXT], place,
                               &stream->packet_context))
@@ -372,7 +375,7 @@ static struct ctf_stream_class *add_stream(struct tsdl_resolver *resolver, uint6
 /* Attributes of a stream block, before its class is made. */
 struct stream_values {
     uint64_t id;
-    struct assigned assigned[4];
+    struct assigned_type assigned[4];
 };
 
 static bool resolve_stream_attribute(struct tsdl_resolver *resolver,
@@ -393,7 +396,7 @@ static bool get_stream_values(struct tsdl_resolver *resolver, const struct tsdl_
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = block->body; is_fine && statement;
          statement = statement->next)
-        if (!process_declaration(resolver, statement, &is_fine))
+        if (!process_block_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, stream_attributes, &seen, &which) &&
                       (!stream_attributes[which] ||
                        resolve_stream_attribute(resolver, statement, which, values));
@@ -440,7 +443,7 @@ struct event_values {
     uint64_t id, stream_id;
     int64_t log_level;
     ttr_text name, emf_uri;
-    struct assigned context, fields;
+    struct assigned_type context, fields;
 };
 
 static bool resolve_event_attribute(struct tsdl_resolver *resolver,
@@ -529,7 +532,8 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     event->log_level = values->log_level;
     event->has_log_level = values->seen >> EVENT_LOGLEVEL & 1;
     event->offset = ctf_text_offset(resolver->reading->text, at);
-    struct tsdl_place place = {.root = ROOT_SPECIFIC_CONTEXT, .stream = stream, .event = event};
+    struct tsdl_root_position place = {
+        .root = ROOT_SPECIFIC_CONTEXT, .stream = stream, .event = event};
     if (!place_assigned_roots(resolver, &values->context, place, &event->context))
         return false;
     place.root = ROOT_PAYLOAD;
@@ -546,7 +550,7 @@ static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at,
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = body; is_fine && statement;
          statement = statement->next)
-        if (!process_declaration(resolver, statement, &is_fine))
+        if (!process_block_declaration(resolver, statement, &is_fine))
             is_fine =
                 tsdl_get_attribute(resolver, statement, event_attributes, &values.seen, &which) &&
                 resolve_event_attribute(resolver, statement, which, &values);
@@ -559,7 +563,7 @@ static bool resolve_event(struct tsdl_resolver *resolver, const struct tsdl_stat
     const struct tsdl_statement *body;
     bool is_fine = tsdl_parse_block(resolver->reading, block, &body) &&
                    resolve_event_body(resolver, block->at, body);
-    tsdl_forget_block(resolver->reading, block);
+    tsdl_free_block(resolver->reading, block);
     return is_fine;
 }
 

@@ -72,8 +72,8 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
 }
 
 /* Reads the attribute map = clock.NAME.value. */
-static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
-                      const struct ctf_clock **clock)
+static bool get_mapped_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                             const struct ctf_clock **clock)
 {
     ttr_text path = word_of_attribute(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
@@ -158,7 +158,7 @@ static bool get_class_value(struct tsdl_resolver *resolver, const struct tsdl_st
     case CLASS_ENCODING:
         return get_encoding(resolver, attribute, &values->encoding);
     case CLASS_MAP:
-        return get_clock(resolver, attribute, &values->clock);
+        return get_mapped_clock(resolver, attribute, &values->clock);
     case CLASS_EXP_DIG:
         return tsdl_get_unsigned(resolver, attribute, &values->exp_dig);
     default:
@@ -290,7 +290,7 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
 
 /* Labels while they are collected: ranges in the order of the text; ranges of one label are joined
  * at the end. */
-struct gathered {
+struct label_list {
     struct type_range *range;
     uint32_t *label; /* label of each range */
     uint32_t n;
@@ -302,7 +302,7 @@ struct gathered {
 };
 
 /* Returns the index of a label, adding it if it is new. */
-static uint32_t find_or_add_label_index(struct gathered *gathered, ttr_text name)
+static uint32_t find_or_add_label_index(struct label_list *gathered, ttr_text name)
 {
     uint32_t mask = gathered->slots_n - 1, i = (uint32_t)hash_bytes(name.p, name.n) & mask;
     for (; gathered->slot[i]; i = (i + 1) & mask) {
@@ -346,8 +346,9 @@ static bool fits_container(const struct type *container, struct type_range range
 
 /* Computes the range of an enumerator. On input `*range` is the previous one, after which a label
  * without a value continues. */
-static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerator *enumerator,
-                      const struct type *container, struct type_range *range)
+static bool get_enumerator_range(struct tsdl_resolver *resolver,
+                                 const struct tsdl_enumerator *enumerator,
+                                 const struct type *container, struct type_range *range)
 {
     bool is_signed = container->kind == TYPE_INT;
     if (enumerator->low) {
@@ -374,7 +375,7 @@ static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerat
 }
 
 static bool start_label_table(struct tsdl_resolver *resolver,
-                              const struct tsdl_specifier *specifier, struct gathered *gathered)
+                              const struct tsdl_specifier *specifier, struct label_list *gathered)
 {
     size_t n = 0, slots_n = 4;
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
@@ -384,7 +385,7 @@ static bool start_label_table(struct tsdl_resolver *resolver,
         slots_n *= 2;
     if (slots_n > UINT32_MAX / 2)
         return tsdl_fail(resolver->reading, specifier->at, "too many labels");
-    *gathered = (struct gathered){.slots_n = (uint32_t)slots_n};
+    *gathered = (struct label_list){.slots_n = (uint32_t)slots_n};
     return (gathered->range = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->range)) &&
            (gathered->label = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->label)) &&
            (gathered->name = tsdl_tree_alloc(resolver->reading, n * sizeof *gathered->name)) &&
@@ -395,7 +396,8 @@ static bool start_label_table(struct tsdl_resolver *resolver,
 
 /* Builds the table of labels, each with its ranges in the order of the text. */
 static const struct type_labels *build_label_table(struct tsdl_resolver *resolver,
-                                                   const struct gathered *gathered, bool is_signed)
+                                                   const struct label_list *gathered,
+                                                   bool is_signed)
 {
     struct type_labels *labels = tsdl_alloc(resolver, sizeof *labels);
     struct type_label *label = tsdl_alloc(resolver, gathered->labels_n * sizeof *label);
@@ -423,7 +425,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
 {
     size_t at = specifier->container ? specifier->container->at : specifier->at;
     bool is_signed = container->type.kind == TYPE_INT;
-    struct gathered gathered = {0};
+    struct label_list gathered = {0};
     if ((container->type.kind != TYPE_UINT && !is_signed) || container->type.labels) {
         (void)tsdl_fail(resolver->reading, at, "an enumeration is of an integer%s",
                         specifier->container ? "" : ", and its default 'int' is none");
@@ -440,7 +442,8 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
          enumerator = enumerator->next) {
         /* a first label without a value is 0 */
         bool is_first_and_bare = gathered.n == 0 && !enumerator->low;
-        if (!is_first_and_bare && !get_range(resolver, enumerator, &container->type, &range))
+        if (!is_first_and_bare &&
+            !get_enumerator_range(resolver, enumerator, &container->type, &range))
             return NULL;
         uint32_t label = find_or_add_label_index(&gathered, enumerator->label);
         gathered.range[gathered.n] = range;

@@ -238,7 +238,7 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
 }
 
 /* Parses the optional tag after struct, variant or enum. */
-static bool parse_own_name(struct parser *p, struct tsdl_specifier *specifier)
+static bool parse_tag_name(struct parser *p, struct tsdl_specifier *specifier)
 {
     if (p->token.kind != TSDL_TOKEN_NAME)
         return true;
@@ -248,7 +248,7 @@ static bool parse_own_name(struct parser *p, struct tsdl_specifier *specifier)
 
 static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_own_name(p, specifier))
+    if (!next(p) || !parse_tag_name(p, specifier))
         return false;
     specifier->has_body = is_sign(p, '{');
     if (!specifier->has_body && specifier->name.n == 0)
@@ -263,7 +263,7 @@ static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
 
 static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_own_name(p, specifier))
+    if (!next(p) || !parse_tag_name(p, specifier))
         return false;
     if (is_sign(p, '<')) {
         if (!next(p) || !(specifier->tag = parse_value(p)) ||
@@ -323,7 +323,7 @@ static const struct tsdl_specifier *parse_specifier(struct parser *p);
 
 static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
 {
-    if (!next(p) || !parse_own_name(p, specifier))
+    if (!next(p) || !parse_tag_name(p, specifier))
         return false;
     if (is_sign(p, ':')) {
         if (!next(p) || !(specifier->container = parse_specifier(p)))
@@ -636,9 +636,9 @@ static bool parse_event(struct parser *p, struct tsdl_statement *statement)
         return parse_block(p, statement);
     swap_tree_arenas(reading);
     bool is_fine = parse_block(p, statement);
-    statement->is_put_off = true;
+    statement->is_deferred = true;
     statement->body = NULL;
-    tsdl_forget_block(reading, statement);
+    tsdl_free_block(reading, statement);
     return is_fine;
 }
 
@@ -707,7 +707,7 @@ bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement 
     struct parser p = {.reading = reading, .token = {.end = block->at}};
     struct tsdl_statement again = {0};
     *body = block->body;
-    if (!block->is_put_off)
+    if (!block->is_deferred)
         return true;
     swap_tree_arenas(reading);
     if (!next(&p) || !parse_block(&p, &again))
@@ -716,9 +716,9 @@ bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement 
     return true;
 }
 
-void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block)
+void tsdl_free_block(struct tsdl_reading *reading, const struct tsdl_statement *block)
 {
-    if (!block->is_put_off)
+    if (!block->is_deferred)
         return;
     arena_reset(&reading->tree);
     swap_tree_arenas(reading);

@@ -35,7 +35,7 @@ static const struct type *root_of(const struct tsdl_printer *p, enum type_root r
 }
 
 /* Descent from a structure by member names. */
-struct way {
+struct path_walk {
     const struct type *type; /* current type */
     enum type_root root;
     bool is_top, is_in_array;
@@ -45,7 +45,7 @@ struct way {
     const struct type_member *first; /* member that the first name refers to, if known */
 };
 
-static void print_path_step(struct tsdl_printer *p, const struct way *way, bool is_first,
+static void print_path_step(struct tsdl_printer *p, const struct path_walk *way, bool is_first,
                             ttr_text word)
 {
     if (!way->prints)
@@ -69,7 +69,7 @@ static bool leads_to_member(const struct type *type, ttr_text name, unsigned dep
 }
 
 /* Enters the only option that leads to the next name. Fails if several do. */
-static bool enter_only_option(struct tsdl_printer *p, struct way *way)
+static bool enter_only_option(struct tsdl_printer *p, struct path_walk *way)
 {
     const struct type *type = way->type;
     const struct type_member *option = NULL;
@@ -90,7 +90,7 @@ static bool enter_only_option(struct tsdl_printer *p, struct way *way)
 }
 
 /* Descends to the last name, through structures and options. */
-static bool follow_path(struct tsdl_printer *p, struct way *way)
+static bool follow_path(struct tsdl_printer *p, struct path_walk *way)
 {
     for (bool is_first = true; way->names_n > 0; is_first = false) {
         while (way->type->kind == TYPE_VARIANT || way->type->kind == TYPE_OPTIONAL)
@@ -173,7 +173,7 @@ static bool is_hidden_by_inner_frame(const struct tsdl_printer *p,
 
 /* Starts the path of a reference from the current position; `*prefix` is printed before it. */
 static bool start_path(struct tsdl_printer *p, const struct type_reference *reference,
-                       struct way *way, const char **prefix)
+                       struct path_walk *way, const char **prefix)
 {
     static const char *const prefixes[ROOT_COUNT] = {
         "trace.packet.header.",  "stream.packet.context.", "stream.event.header.",
@@ -184,7 +184,7 @@ static bool start_path(struct tsdl_printer *p, const struct type_reference *refe
         frame && !is_hidden_by_inner_frame(p, frame, reference->names[frame->names_n]);
     *prefix = is_relative ? "" : prefixes[reference->root];
     uint32_t skipped = is_relative ? frame->names_n : 0;
-    *way = (struct way){
+    *way = (struct path_walk){
         .type = is_relative ? frame->type : root_of(p, reference->root),
         .root = reference->root,
         .is_top = !is_relative || frame == p->frames,
@@ -197,7 +197,7 @@ static bool start_path(struct tsdl_printer *p, const struct type_reference *refe
 
 bool tsdl_print_reference(struct tsdl_printer *p, const struct type_reference *reference)
 {
-    struct way way;
+    struct path_walk way;
     const char *prefix;
     if (!start_path(p, reference, &way, &prefix))
         return false;
@@ -228,20 +228,20 @@ static bool adopt_option_label(struct tsdl_printer *p, const struct type_member 
 }
 
 /* How the labels of a selector match the options of a variant. */
-struct fit {
+struct label_match {
     bool does;      /* labels have exactly the options' ranges */
     bool has_words; /* in addition, each label equals its option's identifier */
 };
 
 static bool match_labels_to_options(struct tsdl_printer *p, const struct type *selector,
-                                    const struct type *user, struct fit *fit)
+                                    const struct type *user, struct label_match *fit)
 {
     struct type_member *words = arena_alloc(&p->arena, user->members_n * sizeof *words);
     struct tsdl_type variant = {.type = *user}, tag = {.type = *selector};
     if (!words)
         return tsdl_print_refuse_memory(p);
     variant.type.members = words;
-    *fit = (struct fit){true, true};
+    *fit = (struct label_match){true, true};
     for (uint32_t i = 0; i < user->members_n; i++) {
         words[i] = user->members[i];
         if (!tsdl_choose_member_word(p, user, &user->members[i], &words[i].name))
@@ -287,7 +287,7 @@ static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struc
 }
 
 /* Reports whether two users of a selector need the same enumeration. */
-static bool is_same_use(const struct type *a, const struct type *b)
+static bool need_same_enumeration(const struct type *a, const struct type *b)
 {
     bool is_same_one = a->kind == b->kind && a->members_n == b->members_n &&
                        is_same_ranges(a->ranges, a->ranges_n, b->ranges, b->ranges_n);
@@ -329,9 +329,9 @@ static bool clip_range_to_type(const struct type *type, struct type_range range,
 
 bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
 {
-    struct way way;
+    struct path_walk way;
     const char *prefix;
-    struct fit fit = {false, false};
+    struct label_match fit = {false, false};
     if (!start_path(p, &user->reference, &way, &prefix) || !follow_path(p, &way))
         return false;
     const struct type *selector = way.type;
@@ -350,7 +350,7 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
     for (const struct tsdl_need *need = p->need; need; need = need->next)
         if (is_need_of_root(p, need, user->reference.root) &&
             is_same_reference(need->reference, &user->reference))
-            return fit.does || is_same_use(need->user, user) ||
+            return fit.does || need_same_enumeration(need->user, user) ||
                    tsdl_print_refuse(p, "two ways of selecting by one number without labels");
     struct tsdl_need *need = arena_alloc(&p->arena, sizeof *need);
     if (!need)

@@ -9,11 +9,11 @@
  *   1. refer: searches the structures being declared around the reference, innermost first. If one
  * has the field, it becomes the owner of the reference, whatever the type is named later
  *      (section 4.2.2, example_variant).
- *   2. Without an owner, tsdl_place.c searches the structures in which the type is placed, like
+ *   2. Without an owner, tsdl_instantiate.c searches the structures in which the type is placed, like
  *      Babeltrace does. A reference outside of any structure is an error here.
  *
  * Invariants: a type is immutable once declared; changes of named types are made on a copy
- * (copy_named). `fields` and `depth` of each type are known, so size limits are checked before
+ * (copy_named_type). `fields` and `depth` of each type are known, so size limits are checked before
  * anything is expanded.
  *
  * Cost: O(1) per declaration and lookup. Left out: const, which is parsed but has no meaning. */
@@ -76,8 +76,9 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 }
 
 /* Finds a type by its name and stars. Fails if no scope has it. */
-static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
-                                          const struct tsdl_specifier *specifier, uint32_t pointers)
+static const struct tsdl_type *find_named_type(struct tsdl_resolver *resolver,
+                                               const struct tsdl_specifier *specifier,
+                                               uint32_t pointers)
 {
     ttr_text key, plain;
     if (specifier->name.n == 0) {
@@ -285,7 +286,7 @@ static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver
                                                   const struct tsdl_declarator *declarator)
 {
     if (declarator->pointers)
-        base = find_named(resolver, specifier, declarator->pointers);
+        base = find_named_type(resolver, specifier, declarator->pointers);
     if (base && declarator->bits)
         base = make_bitfield(resolver, base, declarator->bits);
     return base ? make_arrays(resolver, base, declarator->dimension) : NULL;
@@ -293,8 +294,10 @@ static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver
 
 /* Resolves the specifier before a declarator. With stars, the name including the stars is looked up
  * instead. */
-static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                         const struct tsdl_declarator *declarators, const struct tsdl_type **base)
+static bool resolve_base_type(struct tsdl_resolver *resolver,
+                              const struct tsdl_specifier *specifier,
+                              const struct tsdl_declarator *declarators,
+                              const struct tsdl_type **base)
 {
     bool is_needed = specifier->has_body;
     *base = NULL;
@@ -385,7 +388,7 @@ static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
 }
 
 /* Sets the shown names: without one leading underscore (4.2.1). */
-static void show_names(struct tsdl_type *type)
+static void set_shown_names(struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)type->type.members;
     for (uint32_t i = 0; i < type->type.members_n; i++) {
@@ -399,7 +402,7 @@ static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *typ
                            const struct tsdl_statement *statement)
 {
     const struct tsdl_type *base;
-    if (!resolve_base(resolver, statement->specifier, statement->declarator, &base))
+    if (!resolve_base_type(resolver, statement->specifier, statement->declarator, &base))
         return false;
     for (const struct tsdl_declarator *declarator = statement->declarator; declarator;
          declarator = declarator->next) {
@@ -427,7 +430,7 @@ static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_speci
                                                  : tsdl_resolve_declaration(resolver, statement);
     resolver->scope = scope.outer;
     resolver->open = open.outer;
-    show_names(type);
+    set_shown_names(type);
     return is_fine;
 }
 
@@ -446,10 +449,10 @@ static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_sp
 }
 
 /* Copies a named structure or variant, to add an alignment or a tag. */
-static struct tsdl_type *copy_named(struct tsdl_resolver *resolver,
-                                    const struct tsdl_specifier *specifier)
+static struct tsdl_type *copy_named_type(struct tsdl_resolver *resolver,
+                                         const struct tsdl_specifier *specifier)
 {
-    const struct tsdl_type *from = find_named(resolver, specifier, 0);
+    const struct tsdl_type *from = find_named_type(resolver, specifier, 0);
     struct tsdl_type *type = from ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
     if (type)
         *type = *from;
@@ -460,9 +463,9 @@ static const struct tsdl_type *resolve_struct(struct tsdl_resolver *resolver,
                                               const struct tsdl_specifier *specifier)
 {
     if (!specifier->has_body && !specifier->align)
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_STRUCT)
-                                                 : copy_named(resolver, specifier);
+                                                 : copy_named_type(resolver, specifier);
     if (!type || (specifier->has_body && !resolve_body(resolver, specifier, type)))
         return NULL;
     return align_structure(resolver, specifier, type) ? type : NULL;
@@ -472,9 +475,9 @@ static const struct tsdl_type *resolve_variant(struct tsdl_resolver *resolver,
                                                const struct tsdl_specifier *specifier)
 {
     if (!specifier->has_body && !specifier->tag)
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     struct tsdl_type *type = specifier->has_body ? tsdl_new_type(resolver, TYPE_VARIANT)
-                                                 : copy_named(resolver, specifier);
+                                                 : copy_named_type(resolver, specifier);
     if (!type || (specifier->has_body && !resolve_body(resolver, specifier, type)))
         return NULL;
     if (type->type.members_n == 0) {
@@ -490,7 +493,7 @@ static const struct tsdl_type *resolve_enum(struct tsdl_resolver *resolver,
     struct tsdl_specifier plain = {
         .class = TSDL_CLASS_NAMED, .at = specifier->at, .name = {"int", 3}};
     if (!specifier->has_body)
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     const struct tsdl_type *container =
         tsdl_resolve_specifier(resolver, specifier->container ? specifier->container : &plain);
     return container ? tsdl_resolve_enum(resolver, specifier, container) : NULL;
@@ -503,7 +506,7 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
     ttr_text key;
     switch (specifier->class) {
     case TSDL_CLASS_NAMED:
-        return find_named(resolver, specifier, 0);
+        return find_named_type(resolver, specifier, 0);
     case TSDL_CLASS_STRUCT:
         type = resolve_struct(resolver, specifier);
         break;
@@ -526,8 +529,8 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
 
 /* Marks a type with a star in its name as an address: babeltrace shows it in base 16, whatever base
  * it declares. */
-static const struct tsdl_type *make_address(struct tsdl_resolver *resolver,
-                                            const struct tsdl_type *type)
+static const struct tsdl_type *make_address_type(struct tsdl_resolver *resolver,
+                                                 const struct tsdl_type *type)
 {
     if ((type->type.kind != TYPE_UINT && type->type.kind != TYPE_INT) || type->type.labels ||
         type->type.base == 16)
@@ -551,7 +554,7 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
     if (statement->kind == TSDL_FIELDS)
         return tsdl_fail(resolver->reading, statement->declarator->at,
                          "a field must be in a structure or variant; did you mean typedef?");
-    if (!resolve_base(resolver, statement->specifier, statement->declarator, &base))
+    if (!resolve_base_type(resolver, statement->specifier, statement->declarator, &base))
         return false;
     for (const struct tsdl_declarator *declarator = statement->declarator; declarator;
          declarator = declarator->next) {
@@ -561,7 +564,7 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
             !build_type_key(resolver, statement->alias, statement->alias_pointers, &name))
             return false;
         if (type && statement->kind == TSDL_ALIAS && statement->alias_pointers)
-            type = make_address(resolver, type);
+            type = make_address_type(resolver, type);
         if (!type || !declare_type(resolver, statement->at, name, type))
             return false;
     }

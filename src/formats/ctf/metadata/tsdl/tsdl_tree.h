@@ -171,7 +171,7 @@ enum tsdl_statement_kind {
 struct tsdl_statement {
     const struct tsdl_statement *next;
     uint8_t kind, keyword;
-    bool is_put_off; /* BLOCK: `body` is parsed on demand by tsdl_parse_block, and freed again */
+    bool is_deferred; /* BLOCK: `body` is parsed on demand by tsdl_parse_block, and freed again */
     uint32_t alias_pointers;
     size_t at;
     ttr_text name; /* ASSIGN: name such as "packet.header" */
@@ -191,6 +191,6 @@ TTR_MUST bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_st
  * are freed with it. */
 TTR_MUST bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block,
                                const struct tsdl_statement **body);
-void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block);
+void tsdl_free_block(struct tsdl_reading *reading, const struct tsdl_statement *block);
 
 #endif

@@ -5,7 +5,7 @@
  *      tsdl_resolve.c, tsdl_class.c -> struct tsdl_type
  *   2. When a root (packet header, payload, ...) uses it, it is placed: references become paths
  * from a root, variant options get the values that select them, and field names imply roles:
- *      tsdl_place.c -> struct type
+ *      tsdl_instantiate.c -> struct type
  *
  * A type with references is copied at each place; any other one is shared by all places. Ownership:
  * types and names are in the description's arena. Thread rule: that of the description. */
@@ -168,7 +168,7 @@ TTR_MUST bool tsdl_get_attribute(struct tsdl_resolver *resolver,
                                  uint32_t *seen, unsigned *which);
 
 /* Root that a type is placed at. */
-struct tsdl_place {
+struct tsdl_root_position {
     enum type_root root;
     struct ctf_stream_class *stream; /* NULL for the packet header */
     struct ctf_event_class *event;   /* NULL except for event roots */
@@ -177,8 +177,9 @@ struct tsdl_place {
 
 /* Makes a structure a root: copies types with references, resolves and checks them. Sets `*root` on
  * success. */
-TTR_MUST bool tsdl_place_root(struct tsdl_resolver *resolver, const struct tsdl_place *place,
-                              const struct tsdl_type *from, const struct type **root);
+TTR_MUST bool tsdl_instantiate_root(struct tsdl_resolver *resolver,
+                                    const struct tsdl_root_position *place,
+                                    const struct tsdl_type *from, const struct type **root);
 
 /* Returns the role that a member's name implies. Event headers have roles at any depth, packet
  * headers and contexts only at the top level, arrays nowhere. */
