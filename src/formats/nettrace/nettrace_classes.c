@@ -218,7 +218,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     return find_or_add_class(out, &info, &is_bare);
 }
 
-/* --- Classes of events whose payload is copied from another nettrace trace --- */
+/* --- Classes of events with a payload copied from another nettrace trace --- */
 
 static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
                                 const struct nettrace_type *type, unsigned layout_index)

@@ -116,8 +116,7 @@ static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
 /* Writes the file head and the Trace object. The first event determines clock and process. */
 static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 {
-    /* sources of a context if there is one input: source 0 stands for events that the program makes
-     */
+    /* sources of a context if there is one input: source 0 is that of events made by the program */
     enum { ONLY_ONE = 2 };
     struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = event ? nettrace_reader_of(out, event) : NULL;

@@ -95,7 +95,7 @@ static enum object_type object_kind(ttr_text name)
     return KIND_UNKNOWN;
 }
 
-/* Returns the kind of object whose name has the same length and differs in at most two letters. */
+/* Returns the kind of object with a name of the same length that differs in at most two letters. */
 static enum object_type nearest_object_kind(ttr_text name)
 {
     enum { LETTERS = 2 };

@@ -87,7 +87,8 @@ bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_
 static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    /* If the queue is full, the count is added to the last gap, whose time interval is extended. */
+    /* If the queue is full, the count is added to the last gap, and its time interval is extended.
+     */
     if (order->gaps_n >= NETTRACE_GAPS_MAX) {
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;

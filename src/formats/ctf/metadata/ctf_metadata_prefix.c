@@ -1,4 +1,5 @@
-/* Search for metadata files that are prefixes of others (see the header).
+/* Search for metadata files that are a prefix of another one; ctf_metadata_prefix.h has the
+ * purpose.
  *
  * One pass over the folders keeps the maximal texts: those that are not a prefix of another text
  * seen so far. A longer text replaces its prefix. Candidates have the same text up to their UUID
@@ -17,7 +18,7 @@
 
 /* the UUID is searched in this many bytes: tracers declare it near the start */
 #define UUID_WITHIN ((size_t)64 << 10)
-/* bytes needed after the name: "uuid = \"...\"", or most of sixteen numbers */
+/* bytes that must follow the word uuid: "uuid = \"...\"", or most of an array of sixteen numbers */
 #define UUID_BYTES 64u
 
 ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
@@ -49,33 +50,37 @@ struct metadata_file {
     uint64_t hash;
 };
 
-/* A maximal text: metadata that is not a prefix of any other. */
+/* A maximal text: metadata that is not a prefix of any other text compared so far. */
 struct maximal_text {
     struct metadata_file file;
     const char *path;
-    /* text without packets, text_n + 1 bytes, while folders are compared; NULL if the file is plain
-     * text */
+    /* text extracted from packets, with a zero byte after its text_n bytes; only while folders are
+     * compared; NULL if the file is plain text */
     char *unpacked;
     size_t text_n;
-    struct ctf_trace *parsed; /* owner of the class made of this metadata */
+    struct ctf_trace
+        *parsed; /* trace that owns the trace class parsed from this metadata; NULL until parsed */
     bool is_bad, has_notes;
-    size_t quiet_n; /* length of the longest prefix that was parsed without diagnostics */
+    size_t quiet_n; /* length in bytes of the longest prefix that was parsed without diagnostics */
     uint64_t quiet_hash;
-    uint32_t next; /* next entry with the same hash: index + 1 */
+    uint32_t next; /* next maximal text with the same hash: index + 1; 0 if none */
 };
 
 struct ctf_prefix_set {
     ttr *t;
     struct arena arena;
-    struct pair_map by_beginning; /* hash to index + 1 */
+    struct pair_map by_beginning; /* maps the hash of a text up to its UUID to the index of the
+                                     first maximal text, plus 1 */
     struct maximal_text *longest;
     size_t n, capacity;
     struct of_folder {
-        uint32_t longest; /* index + 1; 0: the folder's metadata is unknown */
+        uint32_t longest; /* index of the maximal text that the folder's metadata starts, plus 1; 0
+                             if the metadata is unusable */
         size_t text_n, bytes_n;
         uint64_t hash;
     } * folder;
-    size_t folders_n; /* number of folders; the entry after them is the additional file */
+    size_t folders_n; /* number of folders; entry folders_n is the additional metadata file of the
+                         caller */
 };
 
 static void free_file(struct ctf_prefix_set *set, struct metadata_file *file)
@@ -97,9 +102,9 @@ static const char *plain_text_of(const struct maximal_text *of)
     return of->unpacked ? of->unpacked : (const char *)of->file.bytes;
 }
 
-/* --- Comparing --- */
+/* --- Comparison of metadata texts --- */
 
-/* Unpacks the text if the file is in packets. The text stays empty if it cannot be used. */
+/* Extracts the text if the file is in packets. The text stays empty if the packets are invalid. */
 static ttr_status unpack_candidate(struct ctf_prefix_set *set, struct maximal_text *of,
                                    ttr_error *error)
 {
@@ -148,7 +153,8 @@ static bool is_text_prefix(const struct maximal_text *a, const struct maximal_te
     return memcmp(plain_text_of(a), plain_text_of(b), n) == 0;
 }
 
-/* Adds metadata without a related text, and takes ownership of its bytes. */
+/* Adds metadata that is neither a prefix nor an extension of a known text. The set becomes owner of
+ * its bytes. */
 static bool add_maximal_text(struct ctf_prefix_set *set, struct maximal_text *of, const char *path,
                              uint64_t key)
 {
@@ -165,7 +171,8 @@ static bool add_maximal_text(struct ctf_prefix_set *set, struct maximal_text *of
     return true;
 }
 
-/* Replaces a prefix by a longer text, and takes ownership of its bytes. */
+/* Replaces a known text by a longer text that starts with it. The set becomes owner of the bytes of
+ * the longer text. */
 static bool replace_prefix_text(struct ctf_prefix_set *set, struct maximal_text *old,
                                 struct maximal_text *of, const char *path)
 {
@@ -180,7 +187,9 @@ static bool replace_prefix_text(struct ctf_prefix_set *set, struct maximal_text 
     return true;
 }
 
-/* Finds a related text, or adds this one. `of` keeps the bytes if they are not needed. */
+/* Compares a text with the known texts of the same hash: drops it if it is a prefix of one,
+ * replaces one that is its prefix, else adds it. `of` remains owner of the bytes if they are not
+ * needed. */
 static ttr_status relate_metadata(struct ctf_prefix_set *set, struct maximal_text *of, size_t i,
                                   const char *path, ttr_error *error)
 {
@@ -218,7 +227,7 @@ static bool is_same_as_previous_folder(struct ctf_prefix_set *set, const struct 
     return true;
 }
 
-/* Compares a file that was read with all others, and frees it if it is not kept. */
+/* Compares a metadata file with all known texts, and frees it if it is not kept. */
 static ttr_status compare_metadata_file(struct ctf_prefix_set *set, struct maximal_text *of,
                                         size_t i, const char *path, ttr_error *error)
 {
@@ -298,7 +307,7 @@ void ctf_prefix_set_free(struct ctf_prefix_set *set)
     alloc_free(alloc, set, 1, sizeof *set);
 }
 
-/* --- What is known --- */
+/* --- Lookup by folder --- */
 
 static struct maximal_text *find_maximal_text(const struct ctf_prefix_set *set, size_t folder)
 {
@@ -306,7 +315,7 @@ static struct maximal_text *find_maximal_text(const struct ctf_prefix_set *set, 
     return k ? &set->longest[k - 1] : NULL;
 }
 
-/* Reports whether the folder's own metadata is the maximal text. */
+/* Reports whether the metadata of a folder is itself a maximal text. */
 static bool is_folder_text_maximal(const struct ctf_prefix_set *set, size_t folder)
 {
     const struct maximal_text *of = find_maximal_text(set, folder);

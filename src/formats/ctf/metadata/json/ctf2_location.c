@@ -2,26 +2,28 @@
  * a number (struct type_reference).
  *
  * A field may only depend on fields decoded before it, so its location is resolved while its root
- * is being built. At that time each type on the way is either open (on the path from the root to
- * the field itself; struct ctf2_frame) or done (completed before it). Rules for one step:
- *   open structure                       the open member leads to the next open level; any other
- * member must be done open array, optional, variant        leads to what is being built inside done
- * structure                       the member of that name done optional, variant every option that
- * may be inside done array                           error: it has no current element
+ * is being built. At that time each type on the path is either open (it contains the field itself;
+ * struct ctf2_frame) or complete. Rules for one step of the path:
+ *   open structure                    the open member leads to the next open type; any other member
+ *                                     must be complete
+ *   open array, optional, variant     leads to the type that is being built inside
+ *   complete structure                leads to the member of that name
+ *   complete optional, variant        leads to every option
+ *   complete array                    is an error: it has no current element
  *
- * A relative path starts at the structure that contains the field; null goes one structure up. A
- * path through a done variant may find one field per option; all must be of one kind (enum
+ * A relative path starts at the structure that contains the field; null leads one structure up. A
+ * path through a complete variant may find one field per option; all must be of one kind (enum
  * ctf2_target).
  *
  * Invariant: the result contains only names of structure members; options and optionals are
- * transparent. Cost: O(types passed), counted by ctf2_count_work, because aliases can repeat a
- * search. */
+ * transparent. Cost: O(number of types visited), counted by ctf2_count_work, because aliases can
+ * repeat a search. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* State of resolving one location. */
+/* State while one location is resolved. */
 struct location_search {
     struct ctf2_parser *parser;
     const struct json_value *json;
@@ -42,7 +44,7 @@ static void format_location(const struct type_reference *reference, uint32_t n, 
     }
 }
 
-/* Fails at the n-th name of the path. */
+/* Reports an error at the n-th name of the path. */
 static ttr_status fail_location(const struct location_search *search, uint32_t n, const char *why)
 {
     char names[90];
@@ -91,7 +93,8 @@ static unsigned location_target_of(const struct type *type)
     }
 }
 
-/* Continues in a type that is done. The nesting of types limits the recursion. */
+/* Follows the path from its name number `at` inside a complete type. The nesting of types limits
+ * the recursion. */
 static ttr_status search_type(struct location_search *search, const struct type *type, uint32_t at)
 {
     ttr_status status = ctf2_count_work(search->parser, search->json, 1 + type->members_n);
@@ -124,7 +127,7 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Follows open levels until the path enters a type that is done. */
+/* Follows the path through the open structures and arrays until it enters a complete type. */
 static ttr_status search_open_levels(struct location_search *search, const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
@@ -156,8 +159,8 @@ static ttr_status search_root(struct location_search *search, const struct ctf2_
     return search_type(search, build->roots[root], 0);
 }
 
-/* Adds the names of the open members up to the structure that contains the field, at which relative
- * paths start. */
+/* Stores the names of the open members that lead to the structure that contains the field; relative
+ * paths start there. Returns their number. */
 static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 {
     unsigned innermost = build->depth;
@@ -170,7 +173,8 @@ static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
     return n;
 }
 
-/* Appends a path; null removes the last name, to continue in the enclosing structure. */
+/* Appends a path to `names`. The element null removes the last name: the path continues in the
+ * enclosing structure. */
 static ttr_status append_location_path(struct ctf2_build *build, const struct json_value *first,
                                        ttr_text *names, uint32_t *n)
 {
@@ -193,7 +197,7 @@ static ttr_status append_location_path(struct ctf2_build *build, const struct js
     return TTR_OK;
 }
 
-/* A location's syntax: origin of its path, if any, and first step. */
+/* Parsed syntax of a location: origin of its path, if declared, and its first step. */
 struct location_syntax {
     bool has_origin;
     enum type_root origin;
@@ -212,7 +216,7 @@ static bool read_origin_name(const struct json_value *json, struct location_synt
     return false;
 }
 
-/* Reads a location of the release candidate: one array with the origin and the path. */
+/* Reads a location of the release candidate, which is one array of the origin and the path. */
 static ttr_status read_rc7_location(struct ctf2_parser *parser, const struct json_value *json,
                                     struct location_syntax *form)
 {

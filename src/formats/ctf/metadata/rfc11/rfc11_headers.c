@@ -9,7 +9,7 @@
  *   [0..31] timestamp | [32..47] id
  *   id = 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id
  *
- * Fields inside a header are not aligned. */
+ * Fields in a header are not aligned individually. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
@@ -25,7 +25,7 @@ struct fixed_field {
     uint8_t role;
 };
 
-/* Makes a struct of consecutive unsigned integers, with room for `more` members. */
+/* Makes a struct of consecutive unsigned integers, with room for `more` further members. */
 static struct rfc11_type *make_fixed_struct(struct ctf_description *description,
                                             const struct fixed_field *fields, uint32_t n,
                                             uint32_t more)
@@ -82,7 +82,8 @@ bool rfc11_make_packet_header(struct ctf_description *description)
     return made != NULL;
 }
 
-/* Makes the extension as an optional that is present if the header's id is `escape`. */
+/* Makes an optional with the extended id and time. It is present if the id of the header equals
+ * `escape`. */
 static struct rfc11_type *make_header_extension(struct ctf_description *description,
                                                 const struct rfc11_type *extension, uint64_t escape)
 {
@@ -101,7 +102,7 @@ static struct rfc11_type *make_header_extension(struct ctf_description *descript
     return made;
 }
 
-/* Sets the last member, for which make_fixed_struct reserved room. */
+/* Appends a last member to a struct, for which make_fixed_struct left room. */
 static void set_last_member(struct rfc11_type *made, const char *name,
                             const struct rfc11_type *type)
 {
@@ -145,8 +146,8 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
     return header;
 }
 
-/* Makes the context of event_size = true: an ordinary field of 16 bits, with its usual alignment.
- */
+/* Makes the event context for event_size = true: one ordinary field of 16 bits, with its usual
+ * alignment. */
 static struct rfc11_type *make_size_context(struct ctf_description *description)
 {
     struct rfc11_type *number = rfc11_add_type(description, TYPE_UINT, RULE_BASIC);
@@ -160,8 +161,8 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
     return context;
 }
 
-/* Returns the event header of a section; shares that of the previous section if all relevant
- * properties are equal. */
+/* Returns the event header of a section. Consecutive sections share one if all relevant properties
+ * are equal. */
 static struct rfc11_header *find_or_make_header(struct ctf_description *description,
                                                 const struct ctf_stream_class *stream)
 {

@@ -1,11 +1,12 @@
-/* Types made of declarations. The attributes that a concrete type must state are checked once, at
- * its declaration or first use. */
+/* Makes types from declarations. The first use of a concrete type checks once that it declares all
+ * required attributes. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 #include "layout/layout.h"
 
-/* Attributes that a concrete type needs to have a precise binary representation (4.1.1). */
+/* Attributes that a concrete type of each kind must declare, so that its binary representation is
+ * known (4.1.1). */
 static const struct {
     enum rfc11_kind kind;
     uint8_t attribute;
@@ -44,12 +45,12 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
     return true;
 }
 
-/* Checks that every label's value fits in the integer. */
+/* Checks that the values of all labels fit in the enum's integer. */
 static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declaration *d)
 {
     uint64_t above = d->is_signed    ? UINT64_C(1) << (d->size - 1)
                      : d->size == 64 ? 0
-                                     : UINT64_C(1) << d->size; /* 0: no limit */
+                                     : UINT64_C(1) << d->size; /* 0 for 64 bits: no limit */
     if (above && d->most >= above)
         return rfc11_fail_at(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
                              d->size, d->is_signed ? "signed" : "unsigned");
@@ -120,7 +121,8 @@ static const struct rfc11_type *made_type_of(const struct type *type)
     return (const struct rfc11_type *)type;
 }
 
-/* Adds nesting and field count of an inner type to the outer one. Fails above the limits. */
+/* Adds the nesting depth and field count of an inner type to the outer type. Fails if a limit is
+ * exceeded. */
 static bool add_nested_counts(struct rfc11_parser *parser, struct rfc11_type *made,
                               const struct rfc11_type *inside, size_t at)
 {
@@ -211,7 +213,7 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
     return made;
 }
 
-/* Sets a stated alignment: exact for basic types, a minimum for others. */
+/* Sets the alignment that a declaration has: exact for basic types, a minimum for other types. */
 static bool set_declared_align(struct rfc11_parser *parser, struct rfc11_type *made,
                                const struct rfc11_declaration *d, size_t at)
 {
@@ -248,7 +250,7 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
                                                              : make_list(parser, d, at);
     if (!made || !set_declared_align(parser, made, d, at))
         return NULL;
-    /* the built-in `string` has no name of its own */
+    /* the built-in type `string` is abstract, and the type made from it has no name */
     made->type.name = d->is_abstract ? (ttr_text){"", 0} : d->name;
     d->made = made;
     return made;

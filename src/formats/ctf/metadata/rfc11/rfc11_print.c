@@ -1,10 +1,11 @@
 /* Printer of RFC v1.1 metadata. Parsing its text results in the same description.
  *
- * Named types come first, inner types before outer ones. All state their alignment, so that nothing
- * depends on the architecture. Rejected, with the position, because the RFC cannot express the
- * encoding: variants, optionals, booleans, flags, numbers of variable size, text and bytes with a
- * length in another field, contexts of single events as separate structs, packet contexts, and
- * headers other than its two. Purely descriptive data become extensions or are dropped. */
+ * Named types come first, nested types before the types that contain them. All declare their
+ * alignment, so that the layout does not depend on the architecture. Rejected, with the position,
+ * because the RFC cannot express the encoding: variants, optionals, booleans, flags, numbers of
+ * variable size, text and bytes with a length in another field, contexts of single events as
+ * separate structs, packet contexts, and headers other than its two. Purely descriptive data become
+ * extensions or are dropped. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,9 +17,10 @@
 struct printer {
     const struct ctf_description *description;
     struct buffer *to;
-    struct arena arena;       /* memory of the names */
-    struct rfc11_names named; /* name to the type that is declared by it in the text */
-    struct pair_map visited;  /* types already visited; 1: declared by name in the text */
+    struct arena arena;       /* arena of `named` */
+    struct rfc11_names named; /* maps a name to the type that the text declares under it */
+    struct pair_map
+        visited; /* types already visited; the value is 1 if the text declares the type by name */
     ttr_error *error;
     ttr_status status;
     const struct ctf_stream_class *stream; /* current stream class, for messages */
@@ -37,7 +39,7 @@ static bool put(struct printer *p, const char *format, ...)
     return true;
 }
 
-/* Fails because the RFC cannot express a field. Always returns false. */
+/* Sets the error that RFC v1.1 cannot express a field. Always returns false. */
 static bool fail_inexpressible(struct printer *p, ttr_text field, const char *what)
 {
     char place[200] = "";
@@ -102,7 +104,7 @@ static void print_indent(struct printer *p, unsigned indent)
         buffer_add_text(p->to, "    ");
 }
 
-/* --- Types --- */
+/* --- Printing of types --- */
 
 static const char *inexpressible_kind_reason(uint8_t kind)
 {
@@ -121,7 +123,7 @@ static const char *inexpressible_kind_reason(uint8_t kind)
     return kind < TYPE_KIND_COUNT ? texts[kind] : texts[TYPE_NONE];
 }
 
-/* Returns why a type cannot be expressed, regardless of its inner types; NULL if it can. */
+/* Returns why RFC v1.1 cannot express a type, regardless of the types inside it; NULL if it can. */
 static const char *find_inexpressible_reason(const struct type *type)
 {
     const char *kind = inexpressible_kind_reason(type->kind);
@@ -238,7 +240,7 @@ static bool print_list_type(struct printer *p, const struct type *type, unsigned
     return print_type_use(p, type->element, indent, field) && put(p, ";");
 }
 
-/* Prints what is between the braces of a type. */
+/* Prints the attributes between the braces of a type. */
 static bool print_type_body(struct printer *p, const struct type *type, unsigned indent,
                             ttr_text field)
 {
@@ -260,7 +262,7 @@ static bool print_type_body(struct printer *p, const struct type *type, unsigned
     }
 }
 
-/* Prints a use of a type: its name, or its complete body. */
+/* Prints the use of a type: its name if the text declares it, else its complete body. */
 static bool print_type_use(struct printer *p, const struct type *type, unsigned indent,
                            ttr_text field)
 {
@@ -272,7 +274,7 @@ static bool print_type_use(struct printer *p, const struct type *type, unsigned 
     return put(p, "type { ") && print_type_body(p, type, indent, field) && put(p, " }");
 }
 
-/* Declares a type if its name is not used yet. */
+/* Prints the declaration of a type under its name, unless another type uses that name. */
 static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
 {
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
@@ -281,7 +283,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
         return fail_print_memory(p);
     if (!has_name)
         return true;
-    /* The lookup only needs to find an entry; its value is not used. */
+    /* The value of the entry is not used, so any pointer will do. */
     if (!rfc11_names_put(&p->named, &p->arena, type->name, p))
         return fail_print_memory(p);
     (void)put(p, "type ");
@@ -290,7 +292,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
     return print_type_body(p, type, 0, field) && put(p, " }\n");
 }
 
-/* Declares all named types inside a type, inner ones first. */
+/* Prints the declarations of all named types inside a type, innermost first. */
 static bool declare_nested_types(struct printer *p, const struct type *type, unsigned depth,
                                  ttr_text field)
 {
@@ -307,7 +309,7 @@ static bool declare_nested_types(struct printer *p, const struct type *type, uns
            declare_nested_types(p, type->element, depth + 1, field) && declare_type(p, type, field);
 }
 
-/* --- Blocks --- */
+/* --- Printing of blocks --- */
 
 static const ttr_text no_field = {"", 0};
 
@@ -375,7 +377,7 @@ static bool print_trace_block(struct printer *p)
     return (!clock || print_clock_keys(p, clock)) && put(p, "}\n");
 }
 
-/* Reports whether a context is exactly that of event_size = true. */
+/* Reports whether an event context is exactly the one that event_size = true implies. */
 static bool is_plain_size(const struct ctf_description *d, const struct type *context)
 {
     uint8_t align =

@@ -1,7 +1,7 @@
 /* Blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3 sections 7.4 and 8). callsite blocks
  * are skipped.
  *
- * A block may come before the blocks it refers to, so they are processed in dependency order: byte
+ * A block may precede the blocks that it refers to, so they are processed in dependency order: byte
  * order and clocks (any type may need them), type declarations, trace, environment, streams,
  * events. Defaults (section 7.4): a stream without id is stream 0; an event without stream_id
  * belongs to the only stream, which is created if there is none; an event without id is the only
@@ -12,13 +12,13 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-/* Opens the scope of a block. */
+/* Returns a new scope for the names that a block declares. */
 static struct tsdl_scope open_block_scope(struct tsdl_resolver *resolver)
 {
     return (struct tsdl_scope){++resolver->state->scopes_n, resolver->scope};
 }
 
-/* Returns the type assigned to an attribute, by := or by = and a name. */
+/* Returns the type assigned to an attribute, written as `:= type` or `= type_name`. */
 static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
                                                  const struct tsdl_statement *attribute)
 {
@@ -43,8 +43,8 @@ static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
     return NULL;
 }
 
-/* Processes a statement that is a declaration, not an attribute. `*is_fine` becomes false if it
- * fails. */
+/* Processes a statement of a block if it is a declaration. Returns false if it is an attribute.
+ * `*is_fine` becomes false on failure. */
 static bool process_block_declaration(struct tsdl_resolver *resolver,
                                       const struct tsdl_statement *statement, bool *is_fine)
 {
@@ -54,7 +54,8 @@ static bool process_block_declaration(struct tsdl_resolver *resolver,
     return true;
 }
 
-/* A type assigned in a block, kept until all roots can be placed in order. */
+/* A type that a block assigns to an attribute, kept until all roots of the block can be built in
+ * order. */
 struct assigned_type {
     const struct tsdl_type *type;
     size_t at;
@@ -102,7 +103,7 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
         return tsdl_get_uuid(resolver, attribute, description->uuid);
     case TRACE_PACKET_HEADER:
         return assign_root_type(resolver, attribute, header);
-    default: /* the byte order was processed before */
+    default: /* resolve_byte_order() has processed the byte order */
         return true;
     }
 }
@@ -143,7 +144,7 @@ static const struct tsdl_statement *find_attribute(const struct tsdl_statement *
     return statement;
 }
 
-/* Processes the byte order first, because every type may depend on it. */
+/* Sets the byte order of the trace. Must be called first, since every type may depend on it. */
 static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *first)
 {
     struct ctf_description *description = resolver->description;
@@ -284,8 +285,8 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
            tsdl_fail_memory(resolver->reading);
 }
 
-/* Keeps a number beyond 63 bits and a sign as text. Returns false if the value is not such a
- * number. */
+/* Stores a number that does not fit in a signed 64-bit integer as text. Returns false if the value
+ * is not such a number. */
 static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                             ttr_text *text)
 {
@@ -372,7 +373,7 @@ static struct ctf_stream_class *add_stream(struct tsdl_resolver *resolver, uint6
     return NULL;
 }
 
-/* Attributes of a stream block, before its class is made. */
+/* Attributes of a stream block, collected before its class is added. */
 struct stream_values {
     uint64_t id;
     struct assigned_type assigned[4];
@@ -437,7 +438,7 @@ enum {
     EVENT_FIELDS
 };
 
-/* Attributes of an event block, before its class is made. */
+/* Attributes of an event block, collected before its class is added. */
 struct event_values {
     uint32_t seen;
     uint64_t id, stream_id;
@@ -470,7 +471,7 @@ static bool resolve_event_attribute(struct tsdl_resolver *resolver,
     }
 }
 
-/* Returns the stream of an event; creates it if there is none at all. */
+/* Returns the stream of an event. If the trace has no stream block, adds a stream. */
 static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolver, size_t at,
                                                    const struct event_values *values)
 {
@@ -492,8 +493,8 @@ static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolve
     return stream;
 }
 
-/* Drops an event class with a repeated id, as some tracers write (gst-shark). All other
- * events remain readable; a reader of the trace must handle the ambiguous id. */
+/* Drops an event class whose id is used already, as some tracers write (gst-shark). All other
+ * events remain readable. A reader of the trace must treat events with this id as ambiguous. */
 static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
                                 const struct event_values *values,
                                 const struct ctf_event_class *first)

@@ -1,19 +1,21 @@
-/* Placement of types: the roots of packets and events (CTF 1.8.3 sections 5 and 6). This is the
- * second step of the resolver (tsdl_types.h).
+/* Instantiation of declared types as roots of packets and events (CTF 1.8.3 sections 5 and 6):
+ * references become paths, names become roles. This is the second step of the resolver
+ * (tsdl_types.h).
  *
- * instantiate_type walks the declared type in decoding order, with a stack of frames from the root
- * to the current member: root struct -> frame 0 -> member struct -> frame 1 -> variant -> frame 2
- * -> sequence, length "len"
+ * instantiate_type visits the declared type in decoding order, with a stack of frames from the root
+ * to the current member:
+ *   root struct -> frame 0 -> member struct -> frame 1 -> variant -> frame 2 -> sequence
  *
  * A reference is resolved in this order (find_target):
- *   absolute path ("stream.event.context.x")    from the named root; in the own root by
- * follow_path_in_current_root owner known from its declaration            from that structure
- *   otherwise                                   innermost frame that has the first name before this
- * place
+ *   - An absolute path ("stream.event.context.x") starts at the root that it names. If that is the
+ *     root being instantiated, follow_path_in_current_root resolves it.
+ *   - A reference with an owner (known from its declaration) starts at that structure.
+ *   - Otherwise the path starts at the innermost frame with an earlier member of its first name.
  *
- * The target must be decoded before its user: a member before the current one in some frame, or
- * part of an earlier root. The result is a list of names from a root (struct type_reference). A
- * type with references is copied with its enclosing structures; any other type is shared.
+ * The target must be decoded before the field that refers to it: a member before the current one in
+ * some frame, or part of an earlier root. The result is a list of names from a root (struct
+ * type_reference). A type with references is copied with its enclosing structures; any other type
+ * is shared.
  *
  * Roles: in packet headers, packet contexts and event headers, field names imply roles (5.1, 5.2,
  * 6.1). Timestamps without a clock use the only clock of the trace (8).
@@ -32,8 +34,8 @@
 /* A structure or variant on the path from the root to the current type. */
 struct frame {
     const struct tsdl_type *type; /* the declared type */
-    uint32_t member;              /* index of the member being placed; earlier ones are complete */
-    uint32_t names_n;             /* names of the path up to it */
+    uint32_t member;  /* index of the member being instantiated; the earlier ones are complete */
+    uint32_t names_n; /* number of names in the path up to this frame */
 };
 
 struct instantiation {
@@ -43,9 +45,10 @@ struct instantiation {
     uint32_t frames_n;
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n;
-    uint32_t arrays;               /* number of enclosing arrays */
-    bool marks_roles;              /* copy every type, because names imply roles in this root */
-    const struct ctf_clock *clock; /* clock given to a timestamp without one */
+    uint32_t arrays;  /* number of enclosing arrays */
+    bool marks_roles; /* copy every type, because field names imply roles in this root */
+    const struct ctf_clock
+        *clock; /* clock of timestamps that declare none; NULL if the trace has several clocks */
 };
 
 uint32_t tsdl_find_option_labels(const struct tsdl_type *variant, const struct tsdl_type *tag,
@@ -72,7 +75,7 @@ static bool is_integer(const struct type *type)
     return type->kind == TYPE_UINT || type->kind == TYPE_INT;
 }
 
-/* Fails if no label of the tag selects an option. */
+/* Fails if no label of the variant's tag has the name of an option. */
 static bool check_variant_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
                               const struct tsdl_type *variant, size_t at)
 {
@@ -135,7 +138,7 @@ static bool is_earlier_in_frame(const struct frame *frame, ttr_text path)
     return i >= 0 && (uint64_t)i < frame->member;
 }
 
-/* Fails because of a reference; shows its position if it is in the current text. */
+/* Sets an error about a reference; shows its position if it is in the current text. */
 static bool fail_reference(const struct instantiation *p, const struct tsdl_type *user,
                            const char *why)
 {
@@ -146,8 +149,8 @@ static bool fail_reference(const struct instantiation *p, const struct tsdl_type
                      reference->path.n < 80 ? (int)reference->path.n : 80, reference->path.p, why);
 }
 
-/* Resolves a relative reference, from the structure that owns it, or from the innermost frame with
- * an earlier member of that name. */
+/* Resolves a relative reference. The search starts at the structure that owns the reference, else
+ * at the innermost frame with an earlier member of that name. */
 static const struct tsdl_type *follow_relative(struct instantiation *p,
                                                const struct tsdl_type *user, ttr_text *names,
                                                uint32_t *names_n)
@@ -179,7 +182,7 @@ static const struct {
     {"event.context.", ROOT_SPECIFIC_CONTEXT},    {"event.fields.", ROOT_PAYLOAD},
 };
 
-/* Returns a root that was already placed, or NULL. */
+/* Returns a root that was instantiated before, such as the packet header; NULL if it is not yet. */
 static const struct type *root_of(const struct instantiation *p, enum type_root root)
 {
     const struct ctf_stream_class *stream = p->place->stream;
@@ -202,9 +205,9 @@ static const struct type *root_of(const struct instantiation *p, enum type_root 
     }
 }
 
-/* Resolves an absolute path in the root being placed. As long as the path follows the frames, each
- * step is the current member, including variant options; the first step that leaves them must be an
- * earlier member. */
+/* Resolves an absolute path in the root that is being instantiated. While the path leads through
+ * the open frames, each name must be that of the current member or variant option. The first name
+ * that leaves the frames must be an earlier member. */
 static const struct tsdl_type *follow_path_in_current_root(const struct instantiation *p,
                                                            ttr_text path, ttr_text *names,
                                                            uint32_t *names_n)
@@ -244,7 +247,7 @@ static const struct tsdl_type *follow_absolute(struct instantiation *p,
     return target;
 }
 
-/* Finds the length or tag of `user` and stores the path in `to`. */
+/* Finds the field that contains the length or tag of `user`, and stores the path to it in `to`. */
 static const struct tsdl_type *find_target(struct instantiation *p, const struct tsdl_type *user,
                                            struct tsdl_type *to)
 {
@@ -274,7 +277,7 @@ static const struct tsdl_type *find_target(struct instantiation *p, const struct
     return target;
 }
 
-/* Sets the selecting ranges of a variant option from the tag's labels. */
+/* Sets the ranges of tag values that select a variant option, from the labels of the tag. */
 static bool set_option_ranges(struct instantiation *p, const struct tsdl_type *variant,
                               const struct tsdl_type *tag, struct type_member *option,
                               char *escaped)
@@ -312,8 +315,8 @@ static bool set_options_ranges(struct instantiation *p, struct tsdl_type *varian
     return true;
 }
 
-/* Maps a timestamp without a clock to the only clock; without any clock it counts nanoseconds
- * (section 8). */
+/* Maps a timestamp that declares no clock to the only clock of the trace. If the trace has no
+ * clock, it counts nanoseconds (section 8). */
 static bool map_to_only_clock(struct instantiation *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;
@@ -333,7 +336,7 @@ static bool map_to_only_clock(struct instantiation *p, struct tsdl_type *type)
     return true;
 }
 
-/* Checks that a member can have the role its name implies, and sets it. */
+/* Sets the role that a member's name implies. Fails if its type cannot have that role. */
 static bool set_member_role(struct instantiation *p, const struct type_member *member,
                             enum ctf_role role)
 {
@@ -368,7 +371,7 @@ static bool set_member_role(struct instantiation *p, const struct type_member *m
 
 static const struct type *instantiate_type(struct instantiation *p, const struct tsdl_type *from);
 
-/* Places the members of a structure, or the options of a variant. */
+/* Instantiates the members of a structure, or the options of a variant. */
 static bool instantiate_members(struct instantiation *p, const struct tsdl_type *from,
                                 struct type_member *members)
 {
@@ -414,7 +417,8 @@ static bool place_compound(struct instantiation *p, const struct tsdl_type *from
     return instantiate_members(p, from, members);
 }
 
-/* Returns the placed type: itself, or a copy if it has references or gets a role. */
+/* Returns the instantiated type: the declared type itself, or a copy if it has references or gets a
+ * role. */
 static const struct type *instantiate_type(struct instantiation *p, const struct tsdl_type *from)
 {
     if (!from->has_references && !p->marks_roles)

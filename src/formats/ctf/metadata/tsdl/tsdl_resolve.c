@@ -2,15 +2,15 @@
  * sequences, GNU/C bitfields. This is the first step of the resolver (tsdl_types.h).
  *
  * Scopes nest lexically: file, block, structure. A name is looked up from the innermost scope
- * outwards; declarations precede their uses (section 7.3.1).
+ * outwards. Declarations precede their uses (section 7.3.1).
  *
- * References to lengths and tags may be relative, and a type may be used in another place than it
- * was declared. So they are resolved in two steps:
- *   1. refer: searches the structures being declared around the reference, innermost first. If one
- * has the field, it becomes the owner of the reference, whatever the type is named later
- *      (section 4.2.2, example_variant).
- *   2. Without an owner, tsdl_instantiate.c searches the structures in which the type is placed, like
- *      Babeltrace does. A reference outside of any structure is an error here.
+ * References to lengths and tags may be relative, and a type may be used elsewhere than in the
+ * structure that declares it. So references are resolved in two steps:
+ *   1. set_reference searches the structures that are being declared around the reference,
+ *      innermost first. The first that has the field becomes the owner of the reference, and
+ *      remains so if the type gets another name later (section 4.2.2, example_variant).
+ *   2. If there is no owner, tsdl_instantiate.c searches the structures in which the type is used,
+ *      like Babeltrace does. A reference outside of any structure is an error here.
  *
  * Invariants: a type is immutable once declared; changes of named types are made on a copy
  * (copy_named_type). `fields` and `depth` of each type are known, so size limits are checked before
@@ -22,9 +22,10 @@
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define INDEX_FROM 8u /* number of members from which on a structure gets a hash index */
+#define INDEX_FROM 8u /* minimum number of members for which a structure gets a hash index */
 
-/* Builds the lookup name of a specifier: "struct NAME" etc. or the name itself, with stars. */
+/* Builds the key under which a type is found: "struct NAME" etc. or the type name, followed by its
+ * stars. */
 static bool build_type_key(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                            uint32_t pointers, ttr_text *key)
 {
@@ -56,7 +57,7 @@ static const struct tsdl_type *find_type(const struct tsdl_resolver *resolver, t
     return type;
 }
 
-/* Removes the words "const" from a name. */
+/* Removes the word "const", wherever it occurs, from a type name. */
 static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 {
     static const char word[] = "const ";
@@ -75,7 +76,8 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
     return true;
 }
 
-/* Finds a type by its name and stars. Fails if no scope has it. */
+/* Finds a type by its name and number of stars, from the innermost scope on. Fails if no scope has
+ * it. */
 static const struct tsdl_type *find_named_type(struct tsdl_resolver *resolver,
                                                const struct tsdl_specifier *specifier,
                                                uint32_t pointers)
@@ -100,7 +102,7 @@ static const struct tsdl_type *find_named_type(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* Returns a type that may get a name: itself, or a copy if it is shared. */
+/* Returns a type that may be given a name: the type itself, or a copy if declarations share it. */
 static const struct tsdl_type *copy_if_shared(struct tsdl_resolver *resolver,
                                               const struct tsdl_type *type)
 {
@@ -131,7 +133,8 @@ static bool declare_type(struct tsdl_resolver *resolver, size_t at, ttr_text key
            tsdl_fail_memory(resolver->reading);
 }
 
-/* Propagates properties of an inner type to the compound type: references, clocks, counts. */
+/* Copies properties of an inner type to the type that contains it: whether it has references, its
+ * clocks, its counts. */
 static bool inherit_properties(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
                                const struct tsdl_type *inner)
 {
@@ -231,7 +234,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     return is_fixed || set_reference(resolver, type, length) ? type : NULL;
 }
 
-/* Makes the type of a declarator: `T name[2][len]` is an array of two sequences. */
+/* Makes the type of a declarator with dimensions: `T name[2][len]` is an array of two sequences. */
 static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
                                            const struct tsdl_type *type,
                                            const struct tsdl_dimension *dimension)
@@ -251,7 +254,8 @@ static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* Makes the type of T name : 5; its bits do not cross a unit of T's size. */
+/* Makes the type of a bitfield `T name : 5`. Its bits do not cross a boundary of an integer of T's
+ * size. */
 static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver,
                                              const struct tsdl_type *unit,
                                              const struct tsdl_value *bits)
@@ -292,8 +296,8 @@ static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver
     return base ? make_arrays(resolver, base, declarator->dimension) : NULL;
 }
 
-/* Resolves the specifier before a declarator. With stars, the name including the stars is looked up
- * instead. */
+/* Resolves the type before a declarator. If the declarator has stars, looks up the type name
+ * including the stars. */
 static bool resolve_base_type(struct tsdl_resolver *resolver,
                               const struct tsdl_specifier *specifier,
                               const struct tsdl_declarator *declarators,
@@ -310,7 +314,7 @@ static bool resolve_base_type(struct tsdl_resolver *resolver,
     return *base != NULL;
 }
 
-/* Counts the members of a body and allocates them. */
+/* Allocates the members of a structure or variant, as many as its body declares. */
 static bool alloc_members(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                           struct tsdl_type *type)
 {
@@ -373,9 +377,9 @@ static bool add_declared_member(struct tsdl_resolver *resolver, struct tsdl_type
     return inherit_properties(resolver, declarator->at, outer, type);
 }
 
-/* Reports whether dropping a leading underscore would collide with another shown name. That is so
- * if all names with fewer underscores exist, down to the name without any, which is never changed.
- */
+/* Reports whether dropping a leading underscore would make two shown names equal. That happens if
+ * all names with fewer underscores exist, down to the name without underscore, which is never
+ * changed. */
 static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
 {
     do {
@@ -387,7 +391,7 @@ static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
     return true;
 }
 
-/* Sets the shown names: without one leading underscore (4.2.1). */
+/* Sets the names under which members are shown: without one leading underscore (4.2.1). */
 static void set_shown_names(struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)type->type.members;
@@ -448,7 +452,7 @@ static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_sp
     return true;
 }
 
-/* Copies a named structure or variant, to add an alignment or a tag. */
+/* Returns a copy of a named structure or variant, to which an alignment or a tag is added. */
 static struct tsdl_type *copy_named_type(struct tsdl_resolver *resolver,
                                          const struct tsdl_specifier *specifier)
 {
