@@ -12,11 +12,11 @@
 #include "formats/heph/heph_format.h"
 
 #define HEPH_LEVELS_MAX 3u /* maximum nesting: arrays in arrays in arrays */
-/* number of arrays per event that may be nested; later ones are read as flat */
+/* number of arrays per event that may be nested; further arrays are read as flat */
 #define HEPH_NESTING_MAX 32u
 
-/* Nesting of the first arrays of an event: (levels - 1) in two bits per array, the first array in
- * the lowest bits. */
+/* Nesting of the first arrays of an event: two bits per array contain its levels - 1, the first
+ * array in the lowest bits. */
 struct heph_nesting {
     uint64_t levels;
     uint64_t work; /* number of values that the search may still examine */

@@ -14,7 +14,7 @@
 
 #define HEPH_RANGES_MAX 4096u
 
-/* Counters c with begin <= c < end. */
+/* A range of counters c with begin <= c < end. */
 struct heph_range {
     uint64_t begin, end;
 };
@@ -40,7 +40,7 @@ struct heph_counters {
     struct heph_stream *streams;
     size_t n, capacity;
     struct pair_map index; /* maps (stream id, 0) to an index in `streams` */
-    /* bitwise OR of all counters; 0 means that the writer does not number events */
+    /* bitwise OR of all counters seen; 0 means that the writer does not number events */
     uint32_t any;
 };
 
@@ -55,8 +55,8 @@ TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint3
 /* Returns the index of a stream; UINT32_MAX if there is no such stream. */
 uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id);
 
-/* Adds a counter that does not extend the last range. Called by heph_counters_add. Returns false if
- * out of memory. */
+/* Adds a counter that does not extend the last range; heph_counters_add calls this function.
+ * Returns false if out of memory. */
 TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
                                    uint32_t counter);
 
@@ -73,11 +73,11 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
     return true;
 }
 
-/* Returns the number of events lost in a stream so far. Counters that are far from all others are
- * treated as damaged: they are not included, and their number is added to *strays. */
+/* Returns the number of events lost in a stream so far. Single counters that are far from all
+ * others are treated as damaged: they are excluded, and their number is added to *strays. */
 uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays);
 
-/* Returns the low 32 bits of `near`, the last counter in sequence. */
+/* Returns the last counter in sequence, as stored in packets (32 bits). */
 uint32_t heph_stream_last_counter(const struct heph_stream *stream);
 
 /* Removes all counters but keeps the streams. Called if a new trace starts in the same file. */

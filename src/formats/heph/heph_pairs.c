@@ -49,7 +49,7 @@ static struct pair_key pair_key_of(const ttr_event *event)
                              (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
-/* Returns an unused slot; HEPH_NO_BEGIN if out of memory. */
+/* Returns an unused slot, allocating more if needed; HEPH_NO_BEGIN if out of memory. */
 static uint32_t acquire_slot(struct heph_pairs *pairs)
 {
     uint32_t slot = pairs->unused;
