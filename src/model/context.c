@@ -9,8 +9,8 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* Allocates with the caller's allocator. Returns NULL as if memory ran out if the context's memory
- * limit would be exceeded. */
+/* Allocates with the caller's allocator and counts the bytes. Returns NULL if memory runs out or
+ * the context's memory limit would be exceeded. */
 static void *counted_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
     ttr *t = ctx;
@@ -167,8 +167,8 @@ static ttr_id add_thread(ttr *t, const struct thread *thread)
     return (ttr_id)t->threads_n++;
 }
 
-/* Sets the process of a thread of which only the tid was known, and returns its id. Returns 0 if
- * there is no such thread. */
+/* Sets the process of a thread that is only known by its tid, and returns its thread id. Returns 0
+ * if there is no such thread. */
 static ttr_id adopt_thread_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
     const uint32_t *id = pair_map_get(&t->sources[source].threads_by_tid, tid, 0);
@@ -293,7 +293,7 @@ void context_set_event_number(ttr *t, ttr_id id, uint32_t number, uint32_t versi
     schema->version = version;
 }
 
-/* Events that were copied from this schema stay readable, but lose their event class. */
+/* Removes a schema's functions. Events copied from it stay readable, but lose their event class. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {
     if (!schema || schema >= t->schemas_n)
