@@ -286,9 +286,8 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
             break;
         fill_event(event, &views, class, header_at, body_at, next);
         event->ticks = header.ticks;
-        if (class->has_thread)
-            event->thread = find_event_thread(
-                reader, class, &(struct ctf_event_place){views.base, header_at, body_at, next});
+        const struct ctf_event_place place = {views.base, header_at, body_at, next};
+        event->thread = class->has_thread ? find_event_thread(reader, class, &place) : 0;
         set_event_time(reader, event, &views);
         ticks = header.ticks;
         at = next;
