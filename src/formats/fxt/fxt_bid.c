@@ -4,8 +4,8 @@
  * exactly as long as their headers declare. The file suffix never decides.
  *
  * A stream of a single provider has no magic number, since the trace manager writes it. It starts
- * with an initialization record, whose header has no variable bits, so three records suffice. Any
- * other start needs twelve records.  These bids are lower than that of any real magic number. */
+ * with an initialization record. Its header has no variable bits, so three records suffice. Any
+ * other start needs twelve records. These bids are lower than that of any real magic number. */
 #include "formats/fxt/fxt_read.h"
 
 enum {

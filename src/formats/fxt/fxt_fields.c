@@ -1,9 +1,9 @@
 /* Fields of FXT events, decoded on demand: arguments, and values in fixed words of other records.
  *
- * The payload of an event is the complete record.  Fields come in this order: values in fixed
- * words, arguments, then a stream, an array of addresses or a scope.  The function that emitted the
+ * The payload of an event is the complete record. Fields come in this order: values in fixed
+ * words, arguments, then a stream, an array of addresses or a scope. The function that emitted the
  * event has checked the record's size. The cursor checks each step again. An argument too small for
- * its content is returned as raw bytes. Decoding ends at an argument whose size is invalid.  Fields
+ * its content is returned as raw bytes. Decoding ends at an argument with an invalid size. Fields
  * without a name in FXT get the names of the model ("message", "data", "frames", ...). */
 #include "formats/fxt/fxt_read.h"
 
@@ -102,8 +102,9 @@ static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *tex
     return true;
 }
 
-#define NO_NUMBER_WORDS UINT16_MAX /* longer than any argument, so this table entry never applies \
-                                    */
+#define NO_NUMBER_WORDS                                                       \
+    UINT16_MAX /* longer than any argument, so this table entry never applies \
+                */
 
 /* Describes how numbers of an argument type are extracted. The number is in word `words` - 1 of an
  * argument with an indexed name, from bit `shift` on, under `mask`. `sign` is the number's sign

@@ -2,8 +2,8 @@
  * function here reads or writes a file.
  *
  * A trace is a sequence of records. A record is a sequence of 64-bit words and of streams (bytes,
- * zero-padded to a multiple of 8).  Words are in the byte order of the machine that wrote the
- * trace; streams are never swapped.  The first word of a record is its header:
+ * zero-padded to a multiple of 8). Words are in the byte order of the machine that wrote the
+ * trace; streams are never swapped. The first word of a record is its header:
  *
  *     63                         16 15            4 3    0
  *    +-----------------------------+---------------+------+
@@ -15,9 +15,9 @@
  *    +----------------+-------+---------------------+------+
  *
  * String ref (16 bits): 0 is the empty string. With bit 15 clear it is an index into the provider's
- * string table.  With bit 15 set, the low 15 bits are the length of a stream later in the record.
+ * string table. With bit 15 set, the low 15 bits are the length of a stream later in the record.
  * Thread ref (8 bits): 0 means that a process koid and a thread koid follow as two words. Other
- * values are indices into the provider's thread table.  Inline strings and koids follow the fixed
+ * values are indices into the provider's thread table. Inline strings and koids follow the fixed
  * words, in the order in which their refs are listed below.
  *
  * Layout comments such as "header | word | word" list the contents of a record in stored order.
@@ -47,7 +47,7 @@ static inline uint64_t fxt_set_bits(unsigned field, uint64_t value)
     return value << (field & 0xff);
 }
 
-/* Header of the first record of a trace: metadata, size 1, trace info, magic.  In the file 10 00 04
+/* Header of the first record of a trace: metadata, size 1, trace info, magic. In the file 10 00 04
  * 46 78 54 16 00; reversed if the writer was big-endian. */
 #define FXT_MAGIC UINT64_C(0x0016547846040010)
 
@@ -238,7 +238,7 @@ enum {
     FXT_LEGACY_INCOMING = FXT_FIELD(36, 43),
     FXT_LEGACY_OUTGOING_PRIORITY = FXT_FIELD(44, 51),
     FXT_LEGACY_INCOMING_PRIORITY = FXT_FIELD(52, 59),
-    /* Kinds 1 to 3.  A fiber switch has no CPU field. Only a context switch has a state field. */
+    /* Kinds 1 to 3. A fiber switch has no CPU field. Only a context switch has a state field. */
     FXT_SCHEDULING_ARGS = FXT_FIELD(16, 19),
     FXT_SCHEDULING_CPU = FXT_FIELD(20, 35),
     FXT_SCHEDULING_STATE = FXT_FIELD(36, 39)

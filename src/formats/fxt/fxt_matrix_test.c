@@ -2,7 +2,7 @@
  * counts.
  *
  * Each event is written as a batch of its own, so the ledger shows its losses. Then the trace is
- * read again, and both events are compared.  The test fails on a difference that no counted loss
+ * read again, and both events are compared. The test fails on a difference that no counted loss
  * allows, and on a loss without a difference. Sources: all events of generate_fxt (unsorted and
  * sorted), recorded Heph traces, and random events. usage: fxt_test GENERATOR; prints TAP. */
 #include <inttypes.h>

@@ -1,8 +1,8 @@
-/* Computes the size of a record from its content: refs, counts and argument sizes. A record whose
- * header declares the computed size is almost certainly genuine. If the sizes differ, fxt_read.c
- * decides which one is right. Resync, and detection without the magic number, search for several
- * records in a row with matching sizes. This file never uses the declared size as a bound: all
- * loads stay within the words in memory. */
+/* Computes the size of a record from its content: refs, counts and argument sizes. If the header
+ * declares the computed size, the record is almost certainly genuine. If the sizes differ,
+ * fxt_read.c decides which one is right. Resync, and detection without the magic number, search for
+ * several records in a row with matching sizes. This file never uses the declared size as a bound:
+ * all loads stay within the words in memory. */
 #include "formats/fxt/fxt_read.h"
 
 /* maximum number of words after a record's content that are treated as an extension of the format,

@@ -1,9 +1,8 @@
-/* The FXT reader: the loop over records, and decisions about records whose size is wrong.
+/* The FXT reader: the loop over records, and decisions about records with a wrong size.
  *
  * Order of calls: fxt_reader_open detects the byte order. Each fxt_reader_next fills one batch:
  *
- *   read_window       passes complete records in the window to the conversion function of their
- * type
+ *   read_window       converts complete records in the window, each by the function of its type
  *     |
  *     +-- batch full, or a table must change first   -> return the batch
  *     +-- STOP_EDGE: the window or the record ends   -> resolve_edge
@@ -274,7 +273,7 @@ static bool header_size_is_right(const struct fxt_reader *reader, const struct f
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
 
-/* Decides on the record at reader->at, whose header and content declare different sizes: repairs
+/* Decides on the record at reader->at if header and content declare different sizes: repairs
  * the header, accepts its size, or skips to the next record. */
 static ttr_status resolve_bad_size(struct fxt_reader *reader)
 {

@@ -13,7 +13,7 @@
  * record only defines something.
  *
  * Bounds: fxt_read.c checks once that a record lies inside the window. Offsets within a record are
- * checked against its size in words, and fxt_record_word loads a word below that size.  Lazy field
+ * checked against its size in words, and fxt_record_word loads a word below that size. Lazy field
  * decoding goes through a cursor.
  *
  * Lifetime: a string is redefined only between batches if fields of the current batch could refer
@@ -119,7 +119,7 @@ static inline uint64_t fxt_load_u64(const uint8_t *bytes, bool is_big)
     return is_big ? load_u64be(bytes) : load_u64le(bytes);
 }
 
-/* Returns word `i` of a record.  The caller guarantees i < record->words. */
+/* Returns word `i` of a record. The caller guarantees i < record->words. */
 static inline uint64_t fxt_record_word(const struct fxt_reader *reader,
                                        const struct fxt_record *record, uint32_t i)
 {

@@ -12,10 +12,11 @@
  * Data structure: a two-level page table, copied on the first write.
  *
  *   by_id: (id, 0) -> index ---> provider
- *                                  page[0]    ---> empty_first_page: slot 0 is the empty string;
- * shared page[1..]  ---> empty_page: nothing defined; shared page[k]    ---> 256 slots of this
- * provider, after a definition threads    ---> empty_page, or 256 slots of this provider slot = ~id
- * of a string or thread; 0 = not defined
+ *       page[0]    ---> empty_first_page (shared): only slot 0, the empty string, is defined
+ *       page[1..]  ---> empty_page (shared): nothing is defined
+ *       page[k]    ---> after the first definition in it: 256 slots of this provider
+ *       threads    ---> empty_page, or 256 slots of this provider
+ *   slot = ~id of a string or thread; 0 = not defined
  *
  * Invariants: shared pages are never written. A provider keeps its address, because lazily decoded
  * fields refer to it. A provider that is introduced again keeps its tables, because streaming

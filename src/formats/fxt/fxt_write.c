@@ -2,7 +2,7 @@
  *
  * Copying starts if the first event is raw and from an FXT reader that emits definitions, or is the
  * first record of a trace. Then all raw events of that source are appended unchanged, in their own
- * byte order.  Events of other sources get separate provider sections; a section record resumes the
+ * byte order. Events of other sources get separate provider sections; a section record resumes the
  * copied section after them. A copied trace without provider records cannot be resumed. Then other
  * events are written into its section with inline refs and in ticks of its clock.
  *

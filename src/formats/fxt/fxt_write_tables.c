@@ -4,7 +4,7 @@
  * Ids of the model are small integers, so a slot is found in an array of pages without hashing.
  * When a table is full (32,767 strings, 255 threads), new ids are written inline. When inline refs
  * have cost as many bytes as registering all ids again, the table is cleared, because other ids are
- * in use by then.  Computed for threads in random order, compared with replacing the oldest entry:
+ * in use by then. Computed for threads in random order, compared with replacing the oldest entry:
  * 3 instead of 11 bytes per event for 300 threads, 13 instead of 21 for 1,000. Left out: evicting
  * single entries. */
 #include "base/utf.h"
@@ -35,7 +35,7 @@ void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc)
     slots->epoch = 1;
 }
 
-/* Adds an empty page of entries.  Returns false if out of memory. */
+/* Adds an empty page of entries. Returns false if out of memory. */
 static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;

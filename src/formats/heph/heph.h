@@ -73,7 +73,7 @@ struct heph_reader {
     uint64_t
         work; /* number of bytes and packets that searches have examined; heph_resync.c limits it */
     uint64_t events;
-    size_t gaps_emitted;    /* number of streams whose gap events were emitted */
+    size_t gaps_emitted;    /* number of streams of which gap events were emitted */
     bool are_notes_emitted; /* the notes about late and duplicate events were emitted */
     struct heph_counters counters;
     struct heph_name names[HEPH_NAME_SLOTS];

@@ -1,8 +1,8 @@
-/* Skips attributes without decoding their values.  Inline, because reading spends most of its time
+/* Skips attributes without decoding their values. Inline, because reading spends most of its time
  * here.
  *
  * The format has no arrays of arrays, but the original writer can emit them: the type byte is that
- * of a flat array, and each row has its own count.  Such a packet does not fill its size if read as
+ * of a flat array, and each row has its own count. Such a packet does not fill its size if read as
  * flat arrays, but does if some arrays are read with two or three levels. heph_find_array_nesting
  * searches for such a reading. */
 #ifndef TRACETTA_FORMATS_HEPH_ATTRIBUTES_H

@@ -30,7 +30,7 @@ struct heph_stream {
     /* number of lost events in gaps that were removed to limit the number of ranges */
     uint64_t lost_for_good;
     uint64_t late;       /* number of events that filled a gap */
-    uint64_t duplicates; /* number of events whose counter was already present */
+    uint64_t duplicates; /* number of events with a counter that was already present */
     /* number of duplicates with counter 0; each shows that another writer started on this stream */
     uint64_t restarts;
 };
@@ -52,7 +52,7 @@ void heph_counters_free(struct heph_counters *counters);
 TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id,
                                            bool *is_new);
 
-/* Returns the index of a stream; UINT32_MAX if there is no such stream. */
+/* Returns the index of a stream; UINT32_MAX if it is unknown. */
 uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id);
 
 /* Adds a counter that does not extend the last range; heph_counters_add calls this function.

@@ -177,7 +177,8 @@ static void append_array(const struct heph_encoder *encoder, ttr_fields *element
     }
 }
 
-/* A struct or mixed array whose members are being appended; its name is the prefix of their names.
+/* A struct or mixed array to which members are being appended; its name is the prefix of their
+ * names.
  */
 struct open_container {
     size_t path_n;

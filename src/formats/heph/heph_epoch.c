@@ -1,6 +1,6 @@
 /* The epoch: the Unix time at time 0 of the trace (specification: "Options").
  *
- * An epoch packet may be anywhere and applies to the complete trace, also to earlier events.  In
+ * An epoch packet may be anywhere and applies to the complete trace, also to earlier events. In
  * practice it comes first, and the reader cannot go back. So the start of the input is examined
  * before the first event is emitted. If it contains no epoch, a second source reads the file to its
  * end. On a pipe, an epoch found later applies to the events after it.

@@ -1,8 +1,8 @@
 /* Attributes of an event, decoded on demand (specification: "Event Packet", attributes).
  *
- * An array is an ARRAY field followed by its elements.  In an event with damaged content, the
+ * An array is an ARRAY field followed by its elements. In an event with damaged content, the
  * attributes before the damage are returned as usual, and the rest of the packet as one field
- * "undecoded".  Nested arrays have a schema of their own (heph_attributes.h). */
+ * "undecoded". Nested arrays have a schema of their own (heph_attributes.h). */
 #include <string.h>
 
 #include "formats/heph/heph.h"

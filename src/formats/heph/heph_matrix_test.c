@@ -2,7 +2,7 @@
  * counts exactly the losses.
  *
  * This test implements the rules of src/formats/heph/README.md independently. For each event of the
- * source it predicts the spans that must be read and the count of each loss.  Both are compared
+ * source it predicts the spans that must be read and the count of each loss. Both are compared
  * exactly, so an undeclared difference fails, and so does a declared loss that did not happen.
  * Spans are compared as sorted lines of text; stream counters by reading in strict mode. usage:
  * heph_test GENERATOR; prints TAP. */

@@ -1,9 +1,9 @@
 /* Names of streams and substreams, derived from descriptions of the Heph runtime.
  *
- * The format has no such names, but its one known writer numbers them by rule.  Stream 0 is the
+ * The format has no such names, but its one known writer numbers them by rule. Stream 0 is the
  * coordinator and all thread-safe actors. Streams 1 to N are the N worker threads. Streams above N,
- * or from 10000 on, are the threads of synchronous actors.  A substream is the id of an actor, and
- * an event that records its execution contains its name.  Traces without a description of the
+ * or from 10000 on, are the threads of synchronous actors. A substream is the id of an actor, and
+ * an event that records its execution contains its name. Traces without a description of the
  * runtime get no names. */
 #include <stdio.h>
 #include <string.h>

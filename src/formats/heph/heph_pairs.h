@@ -1,4 +1,4 @@
-/* Begins that wait for their ends: a stack per thread, and one per id for asynchronous spans.  The
+/* Begins that wait for their ends: a stack per thread, and one per id for asynchronous spans. The
  * attributes of each begin are kept in encoded form. heph_pairs.c describes the data structure. */
 #ifndef TRACETTA_FORMATS_HEPH_PAIRS_H
 #define TRACETTA_FORMATS_HEPH_PAIRS_H

@@ -2,8 +2,8 @@
  * packet.
  *
  * A packet is accepted if its magic number is right, its content fills its size exactly, and
- * another packet or the end of the input follows.  A magic number alone proves nothing, since it
- * may be part of a string.  So an invalid packet is first read from its own start. If its
+ * another packet or the end of the input follows. A magic number alone proves nothing, since it
+ * may be part of a string. So an invalid packet is first read from its own start. If its
  * attributes lead to a valid packet, only its size is wrong. If all else is valid, only the magic
  * number is wrong. Otherwise the bytes after its frame are searched. The number of steps is limited
  * in proportion to the bytes skipped, so malicious input cannot make it quadratic. */

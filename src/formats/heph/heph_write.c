@@ -2,7 +2,7 @@
  * other events as the nearest span (heph_losses.c).
  *
  * Unchanged events of a Heph trace are copied byte for byte; with the metadata between them the
- * output equals the input.  All other events are encoded. The process id becomes the stream and the
+ * output equals the input. All other events are encoded. The process id becomes the stream and the
  * thread id the substream, as the Heph reader maps them. Counters start at 0 in each stream and
  * have no holes. The epoch comes first, and times are relative to it. */
 #include <string.h>
@@ -18,7 +18,7 @@
 /* ns from the epoch to the first event, because events of other formats may arrive out of order */
 #define EPOCH_MARGIN INT64_C(3600000000000)
 
-/* first stream for processes whose pid cannot be used as a stream */
+/* first stream for processes with a pid that cannot be used as a stream */
 #define FIRST_SPARE_STREAM 0x80000000u
 
 /* Stream and substream to which a thread's events are written. */
@@ -486,7 +486,7 @@ static void write_end(struct ttr_writer *out, const ttr_event *event)
         write_single_packet(out, event);
 }
 
-/* Writes a begin whose end never arrived. */
+/* Writes a begin of which the end never arrived. */
 static void write_unfinished_begin(struct ttr_writer *out, const struct heph_begin *begin)
 {
     struct heph_encoder encoder = encoder_for(out, &begin->event);

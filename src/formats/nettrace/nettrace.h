@@ -9,7 +9,8 @@
  *   object (V3 to V5) or block (V6): nettrace_objects.c, nettrace_blocks.c
  *      | metadata, stacks, threads, labels: stored in tables
  *      | events: nettrace_scan.c checks each header once and cuts the block into sorted runs
- *      v sorted runs: events of one capture thread with ascending times
+ *      v
+ *   sorted runs: events of one capture thread with ascending times
  *      | nettrace_order.c: k-way merge by (ticks, position), with a binary heap
  *      v
  *   batch of ttr_event
@@ -19,9 +20,10 @@
  *   nettrace_resync.c    V1, V2, V6: resynchronisation after damage
  *   nettrace_trace.c     the Trace object: clock, pointer size, process
  *   nettrace_header.c    decoding of event headers
- *   nettrace_scan.c      cuts a block into sorted runs; sequence counters; metadata events of V3 to
- * V5 nettrace_order.c     runs become batches in order of time nettrace_threads.c   capture threads
- * with their sequence counters; lost events nettrace_stacks.c    stacks by number
+ *   nettrace_scan.c      cuts a block into sorted runs; sequence counters; metadata of V3 to V5
+ *   nettrace_order.c     merges sorted runs by time into batches
+ *   nettrace_threads.c   capture threads with their sequence counters; lost events
+ *   nettrace_stacks.c    stacks by number
  *   nettrace_metadata.c  metadata of V1 to V5
  *   nettrace_blocks.c    V6: blocks, threads
  *   nettrace_metadata6.c V6: metadata
@@ -149,7 +151,8 @@ struct nettrace_types {
     struct pair_map providers;     /* maps (provider, 0) to provider number */
     struct nettrace_type **sorted; /* `all` sorted by provider, for descriptions */
     size_t sorted_n, sorted_capacity;
-    /* metadata number of the last scanned event whose metadata are not defined yet; 0 if none */
+    /* metadata number of the last scanned event of which the metadata are not defined yet; 0 if
+     * none */
     uint32_t awaited;
 };
 
@@ -683,7 +686,7 @@ extern const struct field_ops nettrace_field_ops;
 
 /* --- nettrace_spans.c: begin and end events of the runtime --- */
 
-/* Sets span rule and opcode of a type whose begin and end events the runtime does not mark with
+/* Sets span rule and opcode of a type if the runtime does not mark its begin and end events by
  * opcodes. type->name and type->provider must be set. */
 void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type);
 

@@ -70,8 +70,8 @@ static const uint8_t *skip_padding(const uint8_t *p, const uint8_t *origin, cons
 }
 
 /* Event of V1 to V3:
- *   | [0] size of all that follows | [4] metadata | [8] thread | [12] ticks | [20] activity | [36]
- * related | [52] payload size | payload | u32 bytes of the stack | stack */
+ *   | [0] size of the following bytes | [4] metadata | [8] thread | [12] ticks | [20] activity
+ *   | [36] related | [52] payload size | payload | u32 bytes of the stack | stack */
 static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
                        bool is_padded)
 {

@@ -1,14 +1,14 @@
 /* The nettrace writer: shared types, and the functions that its files offer to each other.
  *
- *   nettrace_writer.c         entry points; choice between copying and encoding; options
- *   nettrace_copy.c          copies chunks of a trace of the same version (nettrace_copy.h)
- *   nettrace_encode.c        event to header and payload; clock and process of the trace
- *   nettrace_signature.c         fields to payload and signature
- *   nettrace_classes.c       one metadata record for all events of a class
+ *   nettrace_writer.c           entry points; choice between copying and encoding; options
+ *   nettrace_copy.c             copies chunks of a trace of the same version (nettrace_copy.h)
+ *   nettrace_encode.c           event to header and payload; clock and process of the trace
+ *   nettrace_signature.c        fields to payload and signature
+ *   nettrace_classes.c          one metadata record for all events of a class
  *   nettrace_metadata_writer.c  metadata of V4, V5 and V6 from a signature
- *   nettrace_translate.c     metadata of another trace to a signature, so that payloads stay
- * unchanged nettrace_block_writer.c        blocks, stacks, labels, threads, sequence points
- *   nettrace_output_threads.c threads and their sequence numbers
+ *   nettrace_translate.c        metadata of another trace to a signature, to keep its payloads
+ *   nettrace_block_writer.c     blocks, stacks, labels, threads, sequence points
+ *   nettrace_output_threads.c   threads and their sequence numbers
  *
  * Order of calls for an event that is encoded:
  *

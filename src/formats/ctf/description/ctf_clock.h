@@ -51,8 +51,8 @@ static inline int64_t ctf_ticks_to_ns(const struct ctf_timeline *line, uint64_t 
     return time;
 }
 
-/* Returns the smallest tick whose time is not before `time` (ns). Returns 0 or UINT64_MAX if `time`
- * is out of range. */
+/* Returns the smallest tick with a time that is not before `time` (ns). Returns 0 or UINT64_MAX if
+ * `time` is out of range. */
 uint64_t ctf_ns_to_ticks(const struct ctf_timeline *line, int64_t time);
 
 /* Returns the clock after reading a field of `width` bits (1 to 64) with the value `low` (CTF 2,

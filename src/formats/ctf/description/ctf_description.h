@@ -88,12 +88,12 @@ struct ctf_event_class {
     const struct type
         *context; /* type of the context that only this event class has; NULL if it has none */
     const struct type *payload; /* type of the payload; NULL if the class declares none */
-    /* CTF 2: user attributes as JSON text, kept for copying; "" if there are none */
+    /* CTF 2: user attributes as JSON text, kept for copies; "" if the class has no attributes */
     ttr_text attributes;
     uint64_t offset; /* byte offset of the declaration in the metadata, for error messages */
     /* layout of contexts and payload; NULL until the reader reads the first event of the class */
     struct layout *layout;
-    /* CTF 1.8: layout of the fields that are mapped to the clock; NULL if there are none */
+    /* CTF 1.8: layout of the fields that are mapped to the clock; NULL if no field is */
     struct layout *times;
     ttr_id name_id, provider_id;
     const struct ctf_thread_fields

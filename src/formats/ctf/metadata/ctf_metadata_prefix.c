@@ -134,7 +134,7 @@ static ttr_status unpack_candidate(struct ctf_prefix_set *set, struct maximal_te
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* Computes the hash of the text up to its UUID. Returns false if there is no UUID, or the text ends
+/* Computes the hash of the text up to its UUID. Returns false if the text has no UUID or ends
  * before it. */
 static bool hash_up_to_uuid(const char *text, size_t n, uint64_t *key)
 {

@@ -102,8 +102,8 @@ static ttr_status copy_named_type(struct ctf2_parser *parser, const struct type 
     return TTR_OK;
 }
 
-/* Builds the type of an alias once. If it contains roles or locations, whose meaning depends on
- * where it is used, keeps its JSON instead. */
+/* Builds the type of an alias once. Keeps its JSON instead if it contains roles or locations, since
+ * their meaning depends on where the alias is used. */
 static ttr_status define_alias(struct ctf2_parser *parser, const struct json_value *json,
                                struct ctf2_alias *alias)
 {

@@ -542,8 +542,8 @@ static void note_json_oddities(struct ctf2_parser *parser, const struct json_tre
 }
 
 /* Reports that the text ends inside its last fragment, as if the tracer was stopped. The record
- * separators exist to detect this (RFC 7464 section 2.4). Fails if there is no data stream class,
- * since no stream can be read then. */
+ * separators exist to detect this (RFC 7464 section 2.4). Fails if the text has no data stream
+ * class, since no stream can be read then. */
 static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};

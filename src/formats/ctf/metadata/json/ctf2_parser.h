@@ -79,8 +79,8 @@ enum ctf2_property {
 /* set of properties as a bit mask, to be combined with | */
 #define CTF2_SET(name) (UINT64_C(1) << CTF2_##name)
 
-/* A named field class. If it contains roles or locations, whose meaning depends on where it is
- * used, `json` is built again for each use. Otherwise all uses share `type`. */
+/* A named field class. All uses share `type`, unless it contains roles or locations: their meaning
+ * depends on where the class is used, so `json` is built again for each use. */
 struct ctf2_alias {
     ttr_text name;
     uint64_t hash;

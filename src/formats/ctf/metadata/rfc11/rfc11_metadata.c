@@ -1,4 +1,4 @@
-/* Metadata files of RFC v1.1: ordinary packets whose content is metadata text in strings that end
+/* Metadata files of RFC v1.1: ordinary packets that contain metadata text in strings that end
  * with zero bytes (section 7).
  *
  * The contents are joined in order without the zeros, so a string may continue in the next packet.

@@ -493,8 +493,9 @@ static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolve
     return stream;
 }
 
-/* Drops an event class whose id is used already, as some tracers write (gst-shark). All other
- * events remain readable. A reader of the trace must treat events with this id as ambiguous. */
+/* Drops an event class with an id that is used already, as some tracers write (gst-shark). All
+ * other events remain readable. A reader of the trace must treat events with this id as ambiguous.
+ */
 static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
                                 const struct event_values *values,
                                 const struct ctf_event_class *first)

@@ -9,7 +9,7 @@
  *   1. set_reference searches the structures that are being declared around the reference,
  *      innermost first. The first that has the field becomes the owner of the reference, and
  *      remains so if the type gets another name later (section 4.2.2, example_variant).
- *   2. If there is no owner, tsdl_instantiate.c searches the structures in which the type is used,
+ *   2. Without an owner, tsdl_instantiate.c searches the structures in which the type is used,
  *      like Babeltrace does. A reference outside of any structure is an error here.
  *
  * Invariants: a type is immutable once declared; changes of named types are made on a copy

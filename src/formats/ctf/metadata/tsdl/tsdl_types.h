@@ -64,8 +64,8 @@ struct tsdl_names {
     size_t slots_n, used;
 };
 
-/* Returns what a name stands for in this scope, without its enclosing scopes; NULL if not declared
- * there. */
+/* Returns the object that a name denotes in this scope; NULL if it is not declared there. Enclosing
+ * scopes are not searched. */
 const void *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name);
 
 /* Adds a name; the caller keeps its bytes alive. Returns false if memory is out. */
