@@ -128,7 +128,7 @@ static void append_sample(struct pprof *pprof, const ttr_profile_node *node)
     protobuf_end_message(to, list);
     list = protobuf_begin_message(to, SAMPLE_VALUE);
     append_varint(to, node->count);
-    append_varint(to, node->self);
+    append_varint(to, node->self < INT64_MAX ? node->self : INT64_MAX); /* the type is int64 */
     protobuf_end_message(to, list);
     ttr_thread thread;
     if (out->lane[node->lane].thread &&
