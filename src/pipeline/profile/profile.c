@@ -312,6 +312,8 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
     *profile = (struct ttr_profile){.t = t,
                                     .alloc = &t->counted,
                                     .flags = options->flags,
+                                    .progress = options->progress,
+                                    .progress_ctx = options->user_data,
                                     .locate = options->locate,
                                     .locate_own = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)

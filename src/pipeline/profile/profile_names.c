@@ -103,6 +103,9 @@ static bool name_places(struct ttr_profile *profile)
     pair_map_init(&known, profile->alloc);
     for (size_t i = 0; i < profile->places_n && is_fine; i++) {
         struct profile_place *place = &profile->place[i];
+        /* after a stop, names that are not in the trace are not searched for */
+        if (profile->progress && !profile->progress(profile->progress_ctx))
+            profile->locate = NULL;
         bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
         ttr_profile_frame frame = {.is_state = place->kind == PLACE_STATE};
         frame.name =
