@@ -35,7 +35,8 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
         return false;
     if (i > 0 && ops && ops->label)
         return ops->label(fields, value, i, label);
-    /* the first label is in the value itself, which the caller may still have after later fields */
+    /* the first label is in the value itself, which the caller may still have after the iteration
+     * moved on */
     *label = value->text;
     return i == 0;
 }
