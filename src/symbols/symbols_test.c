@@ -447,8 +447,9 @@ static void name_in_a_list_is_cut_to_its_limit(void **state)
         (void)fputc('x', list);
     (void)fputs("\n1000 10 next\n", list);
     (void)fclose(list);
-    memset(expected, 'x', 4095 - strlen("1020 10 "));
-    (void)strcat(expected, "+0x4");
+    const size_t name_n = 4095 - strlen("1020 10 ");
+    memset(expected, 'x', name_n);
+    memcpy(expected + name_n, "+0x4", 5);
     expect_listed_function(&binary, expected);
     assert_int_equal(remove(path), 0);
 }

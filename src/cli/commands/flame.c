@@ -78,7 +78,7 @@ static int write_file(const struct call *call, const struct profiling *profiling
         return profiles_output_failed(call, name, &error);
     report_cut_stacks(call, profile, format);
     if (status == TTR_AGAIN) {
-        message_note(call, "%s: interrupted: stacks are missing, or there is no file", name);
+        message_note(call, "%s: interrupted: stacks are missing, or the file is missing", name);
         return OUTCOME_FINE;
     }
     const ttr_profile_frame *frames;
