@@ -61,6 +61,14 @@ struct ctf_field_pos {
 /* Positions of the fields that identify a thread. In `name`, `bytes` is a length in characters. */
 struct ctf_thread_fields {
     struct ctf_field_pos pid, tid, name;
+    /* a pid or tid, or the name, must be decoded in each event */
+    bool has_variable_number, has_variable_name;
+};
+
+/* Position of an event in its packet, in bits from `base`. */
+struct ctf_event_place {
+    const uint8_t *base;
+    uint64_t header_at, body_at, end;
 };
 
 /* Everything that is equal for all events of one event class in one stream. */
@@ -73,6 +81,7 @@ struct ctf_event_decoder {
     /* events decoded so far by the general path; ctf_class_entry counts those of the fast loop */
     uint64_t events_read;
     bool has_thread, has_imports;
+    bool has_variable_number, has_variable_name; /* copied from ctf_thread_fields */
     /* its events can be decoded from their own bytes alone (no thread, no packet fields) */
     bool is_usual;
     struct ctf_field_pos pid, tid, name; /* copied from ctf_thread_fields */
@@ -342,6 +351,17 @@ void ctf_describe_declared_class(const struct ctf_trace *trace, const struct ctf
  * complete body of the event; the class must have thread fields. Returns 0 if memory is out. */
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body);
+
+/* The same for an event of which the pid or tid has no fixed position, or that starts inside a
+ * byte: decodes the context. Returns 0 if the context lacks both, too. */
+ttr_id ctf_find_thread_in_context(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                                  const struct ctf_event_place *place);
+
+/* Names the event's thread, if it has no name yet, by a name field without fixed position. Returns
+ * false if memory is out. */
+TTR_MUST bool ctf_name_thread_from_context(struct ctf_reader *reader,
+                                           const struct ctf_event_decoder *class,
+                                           const struct ctf_event_place *place, ttr_id id);
 
 /* --- Fields from outside of an event body (ctf_event_fields.c) --- */
 

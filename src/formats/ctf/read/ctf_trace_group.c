@@ -35,7 +35,7 @@ static struct ctf_trace_group *add_trace_group(struct ctf_writer *w, const struc
     struct ctf_trace_group *new = alloc_zero(alloc, 1, sizeof *new);
     if (!new)
         return NULL;
-    key_map_init(&new->given, alloc);
+    key_map_init(&new->ids_in_use, alloc);
     memcpy(new->uuid, uuid, sizeof new->uuid);
     w->groups[w->groups_n++] = new;
     return new;
@@ -58,7 +58,7 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
 {
     const uint32_t *known =
         trace->joined
-            ? key_map_get(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness))
+            ? key_map_get(&trace->joined->ids_in_use, make_group_key(KEY_LIKENESS, scope, likeness))
             : NULL;
     if (known)
         *id = *known;
@@ -68,16 +68,16 @@ bool ctf_trace_group_find_id(const struct ctf_trace_out *trace, uint64_t scope, 
 bool ctf_trace_group_uses_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
 {
     return trace->joined &&
-           key_map_get(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id));
+           key_map_get(&trace->joined->ids_in_use, make_group_key(KEY_USED_ID, scope, id));
 }
 
 bool ctf_trace_group_set_id(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                             uint64_t id)
 {
     return !trace->joined || id > UINT32_MAX ||
-           (key_map_put(&trace->joined->given, make_group_key(KEY_LIKENESS, scope, likeness),
+           (key_map_put(&trace->joined->ids_in_use, make_group_key(KEY_LIKENESS, scope, likeness),
                         (uint32_t)id) &&
-            key_map_put(&trace->joined->given, make_group_key(KEY_USED_ID, scope, id), 1));
+            key_map_put(&trace->joined->ids_in_use, make_group_key(KEY_USED_ID, scope, id), 1));
 }
 
 /* --- Completion of the metadata --- */
@@ -168,7 +168,7 @@ bool ctf_trace_groups_complete(const struct ctf_writer *w, const struct alloc *a
 void ctf_trace_groups_free(struct ctf_writer *w, const struct alloc *alloc)
 {
     for (size_t i = 0; i < w->groups_n; i++) {
-        key_map_free(&w->groups[i]->given);
+        key_map_free(&w->groups[i]->ids_in_use);
         alloc_free(alloc, w->groups[i], 1, sizeof *w->groups[i]);
     }
     alloc_free(alloc, w->groups, w->groups_capacity, sizeof *w->groups);
