@@ -90,8 +90,8 @@ struct open_id open_id_of(const ttr *t, const struct open_event *party);
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
 
 /* Closes the open span that an end belongs to and returns its slot. The slot becomes free; the
- * caller's data for it stays valid until the next open_push. Returns OPEN_NONE if there is no such
- * span, OPEN_FULL if its begin has no slot. */
+ * caller's data for it stays valid until the next open_push. Returns OPEN_NONE if the begin is
+ * unknown, OPEN_FULL if the begin has no slot. */
 uint32_t open_pop(struct open_spans *open, const struct open_id *id);
 
 /* Lists all open spans, the most recent begin first. Sets open->left to their slots. Returns false
