@@ -1,11 +1,11 @@
 /* Threads of events: finds the pid, tid and name fields in the common event context, once per event
- * class. Registers the thread of each event. */
+ * class, and registers the thread of each event. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Decodes a LEB128 number. It ends inside the body, whose size was computed before. */
+/* Decodes a LEB128 number at p. The caller has verified that the body is complete. */
 static uint64_t load_leb128(const uint8_t *p, bool is_signed)
 {
     uint64_t value = 0;
@@ -34,8 +34,8 @@ static uint64_t load_context_field(const struct ctf_field_pos *pos, const uint8_
     return pos->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-/* Sets the name of an unnamed thread from its name field of fixed size (such as LTTng's procname).
- * Returns false if memory is out. */
+/* Sets the name of a thread that has no name yet from the event's name field (such as LTTng's
+ * procname). Returns false if memory is out. */
 static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                             const uint8_t *body, ttr_id id)
 {
@@ -80,8 +80,9 @@ static bool is_leb128_type(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
-/* Finds the start of a member of the common context: a fixed byte offset, or an offset followed by
- * LEB128 numbers. Returns the type of the member, or NULL. */
+/* Sets pos->at and pos->skipped for a member of the common context: a fixed byte offset, optionally
+ * followed by LEB128 numbers to skip. Returns the type of the member; NULL if it has no such
+ * position. */
 static const struct type *find_member_start(const struct layout *layout, const struct type *context,
                                             ttr_text name, struct ctf_field_pos *pos)
 {
@@ -103,8 +104,8 @@ static const struct type *find_member_start(const struct layout *layout, const s
     return type;
 }
 
-/* Returns the position of the first member of the context that has one of the names, and is a
- * number or text of a supported size. Returns all zeros if there is none. */
+/* Returns the position of the context member with the first of the names that exists and is a
+ * number or text of a supported size. Returns zeros if there is none. */
 static struct ctf_field_pos find_context_field(const struct layout *layout,
                                                const struct type *context, const char *const *names)
 {
