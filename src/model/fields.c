@@ -120,6 +120,21 @@ const char *ttr_kind_text(unsigned kind)
     return kind < TTR_KIND_COUNT ? names[kind] : "none";
 }
 
+const char *ttr_thread_state_text(unsigned state)
+{
+    static const char *const names[] = {
+        [TTR_THREAD_NEW] = "new",
+        [TTR_THREAD_RUNNING] = "running",
+        [TTR_THREAD_SUSPENDED] = "suspended",
+        [TTR_THREAD_BLOCKED] = "blocked",
+        [TTR_THREAD_DYING] = "dying",
+        [TTR_THREAD_DEAD] = "dead",
+        [TTR_THREAD_UNINTERRUPTIBLE] = "uninterruptible",
+        [TTR_THREAD_PREEMPTED] = "preempted",
+    };
+    return state < sizeof names / sizeof *names ? names[state] : NULL;
+}
+
 const char *ttr_type_text(unsigned type)
 {
     static const char *const names[TTR_TYPE_COUNT] = {

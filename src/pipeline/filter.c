@@ -11,6 +11,7 @@
 #include "model/context.h"
 #include "model/reader.h"
 #include "pipeline/glob.h"
+#include "pipeline/stage_notes.h"
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
@@ -39,6 +40,9 @@ struct filter {
     struct cpus *cpus; /* ranges of which one must contain the event's CPU; NULL = no condition */
     size_t cpus_n;
     bool spares_objects;
+    /* events left out because their process, thread or CPU is unknown; offset of the first */
+    uint64_t unknown, first_unknown;
+    struct stage_notes stage_notes;
     uint32_t *pick;
     size_t pick_room;
     bool is_out_of_memory;
@@ -60,6 +64,7 @@ static void filter_close(ttr_reader *base)
         alloc_free(alloc, conditions[i]->verdict, conditions[i]->verdicts_n, 1);
     alloc_free(alloc, filter->pick, filter->pick_room, sizeof *filter->pick);
     arena_free(&filter->arena);
+    stage_notes_free(&filter->stage_notes);
     alloc_free(alloc, filter, 1, sizeof *filter);
 }
 
@@ -153,6 +158,42 @@ static bool cpu_matches(const struct filter *filter, const ttr_event *event)
     return false;
 }
 
+static bool has_number_pattern(const struct condition *condition)
+{
+    for (size_t i = 0; i < condition->n; i++)
+        if (condition->is_number[i])
+            return true;
+    return false;
+}
+
+/* Counts an event that is left out only because its process, thread or CPU is unknown. */
+static void count_unknown(struct filter *filter, const ttr_event *event)
+{
+    ttr_thread thread = {.pid_known = false};
+    bool has_thread = ttr_thread_get(filter->base.t, event->thread, &thread);
+    bool is_process_unknown =
+        filter->processes.glob &&
+        (!has_thread || (!thread.pid_known && has_number_pattern(&filter->processes)));
+    bool is_thread_unknown =
+        filter->threads.glob &&
+        (!has_thread || (!thread.tid_known && has_number_pattern(&filter->threads)));
+    bool is_cpu_unknown = filter->cpus && !(event->flags & TTR_EVENT_HAS_CPU);
+    if (!is_process_unknown && !is_thread_unknown && !is_cpu_unknown)
+        return;
+    if (filter->unknown++ == 0)
+        filter->first_unknown = event->offset;
+}
+
+static bool origin_matches(struct filter *filter, const ttr_event *event)
+{
+    if (cpu_matches(filter, event) && thread_matches(filter, &filter->threads, event->thread) &&
+        thread_matches(filter, &filter->processes, event->thread))
+        return true;
+    if (!filter->what.invert)
+        count_unknown(filter, event);
+    return false;
+}
+
 static bool event_matches(struct filter *filter, const ttr_event *event)
 {
     const ttr_filter *what = &filter->what;
@@ -160,13 +201,12 @@ static bool event_matches(struct filter *filter, const ttr_event *event)
         return false;
     if (event->level && event->level < what->min_level)
         return false;
-    return event_is_in_range(event, what->from_ns, what->to_ns) && cpu_matches(filter, event) &&
+    return event_is_in_range(event, what->from_ns, what->to_ns) &&
            string_matches(filter, &filter->names, event->name) &&
            (!filter->not_names.glob || !string_matches(filter, &filter->not_names, event->name)) &&
            string_matches(filter, &filter->categories, event->category) &&
            string_matches(filter, &filter->providers, event->provider) &&
-           thread_matches(filter, &filter->threads, event->thread) &&
-           thread_matches(filter, &filter->processes, event->thread);
+           origin_matches(filter, event);
 }
 
 static bool event_passes_filter(struct filter *filter, const ttr_event *event)
@@ -204,7 +244,20 @@ static ttr_status filter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
 
 static bool filter_report(ttr_reader *base, size_t index, ttr_report *report)
 {
-    return ttr_reader_report(((struct filter *)base)->in, index, report);
+    struct filter *filter = (struct filter *)base;
+    struct diagnostics *notes = &filter->stage_notes.notes;
+    if (!ttr_reader_report(filter->in, index, report))
+        return false;
+    if (index > 0 || !filter->unknown)
+        return true;
+    if (notes->n == 0)
+        stage_notes_add(&filter->stage_notes, TTR_SEVERITY_ODD, filter->first_unknown,
+                        "filter.unknown",
+                        "an event without the process, thread or CPU that the filter asks for");
+    if (notes->n > 0)
+        notes->note[0].count = filter->unknown;
+    stage_notes_report(&filter->stage_notes, report);
+    return true;
 }
 
 static void filter_rank(ttr_reader *base, uint32_t *next)
@@ -350,6 +403,7 @@ ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *what, ttr_error *er
     filter->in = in;
     filter->what = *what;
     arena_init(&filter->arena, &t->counted);
+    stage_notes_init(&filter->stage_notes, &t->counted);
     if ((copy_conditions(filter, what) ? copy_cpus(filter, what->cpus, error)
                                        : fail_memory(error)) != TTR_OK) {
         filter_close(&filter->base);

@@ -244,7 +244,10 @@ static struct ctf_event_decoder *make_event_decoder(struct ctf_reader *reader,
         class->pid = thread_fields->pid;
         class->tid = thread_fields->tid;
         class->name = thread_fields->name;
-        class->has_thread = thread_fields->pid.bytes || thread_fields->tid.bytes;
+        class->has_variable_number = thread_fields->has_variable_number;
+        class->has_variable_name = thread_fields->has_variable_name;
+        class->has_thread = thread_fields->pid.bytes || thread_fields->tid.bytes ||
+                            thread_fields->has_variable_number;
     }
     class->shape = layout_get_shape(class->layout);
     class->model = (ttr_event){

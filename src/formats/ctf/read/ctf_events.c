@@ -221,6 +221,19 @@ static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_packe
     return in->is_stopped;
 }
 
+/* Returns the thread of an event; 0 if it has no thread, or memory is out. */
+static ttr_id find_event_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                                const struct ctf_event_place *place)
+{
+    if (UNLIKELY(class->has_variable_number || (place->body_at & 7)))
+        return ctf_find_thread_in_context(reader, class, place);
+    ttr_id id = ctf_find_thread(reader, class, place->base + (place->body_at >> 3));
+    if (UNLIKELY(class->has_variable_name) &&
+        !ctf_name_thread_from_context(reader, class, place, id))
+        return 0;
+    return id;
+}
+
 /* Decodes consecutive events that have a header of two loads, a known class, and no fields that
  * depend on the packet. Stops at the start of any other event and, if `has_plain`, before an event
  * that the fast loop can decode. State is copied to locals, because the compiler must assume that
@@ -275,8 +288,8 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
             break;
         fill_event(event, &views, class, header_at, body_at, next);
         event->ticks = header.ticks;
-        if (class->has_thread && !(body_at & 7))
-            event->thread = ctf_find_thread(reader, class, views.base + (body_at >> 3));
+        const struct ctf_event_place place = {views.base, header_at, body_at, next};
+        event->thread = class->has_thread ? find_event_thread(reader, class, &place) : 0;
         set_event_time(reader, event, &views);
         ticks = header.ticks;
         at = next;
@@ -351,8 +364,10 @@ static __attribute__((noinline)) enum ctf_stop_reason read_one_event(
     ttr_event *event = &loop->events[loop->n++];
     fill_event(event, views, loop->class, loop->header_at, loop->body_at, loop->at);
     event->ticks = loop->header.ticks;
-    if (loop->class->has_thread && !(loop->body_at & 7))
-        event->thread = ctf_find_thread(reader, loop->class, loop->base + (loop->body_at >> 3));
+    if (loop->class->has_thread)
+        event->thread = find_event_thread(
+            reader, loop->class,
+            &(struct ctf_event_place){loop->base, loop->header_at, loop->body_at, loop->at});
     set_event_time(reader, event, views);
     if (loop->class->times)
         advance_clock_by_fields(loop);

@@ -63,6 +63,16 @@ struct ctf_field_pos {
  */
 struct ctf_thread_fields {
     struct ctf_field_pos pid, tid, name;
+    /* pid or tid, name: the field's position or size differs per event, so the context must be
+     * decoded */
+    bool has_variable_number, has_variable_name;
+};
+
+/* Position of an event in its packet, in bits from `base`: start of header and body, end of the
+ * content or window. */
+struct ctf_event_place {
+    const uint8_t *base;
+    uint64_t header_at, body_at, end;
 };
 
 /* Decoder of an event class in one stream: all that its events have in common. */
@@ -76,6 +86,7 @@ struct ctf_event_decoder {
     /* number of decoded events, without those of the fast loop, which ctf_class_entry counts */
     uint64_t events_read;
     bool has_thread, has_imports;
+    bool has_variable_number, has_variable_name; /* copied from ctf_thread_fields */
     /* the class needs no packet fields, has no dialect attributes and no clock fields, so that
      * read_usual_events can decode its events */
     bool is_usual;
@@ -348,6 +359,17 @@ void ctf_describe_declared_class(const struct ctf_trace *trace, const struct ctf
  * complete body of the event; the class must have thread fields. Returns 0 if memory is out. */
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                        const uint8_t *body);
+
+/* Like ctf_find_thread, for an event with a pid or tid that has no fixed position, or that starts
+ * inside a byte: decodes the context. Returns 0 if the context has neither. */
+ttr_id ctf_find_thread_in_context(struct ctf_reader *reader, const struct ctf_event_decoder *class,
+                                  const struct ctf_event_place *place);
+
+/* Sets the name of thread `id`, if it has no name yet, from a name field without fixed position.
+ * Returns false if memory is out. */
+TTR_MUST bool ctf_name_thread_from_context(struct ctf_reader *reader,
+                                           const struct ctf_event_decoder *class,
+                                           const struct ctf_event_place *place, ttr_id id);
 
 /* --- Fields from outside of an event body (ctf_event_fields.c) --- */
 
