@@ -28,6 +28,7 @@
 
 #include "base/arena.h"
 #include "base/pair_map.h"
+#include "base/regular_file.h"
 #include "base/status.h"
 #include "formats/open.h"
 #include "formats/table.h"
@@ -314,7 +315,8 @@ static const struct format *find_format_of_anchor(const char *name)
 static bool is_zeros(const char *path)
 {
     uint8_t bytes[4096];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about;
+    const int fd = regular_file_open(path, &about);
     const ssize_t n = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
     if (fd >= 0)
         (void)close(fd);

@@ -178,14 +178,16 @@ static void add_uuid_if(struct meta *meta, const char *name, const uint8_t *byte
 
 static void add_time(struct meta *meta, int64_t time)
 {
-    int64_t s = time / 1000000000 - (time % 1000000000 < 0);
+    const int64_t remainder = time % 1000000000;
+    const int64_t s = time / 1000000000 - (remainder < 0),
+                  nanoseconds = remainder < 0 ? remainder + 1000000000 : remainder;
     bool is_unix = is_unix_time(time);
     add_key(meta, "time");
     if (is_unix)
         *meta->at++ = '"';
     meta->at = is_unix ? microsoft_emit_time(meta->at, s) : emit_i64(meta->at, s);
     *meta->at++ = '.';
-    number_format_9_digits(meta->at, (uint32_t)(time - s * 1000000000));
+    number_format_9_digits(meta->at, (uint32_t)nanoseconds);
     meta->at = emit_constant(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
