@@ -19,9 +19,9 @@ typedef struct ttr_interpret_options {
 } ttr_interpret_options;
 
 /* Returns a reader that interprets the events of `in`, sorted by time; or `in` itself if no rule
- * applies to its traces.  Kind, name, category, thread, track, link, tag and CPU of an event may change; its
- * class, fields and time do not.  An end is added, with TTR_EVENT_PARTIAL, if the trace lost the
- * end of a span, and without it where a system call ends with its thread.  Owns `in`. */
+ * applies to its traces.  Kind, name, category, thread, track, link, tag and CPU of an event may
+ * change; its class, fields and time do not.  An end is added, with TTR_EVENT_PARTIAL, if the trace
+ * lost the end of a span, and without it where a system call ends with its thread.  Owns `in`. */
 TTR_API ttr_reader *ttr_interpret(ttr_reader *in, const ttr_interpret_options *options,
                                   ttr_error *error);
 
@@ -33,7 +33,7 @@ TTR_API bool ttr_event_original(const ttr *t, const ttr_event *event, ttr_event 
 /* A rule of the interpretation.  Texts are static. */
 typedef struct ttr_interpret_row {
     size_t size;
-    const char *world;     /* tracers whose events it applies to */
+    const char *world;     /* tracers with events that it applies to */
     const char *events;    /* names or patterns, separated by "|" */
     const char *fields[5]; /* names of the required fields; a name after "?" is optional; NULL = no
                               more */

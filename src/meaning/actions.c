@@ -26,8 +26,9 @@ static ttr_event *append(struct meaning *meaning)
     return &meaning->out[meaning->out_n++];
 }
 
-bool meaning_owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
-                     const struct span *span, bool is_complete)
+/* Adds the end of a span of a lane, before the current event. */
+static bool owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread, ttr_id track,
+                    const struct span *span, bool is_complete)
 {
     ttr_event *end = append(meaning);
     if (!end)
@@ -56,7 +57,7 @@ static bool end_innermost(struct meaning *meaning, const ttr_event *cause, ttr_i
         const struct span span = spans_pop(&meaning->spans, lane);
         stage_notes_add(&meaning->notes, TTR_SEVERITY_REMARK, cause->offset, "meaning.lost-end",
                         "a span has no end: the trace lost it");
-        if (!meaning_owe_end(meaning, cause, thread, track, &span, false))
+        if (!owe_end(meaning, cause, thread, track, &span, false))
             return false;
     }
     return true;
@@ -84,7 +85,7 @@ bool meaning_end_exit_call(struct meaning *meaning, const ttr_event *cause, ttr_
     if (!top || !is_exit_call(meaning->base.t, top->name))
         return true;
     const struct span span = spans_pop(&meaning->spans, &task->lane);
-    return meaning_owe_end(meaning, cause, thread, 0, &span, true);
+    return owe_end(meaning, cause, thread, 0, &span, true);
 }
 
 /* Finds the lane of an event. Returns false if memory runs out. */
@@ -267,21 +268,37 @@ static enum action_result apply_call_begin(struct act *act)
     return ACTION_DONE;
 }
 
+/* Returns true if a record ends a call of another name: the end of the open one was lost. A program
+ * that is replaced may return under another name, and the kernel records number -1 for a call that
+ * was skipped. */
+static bool is_end_of_other_call(const struct act *act, const struct span *open, ttr_id name)
+{
+    const ttr *t = act->meaning->base.t;
+    return name != open->name && name != act->event->name && !name_is(t, open->name, "execve") &&
+           !name_is(t, open->name, "execveat") && !name_is(t, name, "syscall -1");
+}
+
 /* The exit of `clone` in the child has no entry, nor has the second record of an exit. An exit
  * whose entry was before the trace stays an instant, too. */
 static enum action_result apply_call_end(struct act *act)
 {
     struct meaning *meaning = act->meaning;
+    const uint16_t group = act->compiled->rule->group;
     if (!act->lane)
         return ACTION_DONE;
-    const uint32_t depth =
-        spans_depth_of(&meaning->spans, *act->lane, act->compiled->rule->group, SPANS_ANY_KEY);
+    const uint32_t depth = spans_depth_of(&meaning->spans, *act->lane, group, SPANS_ANY_KEY);
     if (depth == 0)
         return ACTION_DONE;
-    if (!end_innermost(meaning, act->event, act->thread, 0, act->lane, depth - 1))
+    const ttr_id name = call_name(act);
+    if (!name || !end_innermost(meaning, act->event, act->thread, 0, act->lane, depth - 1))
         return ACTION_OUT_OF_MEMORY;
-    if (spans_top(&meaning->spans, *act->lane)->family != family_of(act->compiled))
+    const struct span *open = spans_top(&meaning->spans, *act->lane);
+    if (open->family != family_of(act->compiled))
         return ACTION_DONE;
+    if (is_end_of_other_call(act, open, name))
+        return end_innermost(meaning, act->event, act->thread, 0, act->lane, 1)
+                   ? ACTION_DONE
+                   : ACTION_OUT_OF_MEMORY;
     const struct span span = spans_pop(&meaning->spans, act->lane);
     mark(act, TTR_KIND_END, span.name, span.category);
     return ACTION_DONE;

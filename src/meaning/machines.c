@@ -182,9 +182,8 @@ void meaning_set_cpu(struct meaning *meaning, ttr_event *event)
         return;
     if (at->schema != event->schema) {
         at->schema = event->schema;
-        at->is_fixed =
-            schema->ops->locate(schema->ctx, TTR_GROUP_COMMON, name, &at->position) ||
-            schema->ops->locate(schema->ctx, TTR_GROUP_PAYLOAD, name, &at->position);
+        at->is_fixed = schema->ops->locate(schema->ctx, TTR_GROUP_COMMON, name, &at->position) ||
+                       schema->ops->locate(schema->ctx, TTR_GROUP_PAYLOAD, name, &at->position);
     }
     const uint8_t *record = at->is_fixed ? schema->ops->record(schema->ctx, event, &n) : NULL;
     if (record && field_position_load(&at->position, record, n, &value) && value <= UINT32_MAX) {
@@ -232,6 +231,15 @@ static ttr_id idle_thread(struct meaning *meaning, const struct machine *machine
     return cpu->idle;
 }
 
+/* Ends the use of a tid by a thread. */
+static void release_thread(struct meaning *meaning, struct machine *machine, ttr_id thread)
+{
+    context_release_tid(meaning->base.t, machine->owner, thread);
+    for (size_t i = 0; i < MEANING_RECENT; i++)
+        if (machine->recent[i].id == thread)
+            machine->recent[i].id = 0;
+}
+
 ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t tid,
                       struct cpu_state *cpu, uint32_t number)
 {
@@ -243,7 +251,7 @@ ttr_id meaning_thread(struct meaning *meaning, struct machine *machine, uint64_t
         id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
     const struct task *task = id ? meaning_task(meaning, id) : NULL;
     if (task && task->is_dead) {
-        meaning_release_thread(meaning, machine, id);
+        release_thread(meaning, machine, id);
         id = context_thread_by_tid(meaning->base.t, machine->owner, tid);
         task = id ? meaning_task(meaning, id) : NULL;
     }
@@ -257,14 +265,6 @@ ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machi
     const uint32_t *id =
         pair_map_get(&meaning->base.t->sources[machine->owner].threads_by_tid, tid, 0);
     return id && meaning_task(meaning, *id) ? *id : 0;
-}
-
-void meaning_release_thread(struct meaning *meaning, struct machine *machine, ttr_id thread)
-{
-    context_release_tid(meaning->base.t, machine->owner, thread);
-    for (size_t i = 0; i < MEANING_RECENT; i++)
-        if (machine->recent[i].id == thread)
-            machine->recent[i].id = 0;
 }
 
 /* Returns true if the name of the thread came from its container before the first event. */

@@ -20,7 +20,7 @@
 #define MEANING_CPU_MAX 65535u /* events of CPUs with greater numbers have no running thread */
 #define MEANING_RECENT 256u    /* slots of the cache from tid to thread */
 #define MEANING_CPU_POSITIONS 64u
-#define COMM_MAX 16u           /* TASK_COMM_LEN of Linux */
+#define COMM_MAX 16u /* TASK_COMM_LEN of Linux */
 
 enum action_result { ACTION_DONE, ACTION_CUT, ACTION_OUT_OF_MEMORY };
 
@@ -70,7 +70,7 @@ struct cpu_position {
 /* What the stage knows of a source. */
 struct source_state {
     bool is_known;
-    bool has_cpu_field; /* CTF of perf: the CPU is a field of the events */
+    bool has_cpu_field;      /* CTF of perf: the CPU is a field of the events */
     uint8_t worlds;          /* bit set of rule.h; 0 = events pass unchanged */
     struct machine *machine; /* NULL if worlds is 0 */
 };
@@ -94,7 +94,7 @@ struct meaning {
     size_t rule_of_n;
     struct pair_map rule_by_name; /* (schema, name), for schemas that several classes share */
     struct cpu_position cpu_position[MEANING_CPU_POSITIONS]; /* cache, by schema */
-    struct pair_map async;        /* open async spans: (group, link) */
+    struct pair_map async;                                   /* open async spans: (group, link) */
     struct spans spans;
     struct stage_notes notes;
     struct series_schema **series; /* schemas of counters; freed with the stage */
@@ -128,9 +128,6 @@ ttr_id meaning_known_thread(struct meaning *meaning, const struct machine *machi
 /* Returns the state of a thread; NULL if memory runs out. Valid until the next call. */
 struct task *meaning_task(struct meaning *meaning, ttr_id thread);
 
-/* Ends the use of a tid by a thread. */
-void meaning_release_thread(struct meaning *meaning, struct machine *machine, ttr_id thread);
-
 /* Returns true if naming a thread would replace a name that events of the batch show. */
 bool meaning_renames(struct meaning *meaning, ttr_id thread, ttr_text name, uint8_t rank);
 
@@ -140,10 +137,6 @@ TTR_MUST bool meaning_name_thread(struct meaning *meaning, ttr_id thread, ttr_te
                                   uint8_t rank);
 
 /* --- actions.c --- */
-
-/* Adds the end of a span that is open on a lane, before the current event. */
-TTR_MUST bool meaning_owe_end(struct meaning *meaning, const ttr_event *cause, ttr_id thread,
-                              ttr_id track, const struct span *span, bool is_complete);
 
 /* Ends all open spans of a lane. */
 TTR_MUST bool meaning_end_lane(struct meaning *meaning, const ttr_event *cause, ttr_id thread,

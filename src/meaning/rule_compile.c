@@ -146,7 +146,8 @@ static bool rule_matches(const struct rule *rule, unsigned worlds, const struct 
 {
     ttr_text system;
     return rule->worlds & worlds && list_matches(rule->events, split->name, part) &&
-           (!rule->system || !split->system.n || list_matches(rule->system, split->system, &system));
+           (!rule->system || !split->system.n ||
+            list_matches(rule->system, split->system, &system));
 }
 
 bool rule_may_apply(unsigned worlds, ttr_text name)

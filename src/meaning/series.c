@@ -36,8 +36,7 @@ static bool next_series(ttr_fields *fields, ttr_field *field)
 {
     const struct series_schema *series = fields->ctx;
     while (next_field(fields, series, field)) {
-        if (field->depth || field->group != TTR_GROUP_PAYLOAD ||
-            field->name.n != series->name.n ||
+        if (field->depth || field->group != TTR_GROUP_PAYLOAD || field->name.n != series->name.n ||
             memcmp(field->name.p, series->name.p, series->name.n) != 0)
             continue;
         if (series->is_idle_state && field->value.v.u == IDLE_STATE_NONE) {

@@ -103,8 +103,11 @@ static const struct option_row table[] = {
      "select events from BEGIN to END, both included"},
     {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
      "live traces: wait so many microseconds before asking for more data"},
+    {"rules", 0, OPTION_FLAG, GROUP_VERB, AT(rules), VERB_FORMATS, NULL, NULL,
+     "list the rules by which well-known events are interpreted, instead of the formats"},
     {"raw", 0, OPTION_FLAG, GROUP_INPUT, AT(raw), INTERPRETS, NULL, NULL,
-     "show events as the trace has them; by default well-known events become spans, context switches "
+     "show events as the trace has them; by default well-known events become spans, context "
+     "switches "
      "and counters (\"formats --rules\" lists the rules)"},
     {"debug-info", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info), LOCATES, NULL, NULL,
      "add binary, function and line to LTTng-UST events that have the contexts ip and vpid"},

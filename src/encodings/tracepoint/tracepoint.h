@@ -42,24 +42,6 @@ struct tracepoint_field {
     bool is_pointer;
 };
 
-/* Role of a tracepoint in the trace model, which makes its events more than instants with fields.
- */
-enum tracepoint_role {
-    TRACEPOINT_PLAIN,
-    TRACEPOINT_SWITCH, /* sched_switch: context switch */
-    TRACEPOINT_WAKE,   /* sched_wakeup, sched_wakeup_new: thread becomes runnable */
-    TRACEPOINT_NAMES,  /* defines a thread name: sched_process_fork, task_newtask, task_rename */
-    /* ftrace:bprint (trace_printk): each record refers to a print format of its own */
-    TRACEPOINT_BPRINT
-};
-
-/* Fields that the role uses; NULL if the tracepoint does not have the field. */
-struct tracepoint_roles {
-    /* pid and name of the thread to which the event refers */
-    const struct tracepoint_field *pid, *comm;
-    const struct tracepoint_field *state, *cpu;
-};
-
 /* Display hints for a field, derived from the print format. */
 struct tracepoint_display {
     const struct tracepoint_table *table; /* names of the field's values; NULL if none */
@@ -90,8 +72,8 @@ struct tracepoint {
     /* the format text could not be parsed, so the tracepoint has no fields */
     bool is_broken;
     bool has_places; /* some field is located by DATA_LOC or REL_LOC */
-    uint8_t role;    /* enum tracepoint_role */
-    struct tracepoint_roles roles;
+    /* ftrace:bprint (trace_printk): each record refers to a print format of its own */
+    bool is_bprint;
     /* EventHeader decoder of this tracepoint; NULL unless its events follow the EventHeader
      * convention */
     struct event_header_tracepoint *header;
@@ -175,17 +157,6 @@ static inline bool tracepoint_locate_bytes(const struct tracepoint_field *field,
     *p = cursor_read_bytes(&c, *n);
     return *p != NULL;
 }
-
-/* --- tracepoint_roles.c --- */
-
-/* Determines the role of a tracepoint by its system and name, and looks up the fields that the role
- * uses. Field names must be interned before. */
-void tracepoint_find_role(struct tracepoint *tp);
-
-/* Applies the role to an event: turns it into a switch or wake-up, or names a thread. The record
- * must have at least fixed_bytes bytes. Returns false if memory is exhausted. */
-TTR_MUST bool tracepoint_apply_role(const struct tracepoint *tp, struct tracepoint_raw raw,
-                                    ttr_event *event);
 
 /* --- tracepoint_names.c --- */
 
