@@ -1,8 +1,9 @@
 /* Filter: returns each batch of the input with a list of the indices of matching events; events are
- * not copied. Patterns are matched once per string, not per event: each condition caches its
- * results by string id. Definitions always match, also if the filter is inverted. Objects and gaps
- * match if only time, thread, process and CPU are filtered, since they describe the trace rather
- * than a point in time. */
+ * not copied.
+ *
+ * Each condition matches a pattern once per string id and caches the result. Definitions always
+ * match, also if the filter is inverted. Objects and gaps describe the trace rather than a point in
+ * time: they match if only time, thread, process and CPU are filtered. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,14 +16,14 @@
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
-/* A condition on a string: one of several patterns must match. For threads and processes also one
- * of several numbers. */
+/* A condition on a string: one of several patterns must match. A thread or process may match by its
+ * number instead. */
 struct condition {
     char **glob; /* the patterns; NULL = no condition */
     uint64_t *number;
     bool *is_number;
     size_t n;
-    uint8_t *verdict; /* by string id: cached result of matching */
+    uint8_t *verdict; /* indexed by string id: cached result of matching */
     size_t verdicts_n;
 };
 
@@ -34,10 +35,10 @@ struct cpus {
 struct filter {
     ttr_reader base;
     ttr_reader *in;
-    struct arena arena; /* memory of the patterns */
-    ttr_filter what;    /* the caller's ttr_filter, without its lists */
+    struct arena arena; /* memory for copies of the patterns */
+    ttr_filter what;    /* the conditions other than lists, from the caller */
     struct condition names, not_names, categories, providers, threads, processes;
-    struct cpus *cpus; /* ranges of which one must contain the event's CPU; NULL = no condition */
+    struct cpus *cpus; /* ranges of CPUs; one must contain the event's CPU; NULL = no condition */
     size_t cpus_n;
     bool spares_objects;
     /* events left out because their process, thread or CPU is unknown; offset of the first */
@@ -68,8 +69,8 @@ static void filter_close(ttr_reader *base)
     alloc_free(alloc, filter, 1, sizeof *filter);
 }
 
-/* Returns the cached result of matching a string id, as an address to store it to. Returns NULL if
- * memory runs out. */
+/* Returns the address of the cached match result of a string id. Returns NULL if memory runs
+ * out. */
 static uint8_t *cached_match_entry(struct filter *filter, struct condition *condition, ttr_id id)
 {
     size_t before = condition->verdicts_n;
@@ -132,8 +133,8 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
-/* Returns true if the number or the current name of a thread or process matches. Results are not
- * cached: a process has the name of its parent program until exec. */
+/* Returns true if the number or the current name of a thread or process matches. Names are not
+ * cached per thread, because they change: a process has its parent's name until exec. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -280,8 +281,8 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct filter *)base)->in, batch);
 }
 
-/* Implements reader_ops.allow_stream_order. Refuses if names are filtered, because the name of a
- * thread at a given time is only known when reading in time order. */
+/* Implements reader_ops.allow_stream_order. Returns false if names are filtered: the name of a
+ * thread at a given time is only known when events are read in time order. */
 static bool filter_allow_stream_order(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
@@ -299,7 +300,8 @@ static struct diagnostics *filter_notes(ttr_reader *base)
     return reader_diagnostics(((struct filter *)base)->in);
 }
 
-/* Copies a list of patterns, with the values of those that are numbers ("17", "0x1f"). */
+/* Copies a list of patterns; patterns that are numbers ("17", "0x1f") are also stored as
+ * numbers. */
 static bool copy_condition(struct filter *filter, struct condition *condition,
                            const char *const *list)
 {
@@ -334,7 +336,7 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
            copy_condition(filter, &filter->processes, what->processes);
 }
 
-/* Parses "3" or "4-7". */
+/* Parses a CPU number or range, such as "3" or "4-7". */
 static bool parse_cpu_range(const char *text, size_t n, struct cpus *cpus)
 {
     const char *dash = memchr(text, '-', n);
@@ -350,7 +352,7 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
 {
     size_t most = 0;
     for (size_t i = 0; list && list[i]; i++)
-        most += strlen(list[i]) + 1; /* upper bound of the number of ranges */
+        most += strlen(list[i]) + 1; /* no text yields more ranges than it has bytes */
     if (most == 0)
         return TTR_OK;
     filter->cpus = arena_alloc(&filter->arena, most * sizeof *filter->cpus);
