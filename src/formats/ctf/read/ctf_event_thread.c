@@ -1,14 +1,15 @@
 /* Threads of events: finds the pid, tid and name fields in the common event context, once per event
- * class. Registers the thread of each event.
+ * class, and registers the thread of each event.
  *
- * Fields at a fixed position, in events that start at a byte, are loaded directly. If a string or
- * sequence is before a field, or its size is unusual, the context is decoded field by field. */
+ * Fields at a fixed position, in events that start at a byte boundary, are loaded directly. If a
+ * string or sequence precedes a field, or its size is unusual, the context is decoded field by
+ * field. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_event_class.h"
 
-/* Decodes a LEB128 number. It ends inside the body, whose size was computed before. */
+/* Decodes a LEB128 number at p. The caller has verified that the body is complete. */
 static uint64_t load_leb128(const uint8_t *p, bool is_signed)
 {
     uint64_t value = 0;
@@ -44,7 +45,7 @@ static const char *const tid_names[] = {"_vtid",     "vtid",     "_tid", "tid",
 static const char *const thread_names[] = {"_procname", "procname", "_perf_comm", "perf_comm",
                                            NULL};
 
-/* A field of the context that was found by name; `rank` is the index of that name in its list. */
+/* A context field that was found by name; `rank` is the index of the name in its list of names. */
 struct ranked_value {
     ttr_value value;
     size_t rank;
@@ -55,7 +56,8 @@ struct context_values {
     struct ranked_value pid, tid, name;
 };
 
-/* Keeps the value of a field if its name is in the list, before that of the value kept so far. */
+/* Stores the value of a field in `kept` if its name is in the list, before the name of the value
+ * stored so far. */
 static void keep_if_named(struct ranked_value *kept, const char *const *names,
                           const ttr_field *field)
 {
@@ -92,7 +94,7 @@ static void decode_context(struct ctf_reader *reader, const struct ctf_event_dec
     }
 }
 
-/* Names a thread that has no name. Returns false if memory is out. */
+/* Sets the name of a thread that has no name yet. Returns false if memory is out. */
 static bool name_unnamed_thread(ttr *t, ttr_id id, ttr_text text)
 {
     ttr_thread thread;
@@ -104,8 +106,8 @@ static bool name_unnamed_thread(ttr *t, ttr_id id, ttr_text text)
     return name != UINT32_MAX;
 }
 
-/* Sets the name of an unnamed thread from its name field of fixed size (such as LTTng's procname).
- * Returns false if memory is out. */
+/* Sets the name of a thread that has no name yet from the event's name field (such as LTTng's
+ * procname). Returns false if memory is out. */
 static bool set_thread_name(struct ctf_reader *reader, const struct ctf_event_decoder *class,
                             const uint8_t *body, ttr_id id)
 {
@@ -174,8 +176,9 @@ static bool is_leb128_type(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
-/* Finds the start of a member of the common context: a fixed byte offset, or an offset followed by
- * LEB128 numbers. Returns the type of the member, or NULL. */
+/* Sets pos->at and pos->skipped for a member of the common context: a fixed byte offset, optionally
+ * followed by LEB128 numbers to skip. Returns the type of the member; NULL if it has no such
+ * position. */
 static const struct type *find_member_start(const struct layout *layout, const struct type *context,
                                             ttr_text name, struct ctf_field_pos *pos)
 {
@@ -197,16 +200,16 @@ static const struct type *find_member_start(const struct layout *layout, const s
     return type;
 }
 
-/* Returns whether a member of this type may be a thread name, or else a pid or tid. */
+/* Returns true if a member of this type can be a thread name (is_name) or a pid or tid. */
 static bool may_identify_thread(const struct type *type, bool is_name)
 {
     return is_name ? type->kind == TYPE_TEXT || type->kind == TYPE_STRING
                    : type->kind == TYPE_INT || type->kind == TYPE_UINT || is_leb128_type(type);
 }
 
-/* Returns the position of the first member of the context that has one of the names and a suitable
- * type. Returns all zeros if there is none. If its position or size must be found in each event,
- * sets `is_variable`. */
+/* Returns the position of the context member with the first of the names that exists and has a
+ * suitable type. Returns zeros if there is none. Sets `is_variable` if position or size differ per
+ * event. */
 static struct ctf_field_pos find_context_field(const struct layout *layout,
                                                const struct type *context, const char *const *names,
                                                bool *is_variable)
