@@ -131,6 +131,7 @@ struct process {
     uint64_t pid;
     ttr_id name;
     uint32_t parent; /* index + 1 of the process it was forked from, 0 = unknown */
+    int64_t forked;  /* time of that fork in ns; valid if `parent` is not 0 */
     uint16_t source;
 };
 
