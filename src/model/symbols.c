@@ -66,6 +66,13 @@ bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
     return pair_map_put(&symbols->build_ids, path, source, build_id);
 }
 
+ttr_id symbols_module_build_id(const struct symbols *symbols, const struct symbol_module *module)
+{
+    const uint32_t *known =
+        module->path ? pair_map_get(&symbols->build_ids, module->path, module->source) : NULL;
+    return module->build_id || !known ? module->build_id : *known;
+}
+
 static ttr_id module_name(const struct symbols *symbols, uint32_t module)
 {
     return module ? symbols->module[module - 1].name : 0;
