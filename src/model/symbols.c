@@ -214,6 +214,29 @@ static const struct symbol_range *find_with_kernel(ttr *t, enum symbol_kind kind
     return range || !kernel ? range : symbols_find(&t->symbols, kind, kernel - 1, address, time);
 }
 
+/* Returns true if several ranges of the process that is found first contain an address. */
+static bool has_several_ranges(ttr *t, enum symbol_kind kind, ttr_id thread, uint64_t address)
+{
+    const struct symbol_table *table = &t->symbols.table[kind];
+    const struct symbol_range *found = find_with_kernel(t, kind, thread, address, 0);
+    if (!found)
+        return false;
+    size_t end = count_ranges_up_to(table, found->process, address), n = 0, tries = 0;
+    for (size_t i = end; i-- > 0 && n < 2 && tries < SCAN_BACK_MAX; tries++) {
+        if (table->range[i].process != found->process || table->reach[i] <= address)
+            break;
+        n += address < range_end(&table->range[i]);
+    }
+    return n > 1;
+}
+
+bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address)
+{
+    return t->symbols.reused && thread < t->threads_n &&
+           (has_several_ranges(t, SYMBOL_FUNCTION, thread, address) ||
+            has_several_ranges(t, SYMBOL_MAPPING, thread, address));
+}
+
 const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
                                                 int64_t time)
 {

@@ -91,6 +91,10 @@ TTR_MUST bool symbols_add_object(ttr *t, const ttr_event *event);
 const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
                                                 int64_t time);
 
+/* Returns true if the function or mapping at an address depends on the time, because memory was
+ * reused. */
+bool symbols_depend_on_time(ttr *t, ttr_id thread, uint64_t address);
+
 /* Returns the function that a symbolizer finds at an address of a mapped file, as a string id; 0 =
  * unknown. */
 ttr_id symbols_locate(ttr *t, ttr_symbolizer locate, void *ctx, ttr_id thread, uint64_t address,

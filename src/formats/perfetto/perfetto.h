@@ -178,7 +178,8 @@ struct perfetto {
 
     uint64_t *stack; /* addresses, then frames of the current call stack */
     size_t stack_n, stack_capacity;
-    uint32_t symbols_n; /* number of symbols in the context when addresses were last looked up */
+    bool is_stack_timed; /* some frame of the stack depends on the time */
+    uint32_t symbols_n;  /* number of symbols in the context when addresses were last looked up */
     /* iids of mappings by address and module; of frames by address, and by what was found there; of
      * call stacks by addresses, and by frames */
     struct pair_map mappings, frames, resolved_frames, stacks, callstacks;

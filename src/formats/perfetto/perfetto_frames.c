@@ -12,8 +12,8 @@
  * refers to one with the name of its module, or "[unknown]", because viewers group frames by it.
  *
  * Interning has two levels: an address of a process is looked up once while the context has the
- * same symbols, and equal frames share an iid.  If memory was reused for other code, an address is
- * looked up each time. Left out: lines of source code. */
+ * same symbols, and equal frames share an iid.  An address in memory that was reused for other code
+ * is looked up each time. Left out: lines of source code. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "formats/perfetto/perfetto.h"
@@ -141,7 +141,9 @@ static uint32_t intern_frame(struct perfetto *p, ttr_id thread, uint64_t address
         return *known;
     struct frame frame = resolve_frame(p, thread, address, time);
     uint32_t iid = intern_resolved(p, &frame);
-    if (!p->out->t->symbols.reused)
+    if (symbols_depend_on_time(p->out->t, thread, address))
+        p->is_stack_timed = true;
+    else
         p->to->failed |= !pair_map_put(&p->frames, address, scope, iid);
     return iid;
 }
@@ -201,8 +203,9 @@ static uint32_t intern_callstack(struct perfetto *p, ttr_id thread, int64_t time
     const uint32_t *known = pair_map_get(&p->stacks, first, second);
     if (known)
         return *known;
+    p->is_stack_timed = false;
     uint32_t iid = intern_frames(p, thread, time);
-    if (!p->out->t->symbols.reused)
+    if (!p->is_stack_timed)
         p->to->failed |= !pair_map_put(&p->stacks, first, second, iid);
     return iid;
 }
