@@ -78,8 +78,8 @@ static ttr_id module_name(const struct symbols *symbols, uint32_t module)
     return module ? symbols->module[module - 1].name : 0;
 }
 
-/* Returns the range that was added last of those with the same start and process, or NULL. The
- * indices in the map are updated whenever ranges are sorted. */
+/* Returns the last added range with the same start and process, or NULL. Its indices are updated
+ * whenever ranges are sorted. */
 static const struct symbol_range *latest_range_at(const struct symbol_table *table,
                                                   const struct symbol_range *range)
 {
@@ -146,7 +146,8 @@ static bool sort_ranges(struct symbols *symbols, struct symbol_table *table)
     return true;
 }
 
-/* Returns the index after the last range that starts at or before an address of a process. */
+/* Returns the number of ranges of earlier processes, plus those of this process that start at or
+ * before an address. */
 static size_t count_ranges_up_to(const struct symbol_table *table, uint32_t process,
                                  uint64_t address)
 {
@@ -162,8 +163,8 @@ static size_t count_ranges_up_to(const struct symbol_table *table, uint32_t proc
     return low;
 }
 
-/* Returns true if range `a` fits a time better than `b`: the one loaded last before the time, else
- * the one loaded first after it. */
+/* Returns true if range `a` is a better match for a time than `b`: loaded last before the time,
+ * else loaded first after it. */
 static bool fits_time_better(const struct symbol_range *a, const struct symbol_range *b,
                              int64_t time)
 {
@@ -191,8 +192,8 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
     return best;
 }
 
-/* Searches a process and then the processes it was forked from, whose mappings it shares until it
- * executes another program. */
+/* Searches a process, then the processes it was forked from: a forked process has its parent's
+ * mappings until it executes another program. */
 static const struct symbol_range *find_in_ancestors(ttr *t, enum symbol_kind kind, ttr_id thread,
                                                     uint64_t address, int64_t time)
 {

@@ -1,5 +1,5 @@
-/* ttr_summarize: counts kinds, the time range, and threads, names and providers that have events,
- * in one pass. Memory grows with the number of those only. */
+/* ttr_summarize: counts events per kind and the time range. Counts threads, names and providers
+ * that have events. Memory grows with the number of ids, not of events. */
 #include <string.h>
 
 #include <tracetta/analyse.h>
@@ -10,7 +10,7 @@
 #include "model/reader.h"
 #include "pipeline/read_loop.h"
 
-/* A set of ids, as one flag per id. */
+/* A set of ids: one flag per id, and the number of flags that are set. */
 struct seen {
     bool *is_seen;
     size_t n;
@@ -28,7 +28,8 @@ struct summing {
     const struct alloc *alloc;
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
-    struct before *before; /* by source, if sources are read one by one; else one entry for all */
+    struct before *before; /* indexed by source if sources are read one by one; else one entry for
+                            * all */
     size_t before_n;
     bool is_stream_order, is_out_of_memory;
 };

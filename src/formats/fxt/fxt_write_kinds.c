@@ -120,10 +120,18 @@ static uint64_t cpu_of(struct fxt_writer *w, uint32_t most)
 
 static uint64_t get_thread_state(struct fxt_writer *w)
 {
-    if (w->event->tag <= 15)
+    if (w->event->tag <= 15 && w->event->tag != TTR_THREAD_UNINTERRUPTIBLE &&
+        w->event->tag != TTR_THREAD_PREEMPTED)
         return w->event->tag;
     fxt_count_loss(w, FXT_LOST_STATE);
-    return TTR_THREAD_SUSPENDED;
+    switch (w->event->tag) {
+    case TTR_THREAD_UNINTERRUPTIBLE:
+        return TTR_THREAD_BLOCKED;
+    case TTR_THREAD_PREEMPTED:
+        return TTR_THREAD_RUNNING;
+    default:
+        return TTR_THREAD_SUSPENDED;
+    }
 }
 
 /* Returns true if the legacy record can store the switch: the only fields are the two priorities

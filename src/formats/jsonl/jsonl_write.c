@@ -188,11 +188,10 @@ static bool kind_has_id(unsigned kind)
 
 static const char *get_tag_text(const ttr_event *event)
 {
-    static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
     static const char *const objects[] = {"other",   "process", "thread",
                                           "pointer", "module",  "mapping"};
-    if (event->kind == TTR_KIND_SWITCH && event->tag < sizeof states / sizeof *states)
-        return states[event->tag];
+    if (event->kind == TTR_KIND_SWITCH)
+        return ttr_thread_state_text(event->tag);
     if (event->kind == TTR_KIND_OBJECT && event->tag < sizeof objects / sizeof *objects)
         return objects[event->tag];
     return NULL;

@@ -125,6 +125,10 @@ struct nettrace_type {
     const uint8_t *stored;
     uint32_t stored_n;
     ttr_event template; /* event with the members that all events of this type share */
+    /* the metadata declare fields; else the version decides which fields of the manifest apply */
+    bool has_stored_fields;
+    /* V6: the same type with the versions that labels declare; NULL ends the list */
+    struct nettrace_type *next_version;
 };
 
 /* Tables of event types. Types are never freed before the reader is closed. */
@@ -160,6 +164,8 @@ struct nettrace_capture_thread {
 
 struct nettrace_threads {
     struct pair_map by_index; /* V6: (thread index, 0) to thread id */
+    /* V6: (thread index, pid) to the id of a thread without a tid; never cleared */
+    struct pair_map unnumbered;
     struct nettrace_capture_thread *capture;
     size_t capture_n, capture_capacity;
     /* (OS thread id, 0) to index in `capture`; in V6 (ttr_id of the thread, 0) */
@@ -512,6 +518,10 @@ TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t ca
  * exhausted. */
 ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid);
 
+/* V6: returns the thread of a process that is declared at an index without a tid. Returns 0 if
+ * memory is exhausted. */
+ttr_id nettrace_unnumbered_thread(struct nettrace_reader *reader, uint64_t index, uint64_t pid);
+
 /* V6: define the thread at an index, remove one, remove all. nettrace_thread_define() returns false
  * if memory is exhausted. */
 TTR_MUST bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
@@ -564,6 +574,10 @@ struct nettrace_definition;
 TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
                                         struct nettrace_definition *stored);
 
+/* Returns the type of the events of `type` with another version, as a label declares it. Returns
+ * NULL if memory is exhausted. */
+struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version);
+
 /* --- nettrace_blocks.c --- */
 
 /* Reads the V6 block at reader->at. After damage, searches for the next block first. */
@@ -589,7 +603,7 @@ bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t num
 
 /* Sets the members of an event that its labels override. The number of the label list is in
  * event->part. */
-void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *event);
+void nettrace_labels_apply(struct nettrace_type *type, ttr_event *event);
 
 /* Returns the next label that becomes a field, and advances `*p` and `*n` past it. Returns false
  * after the last label. */
@@ -608,7 +622,8 @@ struct nettrace_definition {
     bool has_locations; /* V6: fields with the types rel_loc or data_loc */
     /* name and fields come from the manifest of the runtime, not from the record */
     bool is_known;
-    struct type *root;             /* type of the payload; NULL if unknown */
+    bool has_stored_fields; /* the record declares fields; set by nettrace_fill_known_event() */
+    struct type *root;      /* type of the payload; NULL if unknown */
     ttr_text message, description; /* V6 only; they point into the record */
     uint8_t could_lie;             /* layouts that the metadata permit; see nettrace_layouts.c */
     const uint8_t *bytes;          /* stored bytes of the record, in V6 without the number */
@@ -623,6 +638,11 @@ TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
 /* Returns true if the same record was declared before with the same number, and makes the number
  * refer to that type again. Returns false otherwise, or if memory is exhausted. */
 bool nettrace_type_reuse(struct nettrace_reader *reader, const struct nettrace_definition *stored);
+
+/* Adds a copy of a type with another version and payload to its list of versions. Returns NULL if
+ * memory is exhausted. */
+struct nettrace_type *nettrace_type_add_version(struct nettrace_type *type, uint32_t version,
+                                                const struct type *root);
 
 /* Undefines all metadata numbers; the types remain valid. */
 void nettrace_types_clear_numbers(struct nettrace_reader *reader);

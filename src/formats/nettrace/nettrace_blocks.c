@@ -44,6 +44,7 @@ static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
 {
     uint64_t index = nettrace_read_varint(row), pid = reader->pid, tid = 0;
     ttr_text name = {NULL, 0};
+    bool has_tid = false;
     ttr *t = reader->t;
     while (cursor_left(row) > 0) {
         uint8_t kind = cursor_u8(row);
@@ -52,13 +53,14 @@ static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
         else if (kind == THREAD_PID)
             pid = nettrace_read_varint(row);
         else if (kind == THREAD_TID)
-            tid = nettrace_read_varint(row);
+            tid = nettrace_read_varint(row), has_tid = true;
         else if (kind == THREAD_PAIR)
             (void)nettrace_read_string(row), (void)nettrace_read_string(row);
         else
             break; /* the kind is unknown, so its size is unknown too */
     }
-    ttr_id thread = context_thread(t, reader->in->id, pid, tid);
+    ttr_id thread = has_tid ? context_thread(t, reader->in->id, pid, tid)
+                            : nettrace_unnumbered_thread(reader, index, pid);
     ttr_id text = thread && name.n && !row->failed ? intern_add(&t->strings, name.p, name.n) : 0;
     if (text && text != UINT32_MAX)
         context_name_thread(t, thread, text);

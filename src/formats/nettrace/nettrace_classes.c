@@ -231,6 +231,7 @@ static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
     w->is_out_of_memory |= texts.failed || w->shape.failed;
     /* no opcode is written if the reader derives the same one from the name */
     info.opcode = event->opcode == type->opcode ? info.opcode : event->opcode;
+    info.version = type->version; /* a label may have overridden the stored version */
     if (is_understood && nettrace_shape_fits(&info.shape, w->version) &&
         (info.opcode == 0 || w->version > 4)) {
         info.keyword = event->keyword;

@@ -150,9 +150,8 @@ static uint8_t opcode_of_known_event(const char *name)
 static bool should_use_known_fields(const struct nettrace_definition *definition,
                                     const struct clr_event *known, ttr_text name)
 {
-    bool is_told = definition->root && definition->root->members_n > 0;
     size_t n = strlen(known->name);
-    return !is_told && known->version <= definition->version &&
+    return !definition->has_stored_fields && known->version <= definition->version &&
            (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
@@ -168,6 +167,7 @@ bool nettrace_fill_known_event(struct nettrace_reader *reader,
     const struct clr_type_options making = {.arena = &reader->arena,
                                             .pointer_bytes = reader->pointer_bytes,
                                             .guid_role = NETTRACE_ROLE_GUID};
+    definition->has_stored_fields = definition->root && definition->root->members_n > 0;
     if (known && should_use_known_fields(definition, known, name)) {
         definition->root = clr_make_event_type(&making, known);
         if (!definition->root)
@@ -188,6 +188,20 @@ bool nettrace_fill_known_event(struct nettrace_reader *reader,
         known && !definition->opcode ? opcode_of_known_event(known->name) : definition->opcode;
     definition->name = id == UINT32_MAX ? 0 : id;
     return id != UINT32_MAX;
+}
+
+struct nettrace_type *nettrace_type_of_version(struct nettrace_type *type, uint8_t version)
+{
+    for (struct nettrace_type *other = type; other; other = other->next_version)
+        if (other->version == version)
+            return other;
+    struct nettrace_definition definition = {
+        .provider = type->provider, .name = type->name, .id = type->id, .version = version};
+    if (type->has_stored_fields)
+        return nettrace_type_add_version(type, version, type->layouts->root);
+    return nettrace_fill_known_event(type->reader, &definition)
+               ? nettrace_type_add_version(type, version, definition.root)
+               : NULL;
 }
 
 /* Parses the members before the name: number, provider, id, and in V1 and V2 the version. Returns
@@ -253,10 +267,12 @@ ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor
         return report_unusable_metadata(reader, &start);
     if (!parse_identity(reader, c, &definition))
         return fail_memory(reader->error);
-    definition.name = cursor_left(c) ? parse_z16_id(reader, c, &is_out_of_memory) : 0;
-    definition.keyword = cursor_u64le(c);
-    definition.version = cursor_u32le(c);
-    definition.level = cursor_u32le(c);
+    if (reader->version >= 3 || cursor_left(c)) { /* V1, V2: else all that follows is omitted */
+        definition.name = cursor_left(c) ? parse_z16_id(reader, c, &is_out_of_memory) : 0;
+        definition.keyword = cursor_u64le(c);
+        definition.version = cursor_u32le(c);
+        definition.level = cursor_u32le(c);
+    }
     if (is_out_of_memory)
         return fail_memory(reader->error);
     if (!c->failed && cursor_left(c) >= 4)

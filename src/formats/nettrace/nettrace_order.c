@@ -292,8 +292,7 @@ static inline void copy_template(ttr_event *event, const ttr_event *from_templat
 
 /* Fills a batch event from a decoded header. */
 static NETTRACE_INLINE void fill_event(struct nettrace_reader *reader,
-                                       const struct nettrace_run *run,
-                                       const struct nettrace_type *type,
+                                       const struct nettrace_run *run, struct nettrace_type *type,
                                        const struct nettrace_header *h, ttr_event *event,
                                        bool is_v6)
 {
@@ -315,7 +314,7 @@ static NETTRACE_INLINE void fill_event(struct nettrace_reader *reader,
     event->flags = flags;
     if (is_v6 && NETTRACE_UNLIKELY(h->labels)) {
         event->part = h->labels;
-        nettrace_labels_apply(reader, event);
+        nettrace_labels_apply(type, event);
     }
     if (NETTRACE_UNLIKELY(event->opcode))
         nettrace_mark_span(reader, event, type);

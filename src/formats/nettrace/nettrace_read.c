@@ -193,6 +193,7 @@ ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
     nettrace_types_init(reader);
     pair_map_init(&reader->threads.by_id, &reader->t->counted);
     pair_map_init(&reader->threads.by_index, &reader->t->counted);
+    pair_map_init(&reader->threads.unnumbered, &reader->t->counted);
     pair_map_init(&reader->labels.by_number, &reader->t->counted);
     pair_map_init(&reader->stacks.others, &reader->t->counted);
     pair_map_init(&reader->universal.by_id, &reader->t->counted);
@@ -228,6 +229,7 @@ void nettrace_reader_close(struct input *in)
                sizeof *reader->threads.capture);
     pair_map_free(&reader->threads.by_id);
     pair_map_free(&reader->threads.by_index);
+    pair_map_free(&reader->threads.unnumbered);
     nettrace_labels_free(reader);
     nettrace_universal_free(reader);
     arena_free(&reader->arena);

@@ -11,12 +11,22 @@
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* V6: returns the thread at an index of the thread table. An index that was never declared is used
- * as thread id. */
+ttr_id nettrace_unnumbered_thread(struct nettrace_reader *reader, uint64_t index, uint64_t pid)
+{
+    struct pair_map *map = &reader->threads.unnumbered;
+    const uint32_t *known = pair_map_get(map, index, pid);
+    if (known)
+        return *known;
+    ttr_id thread = context_add_unnumbered_thread(reader->t, reader->in->id, pid);
+    return thread && pair_map_put(map, index, pid, thread) ? thread : 0;
+}
+
+/* V6: returns the thread at an index of the thread table. An index that was never declared is a
+ * thread without a tid. */
 static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pair_map_get(&reader->threads.by_index, index, 0);
-    return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
+    return known ? *known : nettrace_unnumbered_thread(reader, index, reader->pid);
 }
 
 static void reset_sequence_counters(struct nettrace_reader *reader, uint64_t id)
@@ -51,7 +61,7 @@ size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
         id = thread_of_index(reader, id);
         if (!id)
             return SIZE_MAX;
-        number = reader->t->threads[id].tid;
+        number = reader->t->threads[id].tid_known ? reader->t->threads[id].tid : number;
     }
     const uint32_t *known = pair_map_get(&threads->by_id, id, 0);
     if (known)

@@ -222,11 +222,11 @@ static bool has_decimal_id(const ttr_event *event)
 
 static char *emit_event_tag(char *at, const ttr_event *event)
 {
-    static const char *const states[] = {"new", "running", "suspended", "blocked", "dying", "dead"};
     static const char *const objects[] = {"other",   "process", "thread",
                                           "pointer", "module",  "mapping"};
-    if (event->kind == TTR_KIND_SWITCH && event->tag < sizeof states / sizeof *states)
-        return emit_constant(emit_constant(at, " state="), states[event->tag]);
+    const char *state = event->kind == TTR_KIND_SWITCH ? ttr_thread_state_text(event->tag) : NULL;
+    if (state)
+        return emit_constant(emit_constant(at, " state="), state);
     if (event->kind == TTR_KIND_OBJECT && event->tag < sizeof objects / sizeof *objects)
         return emit_constant(emit_constant(at, " object="), objects[event->tag]);
     if (event->kind == TTR_KIND_GAP && event->tag == TTR_GAP_PACKETS)

@@ -21,7 +21,7 @@
 static const char *const allocation_names[] = {"GCAllocationTick", "GCSampledObjectAllocationHigh",
                                                "GCSampledObjectAllocationLow"};
 
-/* Values of the field "Type", and the names of the states in dotnet-trace. */
+/* Values of the field "Type" in .NET samples, and the names that dotnet-trace shows for them. */
 enum { TYPE_EXTERNAL = 1, TYPE_MANAGED = 2 };
 static const char *const state_names[] = {
     [TYPE_EXTERNAL] = "UNMANAGED_CODE_TIME", [TYPE_MANAGED] = "CPU_TIME"};
@@ -36,13 +36,13 @@ static uint64_t field_number(const ttr *t, const ttr_event *event, const char *n
 
 /* --- Samples --- */
 
-/* The addresses of a stack, innermost first. */
+/* Addresses of a stack, from the innermost frame to the outermost. */
 struct stack {
-    const uint64_t *address; /* the addresses: in memory of the reader, or in profile->address */
+    const uint64_t *address; /* in memory of the reader, or in profile->address */
     uint32_t n;
 };
 
-/* Finds the addresses of an event's stack. Returns false if memory runs out. */
+/* Reads the addresses of an event's stack. Returns false if memory runs out. */
 static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
 {
     size_t before = profile->address_room;
@@ -60,8 +60,8 @@ static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, s
     return true;
 }
 
-/* Adds the calls of a stack to the tree, outermost first, then the thread's state. Returns the
- * innermost node. */
+/* Adds a stack to the tree, outermost call first, then the thread's state. Returns the node of the
+ * innermost frame. */
 static uint32_t add_stack(struct ttr_profile *profile, const struct profile_place *like,
                           const struct stack *stack, uint32_t lane)
 {
@@ -84,7 +84,8 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_plac
     return at == PROFILE_NONE ? PROFILE_NONE : profile_call(profile, node, at, lane);
 }
 
-/* Returns the node of a stack, cached by its hash; PROFILE_NONE if memory is exhausted. */
+/* Returns the tree node of a stack. Stacks seen before are found by their hash. Returns
+ * PROFILE_NONE if memory is exhausted. */
 static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like,
                            const struct stack *stack, uint32_t lane)
 {
@@ -101,7 +102,7 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
     return node != PROFILE_NONE && key_map_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
-/* Returns the string id of the sampled thread's state; 0 if it is not recorded or
+/* Returns the string id of the thread's state in a sample. Returns 0 if the sample has none or
  * TTR_PROFILE_STATES is not set. */
 static ttr_id thread_state_name(const struct ttr_profile *profile, const ttr_event *event)
 {
@@ -112,7 +113,7 @@ static ttr_id thread_state_name(const struct ttr_profile *profile, const ttr_eve
     return type == TYPE_EXTERNAL || type == TYPE_MANAGED ? profile->states[type] : 0;
 }
 
-/* Adds the time since a thread's previous sample to the weight of that sample's node. */
+/* Adds the time since the previous sample of a thread to the node of that sample. */
 static void weigh_previous_sample(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
@@ -165,8 +166,8 @@ static bool add_sample_event(struct ttr_profile *profile, const ttr_event *event
     return node != PROFILE_NONE && add_event_weight(profile, event, lane, node);
 }
 
-/* Returns true for allocation events of the .NET runtime, which sample one of many allocations:
- * dotnet-trace counts these as samples too. */
+/* Returns true for allocation events of the .NET runtime. Only one of many allocations is recorded,
+ * so dotnet-trace counts these events as samples. */
 static bool is_allocation(const struct ttr_profile *profile, const ttr_event *event)
 {
     const ttr_id *names = profile->allocations;
@@ -191,10 +192,10 @@ static ttr_status add_batch_events(void *ctx, const ttr_batch *batch, ttr_error 
     return TTR_OK;
 }
 
-/* --- Spans, if there are no samples --- */
+/* --- Profiles of spans, for traces without samples --- */
 
-/* A reader between the input and the span forest that ends at the first sample, because spans are
- * then not needed. */
+/* Reader between the input and the span forest: ends at the first sample, because a trace with
+ * samples needs no spans. */
 struct tap {
     ttr_reader base;
     ttr_reader *in;
@@ -207,7 +208,7 @@ static ttr_status tap_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
     ttr_status status = ttr_read(tap->in, batch, error);
     if (status == TTR_OK && !(tap->profile->flags & TTR_PROFILE_SPANS))
         status = add_batch_events(tap->profile, batch, error);
-    /* The forest is discarded in this case, but a batch must not be empty. */
+    /* A batch must not be empty; the forest built from it is discarded. */
     if (status == TTR_OK && tap->profile->has_samples)
         batch->n = 1;
     return status;
@@ -295,7 +296,7 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
         status = profile->flags & TTR_PROFILE_SAMPLES
                      ? read_all_batches(in, &read_loop, error)
                      : read_samples_or_spans(profile, in, options, error);
-    /* After a failed read the samples so far are useful. If memory ran out, the profile cannot be
+    /* The samples before a failure are useful. If memory ran out, the profile cannot be
      * completed. */
     if (status != TTR_E_NOMEM && !finish_profile(profile))
         status = fail_memory(error);

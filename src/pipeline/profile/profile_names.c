@@ -9,7 +9,7 @@
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Returns the string "module!function", or the known part of it. */
+/* Returns the text "module!function" of an address, or the known part of it, as a string id. */
 static ttr_id resolve_address_name(struct ttr_profile *profile, const struct profile_place *place,
                                    ttr_id *module)
 {
@@ -44,8 +44,8 @@ static ttr_id resolve_address_name(struct ttr_profile *profile, const struct pro
     return id;
 }
 
-/* Returns the number of the frame with a name, adding it if it is new; PROFILE_NONE if memory is
- * exhausted. */
+/* Returns the index of the public frame with a name, added if it is new. Returns PROFILE_NONE if
+ * memory is exhausted. */
 static uint32_t find_or_add_frame(struct ttr_profile *profile, struct pair_map *known,
                                   const ttr_profile_frame *frame)
 {
@@ -60,7 +60,8 @@ static uint32_t find_or_add_frame(struct ttr_profile *profile, struct pair_map *
     return (uint32_t)profile->frames_n++;
 }
 
-/* Resolves the names of all places. Replaces each place's address by the number of its frame. */
+/* Resolves the names of all collected frames. Replaces the address of each by the index of its
+ * public frame. */
 static bool name_places(struct ttr_profile *profile)
 {
     struct pair_map known;
@@ -82,8 +83,8 @@ static bool name_places(struct ttr_profile *profile)
     return is_fine;
 }
 
-/* Returns the node for a profile_met, adding it if it is new; PROFILE_NONE if memory is exhausted.
- */
+/* Returns the number of the public node of a profile_met, added if it is new. Returns PROFILE_NONE
+ * if memory is exhausted. */
 static uint32_t find_or_add_node(struct ttr_profile *profile, const struct profile_met *met)
 {
     uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
@@ -110,7 +111,7 @@ static bool make_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
-    pair_map_free(&profile->met_of); /* the map is used again, for nodes */
+    pair_map_free(&profile->met_of); /* The map now gets the keys of public nodes. */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
         uint32_t at = find_or_add_node(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
@@ -122,7 +123,7 @@ static bool make_nodes(struct ttr_profile *profile)
     return profile->renumber;
 }
 
-/* Computes the total weights of nodes and links siblings. Runs from children to parents. */
+/* Sums the total weights of nodes and links siblings. The loop goes from children to parents. */
 static void link_nodes(struct ttr_profile *profile)
 {
     for (size_t i = profile->nodes_n; i-- > 0;) {
@@ -137,8 +138,8 @@ static void link_nodes(struct ttr_profile *profile)
     }
 }
 
-/* Adds the nodes of a sibling list and those below to the totals of their frames. A node counts
- * only if no node above it has the same frame (recursion). */
+/* Adds a list of siblings and their descendants to the totals of their frames. In a recursion only
+ * the outermost node of a frame counts. */
 static void sum_sibling_totals(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;
@@ -168,7 +169,7 @@ static bool sum_frames(struct ttr_profile *profile)
     return running;
 }
 
-/* Joins the nodes of all threads, as if there were one thread. */
+/* Merges the trees of all threads into that of the first. */
 static void merge_lanes(struct ttr_profile *profile)
 {
     for (size_t i = 1; i < profile->lanes_n; i++) {

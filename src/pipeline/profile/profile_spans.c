@@ -6,7 +6,7 @@
 struct spans {
     struct ttr_profile *profile;
     const ttr_tree_span *span;
-    uint32_t *node; /* by span: number of its profile_met */
+    uint32_t *node; /* index of the span's profile_met, by index of the span */
     size_t lane;
 };
 
@@ -77,7 +77,7 @@ bool profile_add_forest(struct ttr_profile *profile, const ttr_tree *tree)
     spans.node = alloc_zero(profile->alloc, n, sizeof *spans.node);
     bool is_fine = spans.node != NULL;
     for (uint32_t i = 0; i < roots_n && is_fine; i++) {
-        /* activities overlap, so they do not use a thread's time */
+        /* Activities overlap in time, so they are not part of a thread's time. */
         if (spans.span[roots[i]].activity)
             continue;
         spans.lane = profile_lane(profile, spans.span[roots[i]].thread);

@@ -95,7 +95,7 @@ static ttr_status make_source_ready(struct live_reader *live, struct live_source
         ttr_status status = ctf_trace_compile(source->ctf, &ctx);
         source->is_ready = status == TTR_OK;
         if (status == TTR_OK)
-            ctf_find_quirks(source->ctf);
+            ctf_detect_tracer_quirks(source->ctf);
         return status == TTR_OK ? TTR_OK : reject_live_metadata(live, source, &ctx, error);
     }
     if (!source->metadata.has_text && (trace->is_closed || has_client_ended(live))) {
