@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/status.h"
 #include "base/utf.h"
 #include "io/descriptor_pool.h"
@@ -150,10 +151,9 @@ static bool is_text(const char *path)
 {
     uint8_t bytes[4096], last = 0;
     struct stat about;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = regular_file_open(path, &about);
     ssize_t n = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
-    bool is_plain = n > 0 && fstat(fd, &about) == 0 &&
-                    pread(fd, &last, 1, about.st_size - 1) == 1 && last == '\n';
+    bool is_plain = n > 0 && pread(fd, &last, 1, about.st_size - 1) == 1 && last == '\n';
     if (fd >= 0)
         (void)close(fd);
     for (ssize_t i = 0; i < n && is_plain; i++)

@@ -30,9 +30,10 @@ bool symbols_add_object(ttr *t, const ttr_event *event)
 {
     ttr_field field;
     const bool is_module = event->tag == TTR_OBJECT_MODULE;
-    if (event->kind != TTR_KIND_OBJECT || event->thread >= t->threads_n ||
-        (!is_module && event->tag != TTR_OBJECT_MAPPING))
+    if (event->kind != TTR_KIND_OBJECT || (!is_module && event->tag != TTR_OBJECT_MAPPING))
         return true;
+    if (!event->thread || event->thread >= t->threads_n)
+        return true; /* the process is unknown */
     if (!is_module && !ttr_field_find(t, event, "address_in_module", &field))
         return true; /* the reader of this format (perf) adds them itself */
     uint32_t process = t->threads[event->thread].process;

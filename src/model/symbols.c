@@ -249,8 +249,8 @@ const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t 
 bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_symbol *symbol)
 {
     *symbol = (ttr_symbol){0};
-    if (thread >= t->threads_n)
-        return false;
+    if (!thread || thread >= t->threads_n)
+        return false; /* the process of thread 0 is unknown */
     const struct symbol_range *function =
         find_with_kernel(t, SYMBOL_FUNCTION, thread, address, time);
     const struct symbol_range *mapping = find_with_kernel(t, SYMBOL_MAPPING, thread, address, time);

@@ -9,6 +9,7 @@
 #include <tracetta/tracetta.h>
 
 #include "base/histogram.h"
+#include "base/saturate.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -150,7 +151,7 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
     __builtin_prefetch(&histogram->count);
     __builtin_prefetch(&histogram->octave[HISTOGRAM_OCTAVES / 4]);
     stat->pending[stat->pending_n++] = (struct pending){histogram, duration};
-    stat->row[at].total += duration;
+    stat->row[at].total = saturate_add_u64(stat->row[at].total, duration);
     return true;
 }
 
@@ -178,7 +179,7 @@ static bool count_span(void *ctx, const struct complete_span *span)
     }
     if (!span->is_async && !nest_add(&stat->nest, span->lane, &interval, &covered))
         return false;
-    stat->row[at].self += duration - covered;
+    stat->row[at].self = saturate_add_u64(stat->row[at].self, duration - covered);
     return add_duration(stat, at, duration);
 }
 

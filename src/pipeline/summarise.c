@@ -5,6 +5,7 @@
 #include <tracetta/analyse.h>
 #include <tracetta/tracetta.h>
 
+#include "base/saturate.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -51,10 +52,8 @@ static void mark_seen(struct summing *summing, struct seen *seen, size_t id)
 
 static int64_t end_of(const ttr_event *event)
 {
-    uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    if (event->kind != TTR_KIND_SPAN)
-        return event->time;
-    return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+    return event->kind == TTR_KIND_SPAN ? saturate_end_ns(event->time, event->duration)
+                                        : event->time;
 }
 
 static void sum_order(struct summing *summing, const ttr_event *event)

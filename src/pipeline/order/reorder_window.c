@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/saturate.h"
+
 void reorder_init(struct reorder *window, const struct alloc *alloc)
 {
     *window = (struct reorder){.alloc = alloc};
@@ -42,8 +44,7 @@ static int64_t span_end(const struct event_ref *event)
 {
     if (event->kind != TTR_KIND_SPAN)
         return event->time;
-    uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
+    return saturate_end_ns(event->time, event->duration);
 }
 
 bool reorder_add(struct reorder *window, const struct event_ref *event)

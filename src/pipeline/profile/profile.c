@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/saturate.h"
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"
@@ -89,7 +90,8 @@ static uint32_t add_stack(struct ttr_profile *profile, const struct profile_plac
 static uint32_t find_stack(struct ttr_profile *profile, const struct profile_place *like,
                            const struct stack *stack, uint32_t lane)
 {
-    uint32_t process = profile->t->threads[like->thread].process;
+    /* 0 is an unknown process */
+    uint32_t process = like->thread ? profile->t->threads[like->thread].process + 1 : 0;
     uint32_t owner = profile->flags & TTR_PROFILE_MERGED ? process : lane;
     uint64_t key = hash_bytes(stack->address, stack->n * sizeof *stack->address);
     key = hash_pair(hash_pair(key, (uint64_t)owner << 32 | like->name),
@@ -121,8 +123,8 @@ static void weigh_previous_sample(struct ttr_profile *profile, size_t at, int64_
     if (state->leaf == PROFILE_NONE || time <= state->time)
         return;
     uint64_t weight = (uint64_t)time - (uint64_t)state->time;
-    profile->met[state->leaf].self += weight;
-    lane->weight += weight;
+    profile->met[state->leaf].self = saturate_add_u64(profile->met[state->leaf].self, weight);
+    lane->weight = saturate_add_u64(lane->weight, weight);
 }
 
 static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event, size_t at,
@@ -139,8 +141,9 @@ static bool add_event_weight(struct ttr_profile *profile, const ttr_event *event
     } else {
         uint64_t period = field_number(profile->t, event,
                                        event->provider == profile->universal ? "Value" : "period");
-        profile->met[node].self += period ? period : 1;
-        lane->weight += period ? period : 1;
+        const uint64_t weight = period ? period : 1;
+        profile->met[node].self = saturate_add_u64(profile->met[node].self, weight);
+        lane->weight = saturate_add_u64(lane->weight, weight);
     }
     state->time =
         state->leaf == PROFILE_NONE || event->time > state->time ? event->time : state->time;
@@ -283,6 +286,8 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
     *profile = (struct ttr_profile){.t = t,
                                     .alloc = &t->counted,
                                     .flags = options->flags,
+                                    .progress = options->progress,
+                                    .progress_ctx = options->user_data,
                                     .locate = options->locate,
                                     .locate_own = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)

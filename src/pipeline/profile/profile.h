@@ -77,6 +77,8 @@ struct ttr_profile {
     struct key_map stack_of; /* hash of a stack -> its node */
     uint64_t *address;       /* buffer for the current stack */
     size_t address_room;
+    ttr_progress progress; /* false ends the search for names; may be NULL */
+    void *progress_ctx;
     ttr_symbolizer locate; /* asks the program for functions by address; may be NULL */
     void *locate_own;
     ttr_id sampler, states[3]; /* string ids: name of the .NET sampler, names of thread states */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/saturate.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
@@ -69,6 +70,9 @@ static bool name_places(struct ttr_profile *profile)
     pair_map_init(&known, profile->alloc);
     for (size_t i = 0; i < profile->places_n && is_fine; i++) {
         struct profile_place *place = &profile->place[i];
+        /* after a stop, names that are not in the trace are not searched for */
+        if (profile->progress && !profile->progress(profile->progress_ctx))
+            profile->locate = NULL;
         bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
         ttr_profile_frame frame = {.is_state = place->kind == PLACE_STATE};
         frame.name =
@@ -117,7 +121,7 @@ static bool make_nodes(struct ttr_profile *profile)
         if (at == PROFILE_NONE)
             return false;
         profile->renumber[i] = at;
-        profile->node[at].self += profile->met[i].self;
+        profile->node[at].self = saturate_add_u64(profile->node[at].self, profile->met[i].self);
         profile->node[at].count += profile->met[i].count;
     }
     return profile->renumber;
@@ -130,9 +134,11 @@ static void link_nodes(struct ttr_profile *profile)
         ttr_profile_node *node = &profile->node[i];
         uint32_t *first = node->parent == PROFILE_NONE ? &profile->lane[node->lane].first_root
                                                        : &profile->node[node->parent].first_child;
-        node->total += node->self;
-        if (node->parent != PROFILE_NONE)
-            profile->node[node->parent].total += node->total;
+        node->total = saturate_add_u64(node->total, node->self);
+        if (node->parent != PROFILE_NONE) {
+            uint64_t *parent_total = &profile->node[node->parent].total;
+            *parent_total = saturate_add_u64(*parent_total, node->total);
+        }
         node->next = *first;
         *first = (uint32_t)i;
     }
@@ -145,8 +151,9 @@ static void sum_sibling_totals(struct ttr_profile *profile, uint32_t *running, u
     uint32_t at = root;
     while (at != PROFILE_NONE) {
         const ttr_profile_node *node = &profile->node[at];
-        profile->frame[node->frame].self += node->self;
-        profile->frame[node->frame].total += running[node->frame]++ ? 0 : node->total;
+        ttr_profile_frame *frame = &profile->frame[node->frame];
+        frame->self = saturate_add_u64(frame->self, node->self);
+        frame->total = saturate_add_u64(frame->total, running[node->frame]++ ? 0 : node->total);
         if (node->first_child != PROFILE_NONE) {
             at = node->first_child;
             continue;
@@ -176,7 +183,7 @@ static void merge_lanes(struct ttr_profile *profile)
         ttr_profile_thread *all = &profile->lane[0];
         const ttr_profile_thread *lane = &profile->lane[i];
         all->count += lane->count;
-        all->weight += lane->weight;
+        all->weight = saturate_add_u64(all->weight, lane->weight);
         all->first_ns = lane->first_ns < all->first_ns ? lane->first_ns : all->first_ns;
         all->last_ns = lane->last_ns > all->last_ns ? lane->last_ns : all->last_ns;
         buffer_free(&profile->state[i].line);
@@ -194,7 +201,7 @@ bool profile_finish(struct ttr_profile *profile)
     if (profile->flags & TTR_PROFILE_MERGED)
         merge_lanes(profile);
     for (size_t i = 0; i < profile->lanes_n; i++) {
-        profile->weight += profile->lane[i].weight;
+        profile->weight = saturate_add_u64(profile->weight, profile->lane[i].weight);
         profile->count += profile->lane[i].count;
     }
     if (!name_places(profile) || !make_nodes(profile))

@@ -1,5 +1,6 @@
 /* A profile of spans: spans with equal names and equal paths of parents share a node. The node's
  * weight is the sum of their self times. */
+#include "base/saturate.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
@@ -29,10 +30,10 @@ static bool enter_span(struct spans *spans, uint32_t at)
     if (node == PROFILE_NONE)
         return false;
     spans->node[at] = node;
-    profile->met[node].self += span->self;
+    profile->met[node].self = saturate_add_u64(profile->met[node].self, span->self);
     profile->met[node].count++;
     lane->count++;
-    lane->weight += span->self;
+    lane->weight = saturate_add_u64(lane->weight, span->self);
     lane->first_ns = span->begin_ns < lane->first_ns ? span->begin_ns : lane->first_ns;
     lane->last_ns = end_of(span) > lane->last_ns ? end_of(span) : lane->last_ns;
     return profile_line_put(profile, spans->lane, span->begin_ns, node);

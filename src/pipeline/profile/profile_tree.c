@@ -31,9 +31,11 @@ uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *
     uint64_t a = has_address ? place->address : place->name, b = place->kind;
     /* The same address means other code in another process, or after modules were loaded or
      * unloaded. */
-    if (has_address)
-        b = ((uint64_t)profile->t->threads[place->thread].process + 1) << 32 |
-            profile->t->symbols.reused;
+    if (has_address) {
+        const uint64_t process =
+            place->thread ? (uint64_t)profile->t->threads[place->thread].process + 1 : 0;
+        b = process << 32 | profile->t->symbols.reused;
+    }
     const uint32_t *known = pair_map_get(&profile->place_of, a, b);
     if (known)
         return *known;
@@ -93,11 +95,10 @@ void profile_line_begin(struct profile_line *line, const struct ttr_profile *pro
     const struct buffer *bytes = &profile->state[lane].line;
     *line = (struct profile_line){.profile = profile,
                                   .at = bytes->bytes,
-                                  .end = bytes->bytes + bytes->n,
+                                  /* an offset from NULL is undefined, even if it is 0 */
+                                  .end = bytes->n ? bytes->bytes + bytes->n : bytes->bytes,
                                   .time = profile->lane[lane].first_ns,
                                   .node = PROFILE_NONE};
-    if (bytes->n == 0)
-        line->end = line->at = NULL;
 }
 
 /* Decodes a variable-length number that profile_line_put encoded. Needs no check, because the bytes

@@ -11,6 +11,7 @@
  * Sequence numbers are assigned again if packets are split or dropped, so that no other gaps
  * appear. If a data stream continues in another file, that file continues the counters of the
  * previous file. */
+#include "base/saturate.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_pending_gaps.h"
@@ -49,9 +50,7 @@ static void record_gap_times(struct ctf_pending_gaps *missing, const ttr_event *
 {
     const bool is_packets = event->tag == TTR_GAP_PACKETS,
                is_second = ctf_pending_gaps_have_count(missing);
-    const uint64_t room = (uint64_t)INT64_MAX - (uint64_t)event->time;
-    const int64_t end =
-        event->duration < room ? (int64_t)((uint64_t)event->time + event->duration) : INT64_MAX;
+    const int64_t end = saturate_end_ns(event->time, event->duration);
     missing->has_mixed_times |= (event->flags & TTR_EVENT_NO_TIME) ||
                                 (is_packets ? missing->packets : missing->events) ||
                                 (is_second && missing->begin != event->time);
