@@ -110,7 +110,7 @@ struct ctf_stream_class {
     const struct ctf_clock *clock; /* default clock; NULL if there is none */
     struct ctf_event_class **events;
     size_t events_n, events_capacity;
-    struct pair_map events_by_id; /* (id, 0) to an index into `events` */
+    struct pair_map events_by_id; /* maps (id, 0) to an index in `events` */
     ttr_text attributes;
     uint64_t offset;
     /* the next three members are used for RFC v1.1 only */
@@ -125,7 +125,8 @@ struct ctf_stream_class {
 
 /* RFC v1.1: default alignment of basic types. */
 enum ctf_alignment {
-    CTF_ALIGN_UNKNOWN = 0, /* not declared; found by probing (decision 15) */
+    CTF_ALIGN_UNKNOWN =
+        0, /* not declared; found by probing (decision 15 in docs/formats/ctf-rfc-v1.1.md) */
     CTF_ALIGN_PACKED,
     CTF_ALIGN_NATURAL_64,
     CTF_ALIGN_NATURAL_32
