@@ -45,7 +45,7 @@ static const uint8_t zero_chunk[ZERO_CHUNK_SIZE] = {0};
 
 enum stop { STOP_FULL, STOP_EDGE, STOP_BAD_SIZE, STOP_FAILED };
 
-static struct fxt_span get_span(const struct fxt_reader *reader)
+static struct fxt_span get_window_span(const struct fxt_reader *reader)
 {
     const struct window *window = &reader->in->window;
     size_t skip = (size_t)(reader->at - window->offset);
@@ -59,7 +59,7 @@ static struct fxt_span get_span(const struct fxt_reader *reader)
 static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
-    struct fxt_span left = get_span(reader);
+    struct fxt_span left = get_window_span(reader);
     const uint64_t most = in->max_record / FXT_WORD_BYTES;
     while (in->n < in->batch) {
         if (left.words == 0)
@@ -236,7 +236,7 @@ static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
     look->is_end = in->window.n < 2 * FXT_LOOKAHEAD;
-    look->span = get_span(reader);
+    look->span = get_window_span(reader);
     look->span.words = look->is_end ? look->span.words : 2 * FXT_LOOKAHEAD / FXT_WORD_BYTES;
     return status;
 }
@@ -350,7 +350,7 @@ static ttr_status resolve_zeros(struct fxt_reader *reader)
  * size, and no other record starts inside it. */
 static bool is_truncated_record(const struct fxt_reader *reader)
 {
-    struct fxt_span span = get_span(reader);
+    struct fxt_span span = get_window_span(reader);
     struct fxt_record_shape shape;
     if (span.words == 0)
         return true;
@@ -444,7 +444,7 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
                        reader->error);
         if (status != TTR_OK)
             return status;
-        struct fxt_span span = get_span(reader);
+        struct fxt_span span = get_window_span(reader);
         if (!is_size_plausible(&span, fxt_size_words(header)))
             return resolve_bad_size(reader);
     }

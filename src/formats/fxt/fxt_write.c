@@ -236,7 +236,7 @@ static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint
 
 /* --- Provider sections of encoded events --- */
 
-static void write_start(struct fxt_writer *w)
+static void write_trace_start(struct fxt_writer *w)
 {
     w->is_started = true;
     uint8_t *at = buffer_room(&w->out->buffer, FXT_WORD_BYTES);
@@ -299,7 +299,7 @@ static bool enter_section(struct fxt_writer *w)
     if (w->target && e->source == w->target_source && e->provider == w->target_name)
         return true;
     if (!w->is_started)
-        write_start(w);
+        write_trace_start(w);
     w->is_inline = w->copied.is_active && !w->copied.has_provider;
     if (w->is_inline)
         return true;
@@ -367,7 +367,7 @@ ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct fxt_writer *w = out->ctx;
     if (!w->is_started)
-        write_start(w);
+        write_trace_start(w);
     w->event = NULL;
     fxt_write_missing_names(w);
     return w->failed ? fail_memory(error) : TTR_OK;

@@ -99,8 +99,8 @@ static bool read_priority_field(const ttr_field *field, const char *name, int32_
 }
 
 /* Counts losses for the attributes and fields that scheduling and sample packets cannot store. */
-static void count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
-                             unsigned fields)
+static void count_lost_members(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
+                               unsigned fields)
 {
     unsigned n = fields + perfetto_count_lost_attributes(p, event) + (event->name != 0) +
                  (event->category != 0) + (event->provider != 0);
@@ -127,7 +127,7 @@ bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
         others += field.depth == 0 &&
                   !read_priority_field(&field, "outgoing_priority", &out.priority) &&
                   !read_priority_field(&field, "incoming_priority", &in.priority);
-    count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, others);
+    count_lost_members(p, event, LOSS_SCHED_ATTRIBUTE, others);
     if (out.thread) {
         out.state = thread_state_of(p, event->tag);
         write_task_state(p, event, &out);
@@ -151,7 +151,7 @@ bool perfetto_write_wake(struct perfetto *p, const ttr_event *event)
 {
     if (!has_usable_cpu(event))
         return false;
-    count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
+    count_lost_members(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
     write_task_state(p, event, &(struct task){.thread = event->thread, .state = STATE_RUNNABLE});
     return true;
 }
@@ -362,7 +362,7 @@ bool perfetto_write_sample(struct perfetto *p, const ttr_event *event)
     unsigned others = collect_frames(p, event);
     if (p->seen_n == 0)
         return false;
-    count_lost_parts(p, event, LOSS_SAMPLE_ATTRIBUTE, others);
+    count_lost_members(p, event, LOSS_SAMPLE_ATTRIBUTE, others);
     if (event->thread)
         thread = perfetto_describe_thread(p, event->thread);
     if (thread)

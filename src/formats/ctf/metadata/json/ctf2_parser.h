@@ -175,7 +175,7 @@ void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size);
 /* Looks up the properties of an object. Fails on repeated or missing properties, and if attributes
  * or extensions are not objects. Unknown properties get a diagnostic and are skipped. */
 TTR_MUST ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
-                                     const struct ctf2_property_set *shape,
+                                     const struct ctf2_property_set *properties,
                                      struct ctf2_object *object);
 
 /* Read scalar properties. An absent property (NULL) leaves the target unchanged. */

@@ -42,7 +42,7 @@ void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type);
 
 /* Stop printing with an error: memory is out, or CTF 2 cannot express `name` for the reason `why`.
  */
-void ctf2_print_run_out(struct ctf2_printer *printer);
-void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why);
+void ctf2_print_fail_memory(struct ctf2_printer *printer);
+void ctf2_print_fail_unsupported(struct ctf2_printer *printer, ttr_text name, const char *why);
 
 #endif
