@@ -72,9 +72,9 @@ struct plan_op {
 };
 
 struct babeltrace2_plan {
-    struct babeltrace2_plan *next;       /* next plan in the same hash slot */
-    const struct type *root[ROOT_COUNT]; /* root types of the class, by which an equal class of
-                                            another stream is found */
+    struct babeltrace2_plan *next; /* next plan in the same hash slot */
+    /* root types of the class, by which an equal class of another stream is found */
+    const struct type *root[ROOT_COUNT];
     const void *start; /* member `start` of the schema for which the plan was made */
     /* payload bytes that the fields before the first field of variable size need */
     uint32_t reach;

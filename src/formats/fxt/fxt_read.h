@@ -151,8 +151,8 @@ struct fxt_record_shape {
     bool is_known;
     /* true if the content continues after the words in memory; `total` is then a lower bound */
     bool is_cut;
-    bool is_broken; /* true if an argument has size 0, so that the arguments after it cannot be
-                       located */
+    /* true if an argument has size 0, so that the arguments after it cannot be located */
+    bool is_broken;
     /* true if all reserved bits are zero and all values in range, which shows that the record is
      * genuine */
     bool is_clean;

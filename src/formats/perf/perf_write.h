@@ -67,9 +67,9 @@ struct perf_writer {
     uint32_t tracepoints_n;
     uint64_t *kind; /* per event kind: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pair_map written_names; /* maps (thread, 0) or (process, 1) to the text id of the name
-                                      last written */
-    struct buffer event;           /* encoded EventHeader of the current event */
+    /* maps (thread, 0) or (process, 1) to the text id of the name last written */
+    struct pair_map written_names;
+    struct buffer event; /* encoded EventHeader of the current event */
     uint64_t *chain;
     size_t chain_capacity;
     int64_t base; /* source time in ns that is stored as 0 */

@@ -97,9 +97,9 @@ struct ctf_event_class {
     struct layout *times;
     ttr_id name_id, provider_id;
     const struct ctf_thread_fields
-        *thread_fields;       /* which fields contain the thread; NULL until needed */
-    bool is_dialect_prepared; /* true if ctf_dialect_prepare has already replaced the types of this
-                                 class */
+        *thread_fields; /* which fields contain the thread; NULL until needed */
+    /* true if ctf_dialect_prepare has already replaced the types of this class */
+    bool is_dialect_prepared;
 };
 
 struct ctf_stream_class {

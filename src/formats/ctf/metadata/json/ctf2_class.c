@@ -442,8 +442,8 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
 
 /* --- Table of all field classes --- */
 
-/* A pair of rows with equal properties, for "fixed-length-" and "variable-length-" followed by the
- * same word. */
+/* One row of the table: class word, name in messages, permitted and required properties, kind of
+ * type, build function; for a class of CTF 2 itself, not of its release candidate. */
 #define ROW(text, what, may, must, kind, build)     \
     {                                               \
         text, {what, may, must}, kind, build, false \
