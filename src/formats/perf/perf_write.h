@@ -2,11 +2,11 @@
  *
  *   perf_write.c    options, choice of copy or encoding per output, losses
  *   perf_copy.c     copies records of a perf.data, and corrects its header if records are missing
- *   perf_encode_event.c   encodes all other events as samples of user_events
+ *   perf_encode.c   encodes all other events as samples of user_events
  *
  * The first event decides. If it is the header of a perf.data, the output is a copy of that trace.
  * Otherwise events are encoded: as a file if the header can be overwritten at the end, else in the
- * form for pipes.  perf accepts the formats of tracepoints only once, before the first record, so
+ * form for pipes. perf accepts the formats of tracepoints only once, before the first record, so
  * records of a pipe are held back until the end. */
 #ifndef TRACETTA_PERF_WRITE_H
 #define TRACETTA_PERF_WRITE_H
