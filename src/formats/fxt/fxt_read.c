@@ -76,21 +76,21 @@ static enum stop read_window(struct fxt_reader *reader)
             (void)fail_memory(reader->error);
             return STOP_FAILED;
         }
-        enum fxt_view_result taken;
+        enum fxt_convert_result result;
         if (FXT_LIKELY(type == FXT_EVENT)) {
-            taken = fxt_view_events(reader, &left);
+            result = fxt_convert_events(reader, &left);
         } else {
-            taken = fxt_views[type](reader, &record);
-            if (FXT_LIKELY(taken == FXT_VIEWED)) {
+            result = fxt_converters[type](reader, &record);
+            if (FXT_LIKELY(result == FXT_CONVERTED)) {
                 left.bytes += (size_t)record.words * FXT_WORD_BYTES;
                 left.words -= record.words;
                 reader->at += (uint64_t)record.words * FXT_WORD_BYTES;
             }
         }
-        if (FXT_UNLIKELY(taken != FXT_VIEWED))
-            return taken == FXT_FAILED      ? STOP_FAILED
-                   : taken == FXT_END_BATCH ? STOP_FULL
-                                            : STOP_BAD_SIZE;
+        if (FXT_UNLIKELY(result != FXT_CONVERTED))
+            return result == FXT_FAILED      ? STOP_FAILED
+                   : result == FXT_END_BATCH ? STOP_FULL
+                                             : STOP_BAD_SIZE;
     }
     return STOP_FULL;
 }
@@ -148,8 +148,8 @@ static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_rec
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
         !fxt_provider_select_default(reader))
         return fail_memory(reader->error);
-    switch (fxt_views[fxt_type(record->header)](reader, record)) {
-    case FXT_VIEWED:
+    switch (fxt_converters[fxt_type(record->header)](reader, record)) {
+    case FXT_CONVERTED:
         return TTR_OK;
     case FXT_FAILED:
         return reader->error->status;

@@ -273,7 +273,7 @@ static void write_provider(struct fxt_writer *w, uint32_t id)
     fxt_append_word(&to, base);
 }
 
-static struct fxt_written_provider *add_target(struct fxt_writer *w)
+static struct fxt_written_provider *add_written_provider(struct fxt_writer *w)
 {
     const struct alloc *alloc = &w->out->t->counted;
     if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1,
@@ -308,7 +308,7 @@ static bool enter_section(struct fxt_writer *w)
         w->target = &w->targets[*known];
         write_section(w, w->target->id);
     } else {
-        w->target = add_target(w);
+        w->target = add_written_provider(w);
     }
     w->target_source = e->source;
     w->target_name = e->provider;
