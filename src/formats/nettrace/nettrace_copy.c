@@ -164,11 +164,13 @@ static ttr_status write_finished_pieces(struct nettrace_copy *copy, struct ttr_w
         const struct nettrace_held *held = &copy->held[copy->held_first];
         if (held->piece.offset + held->piece.size > emitted_to)
             break;
-        ttr_status status =
-            write_piece(copy, out, &held->piece, copy->bytes.bytes + held->at, error);
+        const uint8_t *bytes = copy->bytes.bytes + held->at;
+        struct nettrace_piece piece = held->piece;
+        piece.segments = piece.segments_bytes ? bytes + piece.size : NULL;
+        ttr_status status = write_piece(copy, out, &piece, bytes, error);
         if (status != TTR_OK)
             return status;
-        copy->bytes_first = held->at + held->piece.size;
+        copy->bytes_first = held->at + piece.size + piece.segments_bytes;
         copy->held_first++;
     }
     if (copy->held_first == copy->held_n) {
@@ -205,15 +207,18 @@ static ttr_status hold_piece(struct nettrace_copy *copy, const struct alloc *all
                        sizeof *copy->held))
         return fail_memory(error);
     copy->held[copy->held_n++] = (struct nettrace_held){*piece, copy->bytes.n};
-    buffer_add(&copy->bytes, bytes, piece->size);
+    buffer_add(&copy->bytes, bytes, piece->size + piece->segments_bytes);
     return copy->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
 ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
                                    const ttr_event *event, ttr_error *error)
 {
+    uint32_t extra = (uint32_t)event->duration, size = event->payload_size - extra;
     struct nettrace_piece piece = {.offset = event->offset,
-                                   .size = event->payload_size,
+                                   .size = size,
+                                   .segments = extra ? event->payload + size : NULL,
+                                   .segments_bytes = extra,
                                    .body = event->body,
                                    .events = event->sequence,
                                    .kind = (uint8_t)event->tag,

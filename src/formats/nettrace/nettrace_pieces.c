@@ -26,6 +26,23 @@ void nettrace_queue_piece(struct nettrace_reader *reader, const struct nettrace_
         reader->pieces[reader->pieces_n++] = *piece;
 }
 
+void nettrace_queue_damaged_piece(struct nettrace_reader *reader,
+                                  const struct nettrace_piece *piece)
+{
+    const struct window *window = &reader->in->window;
+    struct nettrace_piece damaged = *piece;
+    size_t n = reader->segments.n * sizeof *reader->segments.all;
+    uint8_t *bytes = reader->emits_pieces ? arena_alloc(&reader->scratch, piece->size + n) : NULL;
+    if (bytes) {
+        memcpy(bytes, window->bytes + (piece->offset - window->offset), piece->size);
+        memcpy(bytes + piece->size, reader->segments.all, n);
+        damaged.segments = bytes + piece->size;
+        damaged.segments_bytes = (uint32_t)n;
+    }
+    reader->is_out_of_memory |= reader->emits_pieces && !bytes;
+    nettrace_queue_piece(reader, &damaged);
+}
+
 void nettrace_emit_pieces(struct nettrace_reader *reader)
 {
     struct input *in = reader->in;
@@ -36,8 +53,10 @@ void nettrace_emit_pieces(struct nettrace_reader *reader)
         event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME | (piece->is_part ? TTR_EVENT_PARTIAL : 0);
         event->ticks = reader->order.emitted;
         event->schema = reader->piece_schema;
-        event->payload = in->window.bytes + (piece->offset - in->window.offset);
-        event->payload_size = piece->size;
+        event->payload = piece->segments ? piece->segments - piece->size
+                                         : in->window.bytes + (piece->offset - in->window.offset);
+        event->payload_size = piece->size + piece->segments_bytes;
+        event->duration = piece->segments_bytes;
         event->body = piece->body;
         event->tag = piece->kind;
         event->sequence = piece->events;

@@ -203,7 +203,7 @@ void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
         buffer_add(&out->buffer, bytes, piece->size);
         buffer_add_byte(&out->buffer, NETTRACE_END);
     } else if (piece->kind == NETTRACE_PIECE_METADATA) {
-        nettrace_rebuild_metadata(copy, out, &c);
+        nettrace_rebuild_metadata(copy, out, piece, &c);
     } else if (piece->kind == NETTRACE_PIECE_POINT && cursor_left(&c) >= 12) {
         repair_point(out, copy->version, &c);
     } else if (piece->kind == NETTRACE_PIECE_STACKS && cursor_left(&c) >= 8) {
